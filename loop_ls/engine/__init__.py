@@ -1,0 +1,1 @@
+"""Runs loops: events, state, driver, bodies, judges, providers, durability, API. Knows no editor."""

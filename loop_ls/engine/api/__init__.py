@@ -1,0 +1,1 @@
+"""HTTP and server-sent events of the engine: the only room that imports starlette."""

@@ -1,0 +1,1 @@
+"""What a loop repeats: one module per kind of body."""

@@ -1,0 +1,1 @@
+"""Starts, recovers and owns runs: the only room that imports dbos."""

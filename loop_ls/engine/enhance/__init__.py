@@ -1,0 +1,1 @@
+"""Rounds around a workflow run that change its file."""

@@ -1,0 +1,123 @@
+"""What the loop machine needs of the world, as ports that are passed in.
+
+The driver, the bodies and the judges know only these. Nothing here knows a database, a network,
+a clock or a process, so the machine runs in tests without any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+#: A JSON value. Everything that crosses the journal is one, errors included.
+Json = Any
+
+#: A fact before it has a number: kind (see `engine.events`) and its payload.
+Fact = tuple[str, dict[str, Json]]
+
+
+class Stopped(Exception):
+    """A person ended the run: the driver ends it as cancelled. Never an error of a step."""
+
+
+class Recorder(Protocol):
+    """What a loop sees of its run: recorded calls, pause and stop, recorded time.
+
+    Keys are logical places such as `develop/3/judge`, unique inside a run. A key that is already
+    journalled answers what was recorded and does no work, whatever order replayed branches take.
+    """
+
+    run_id: str
+
+    async def call(
+        self,
+        key: str,
+        work: Callable[[], Awaitable[Json]],
+        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+    ) -> Json:
+        """Do `work` once per run. Its answer (a JSON value) and the facts that follow from it are
+        one transaction; the call is finished when that is committed. Raises `Stopped`."""
+        ...
+
+    async def record(self, key: str, facts: Sequence[Fact]) -> None:
+        """Journal facts that follow from no call, once per key."""
+        ...
+
+    async def gate(self) -> None:
+        """Wait here while the run is paused. Raises `Stopped` when it was stopped."""
+        ...
+
+    def stream(self, text: str, **place: Json) -> None:
+        """Show streamed text (kind `text`): never journalled, may be throttled."""
+        ...
+
+    async def now(self, key: str) -> float:
+        """The time (Unix seconds), recorded under `key` so that a replay reads the same."""
+        ...
+
+    async def sleep(self, key: str, seconds: float) -> None:
+        """Wait; a stop ends it at once with `Stopped`. After a restart only the rest is waited."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One question to one model. `prompt` is the only message; `system` is rarely set.
+
+    `purpose` (`step`, `judge`, `planner`, ...) and `place` (such as `develop/3/write`) go to the
+    record of calls and to scripted providers, never to the model.
+    """
+
+    provider: str
+    model: str
+    prompt: str
+    system: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    purpose: str = "step"
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """A whole answer. `usd` is None where no price is known; `duration` in seconds."""
+
+    text: str
+    provider: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    duration: float = 0.0
+    response_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailure(Exception):
+    """A call that gave no whole answer.
+
+    `code`: `unknown_provider`, `missing_key`, `auth`, `not_found`, `bad_request`, `rate_limited`,
+    `server`, `unreachable`, `timeout`, `truncated`, `empty`, `bad_answer`. `message` is one
+    sentence; `hint` says what to do.
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    provider: str = ""
+    model: str = ""
+    retry_after: float | None = None
+    details: dict[str, Json] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Models(Protocol):
+    """All configured providers behind one door. Retries, limits and prices are its business."""
+
+    async def ask(self, request: ModelRequest, on_text: Callable[[str], None] | None = None) -> ModelReply:
+        """The whole answer; `on_text` hears it as it streams in. Raises `ModelFailure`."""
+        ...

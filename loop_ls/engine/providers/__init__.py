@@ -1,0 +1,1 @@
+"""Models behind one port: the only part of the engine that imports httpx."""

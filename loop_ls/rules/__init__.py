@@ -1,0 +1,1 @@
+"""One small function per rule, registered with code, name, severity, text and fix."""

@@ -1,0 +1,1 @@
+"""The only room that speaks LSP: routes, session, conversion, publishing, the bridge to runs."""

@@ -1,0 +1,1 @@
+"""Annotated fixtures, fakes and scripted answers, for our tests and for users."""

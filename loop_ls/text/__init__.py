@@ -1,0 +1,1 @@
+"""Text as editors count it: lines, positions, encodings, edits. Knows no YAML."""
