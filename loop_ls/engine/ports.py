@@ -94,13 +94,13 @@ class ModelReply:
     response_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class ModelFailure(Exception):
     """A call that gave no whole answer.
 
     `code`: `unknown_provider`, `missing_key`, `auth`, `not_found`, `bad_request`, `rate_limited`,
     `server`, `unreachable`, `timeout`, `truncated`, `empty`, `bad_answer`. `message` is one
-    sentence; `hint` says what to do.
+    sentence; `hint` says what to do. (Not frozen: Python sets `__traceback__` on what is raised.)
     """
 
     code: str
