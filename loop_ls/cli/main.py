@@ -1,0 +1,51 @@
+"""The command `loop-ls`: finds the module of a command and hands over.
+
+Each command is a module of this room with `HELP` (one line), `configure(parser)` and
+`run(args) -> exit status`. A module is imported only when its command is called, so that
+`serve` and `check` never pay for the engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from loop_ls import __version__
+
+#: command -> one line of help. `loop_ls.cli.<command with _ for ->` does the work.
+COMMANDS = {
+    "check": "say what is wrong with loop files",
+    "fix": "apply the fixes that keep the meaning",
+    "explain": "explain a rule, with a bad and a good example",
+    "run": "run a workflow or a loop and watch it",
+    "runs": "list, show and control runs",
+    "engine": "start, stop and question the engine",
+    "serve": "the language server (standard input and output)",
+    "demo": "two loops to watch: no key, no network",
+}
+
+USAGE_ERROR = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status: the command's own; 2 for wrong usage and for faults of ours."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(prog="loop-ls", description="AI loops: write, check, run and trust them.")
+    parser.add_argument("--version", action="version", version=f"loop-ls {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    wanted = next((word for word in words if not word.startswith("-")), None)
+    for name, line in COMMANDS.items():
+        sub = commands.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
+        if name == wanted:
+            module = import_module(f"loop_ls.cli.{name.replace('-', '_')}")
+            module.configure(sub)
+            sub.set_defaults(run=module.run)
+    args = parser.parse_args(words)
+    try:
+        return int(args.run(args))
+    except BrokenPipeError:
+        return USAGE_ERROR
+    except KeyboardInterrupt:
+        return 130
