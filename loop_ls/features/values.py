@@ -1,0 +1,209 @@
+"""What the features answer: plain values, no LSP types and no printing.
+
+Places are spans of code points, absolute in the document unless a field says otherwise; texts for
+people are Markdown. The server turns these into messages, so whatever an editor wants to know must
+be a field here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+from loop_ls.rules.finding import TextEdit, Tier
+from loop_ls.text.position import Span
+
+#: Edits of several documents: uri -> edits whose spans do not overlap.
+Edits = Mapping[str, tuple[TextEdit, ...]]
+
+
+class ItemKind(Enum):
+    """What a completion item is; the server maps it to the icons that LSP knows."""
+
+    KEY = "key"
+    VALUE = "value"
+    VARIABLE = "variable"
+    ELEMENT = "element"  # a step or loop in `needs`
+    WORKFLOW = "workflow"
+    PARAMETER = "parameter"
+    PROVIDER = "provider"
+    MODEL = "model"
+    CRITERION = "criterion"
+    SNIPPET = "snippet"
+    FILE = "file"
+
+
+#: What an item is about, for `completion.describe`: strings only, so that it survives as JSON.
+About = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to insert in place of `Completions.span`.
+
+    `text` is plain; `snippet` is the same with tab stops (LSP snippet syntax), for editors that have
+    them. Indentation is already right for the place: the server must ask for no adjustment
+    (`insertTextMode` 1, asIs). `sort` orders within the list; `filter` is what the typed word is compared with.
+    """
+
+    label: str
+    kind: ItemKind
+    text: str
+    snippet: str | None = None
+    detail: str = ""
+    sort: str = ""
+    filter: str | None = None
+    preselect: bool = False
+    again: bool = False  # ask for completion again once it was accepted (`with:` -> its keys)
+    more: tuple[TextEdit, ...] = ()  # edits elsewhere in the document
+    documentation: str | None = None  # where it is cheap
+    about: About = ()  # else `completion.describe(workspace, document, about)` tells
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """Items for one place, best first. `span` (one line) is what accepting any of them replaces."""
+
+    span: Span
+    items: tuple[Item, ...] = ()
+    incomplete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """From `origin` in the asked document to `target` in `uri`; `name` is the part to select there."""
+
+    origin: Span
+    uri: str
+    target: Span
+    name: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    uri: str
+    span: Span
+
+
+class SymbolKind(Enum):
+    WORKFLOW = "workflow"
+    SECTION = "section"
+    STEP = "step"
+    LOOP = "loop"
+    CONSTANT = "constant"  # an `env` key
+    SETTING = "setting"  # a key of `execution` or of an element
+    PARAMETER = "parameter"  # a key of `with`
+    VARIABLE = "variable"  # an `accumulate` name
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A named part of a file. Its spans are relative to the `line` it is `Placed` at, so that one
+    value serves as long as the part itself does not change; it may be cached by identity."""
+
+    name: str
+    kind: SymbolKind
+    span: Span
+    name_span: Span
+    detail: str = ""
+    children: tuple[Placed, ...] = ()
+
+
+class Placed(NamedTuple):
+    """`line` is absolute at the top level and relative to the parent's line below it."""
+
+    line: int
+    symbol: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of protocol 2 with its one argument object."""
+
+    name: str
+    argument: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """A line above `span`. Without a command it only tells something."""
+
+    span: Span
+    title: str
+    command: Command | None = None
+
+
+class ActionKind(Enum):
+    QUICKFIX = "quickfix"
+    FIX_ALL = "source.fixAll"
+    REFACTOR = "refactor"
+    EXTRACT = "refactor.extract"
+    INLINE = "refactor.inline"
+    REWRITE = "refactor.rewrite"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A change on offer. `edits()` computes it when it is chosen; `findings` are positions in the
+    sequence of findings that was passed in. A `command` runs instead of, or after, the edits."""
+
+    title: str
+    kind: ActionKind
+    edits: Callable[[], Edits] | None = None
+    command: Command | None = None
+    preferred: bool = False
+    tier: Tier = Tier.SAFE
+    findings: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge said of one iteration (event `judged`)."""
+
+    iteration: int
+    verdict: str  # yes | no | unclear | error
+    output: str = ""  # what was judged
+    answer: str = ""
+    local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run as far as the editor shows it; `run_view.run_view` makes one from state and events."""
+
+    run_id: str
+    uri: str
+    kind: str  # workflow | loop | step
+    name: str  # of the target; of the workflow where all of it runs
+    status: str
+    reason: str | None = None
+    iteration: int = 0
+    max_iterations: int | None = None
+    cost_usd: float | None = None
+    elapsed_ms: int = 0
+    error: str = ""
+    label: str | None = None
+    recovered: bool = False
+    loops: Mapping[str, LoopView] = field(default_factory=dict)  # by name, loops of this file only
+
+
+@dataclass(frozen=True, slots=True)
+class LoopView:
+    """One loop inside a run."""
+
+    name: str
+    status: str  # running | completed | failed | cancelled
+    iteration: int = 0
+    max_iterations: int | None = None
+    reason: str | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    error: str = ""
