@@ -35,7 +35,7 @@ ONLY = {
     "pygls": ("server",),
     "lsprotocol": ("server",),
     "dbos": ("engine/durable",),
-    "httpx": ("engine/providers", "client.py"),
+    "httpx": ("engine/providers", "client"),
     "starlette": ("engine/api",),
     "uvicorn": ("engine/api",),
     "socketio": ("engine/api",),

@@ -1,0 +1,10 @@
+"""The engine as seen by other processes: the language server and the command line use this.
+
+Importing this room is cheap: httpx is loaded when a client connects, never before.
+"""
+
+from loop_ls.client.connect import connect, find
+from loop_ls.client.place import EngineUnavailable, data_folder
+from loop_ls.client.session import EngineClient
+
+__all__ = ["EngineClient", "EngineUnavailable", "connect", "data_folder", "find"]
