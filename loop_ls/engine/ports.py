@@ -66,7 +66,9 @@ class ModelRequest:
     """One question to one model. `prompt` is the only message; `system` is rarely set.
 
     `purpose` (`step`, `judge`, `planner`, ...) and `place` (such as `develop/3/write`) go to the
-    record of calls and to scripted providers, never to the model.
+    record of calls and to scripted providers, never to the model. `attempts` bounds how often it is
+    asked in all when a provider is busy or out of order; None: as often as the provider's rule says
+    (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
     """
 
     provider: str
@@ -78,11 +80,15 @@ class ModelRequest:
     timeout: float | None = None
     purpose: str = "step"
     place: str = ""
+    attempts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A whole answer. `usd` is None where no price is known; `duration` in seconds."""
+    """A whole answer. `usd` is None where no price is known; `duration` in seconds.
+
+    `finish` is `length` where `max_tokens` (or the model's own limit) ended it, else `stop`.
+    """
 
     text: str
     provider: str
@@ -92,6 +98,7 @@ class ModelReply:
     usd: float | None = None
     duration: float = 0.0
     response_id: str | None = None
+    finish: str = "stop"
 
 
 @dataclass(eq=False)
@@ -115,9 +122,25 @@ class ModelFailure(Exception):
         return self.message
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a call is not going on right now: the next attempt of so many comes after `delay` seconds."""
+
+    attempt: int
+    attempts: int
+    delay: float
+    because: str
+
+
 class Models(Protocol):
     """All configured providers behind one door. Retries, limits and prices are its business."""
 
-    async def ask(self, request: ModelRequest, on_text: Callable[[str], None] | None = None) -> ModelReply:
-        """The whole answer; `on_text` hears it as it streams in. Raises `ModelFailure`."""
+    async def ask(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None = None,
+        on_wait: Callable[[Waiting], None] | None = None,
+    ) -> ModelReply:
+        """The whole answer; `on_text` hears it as it streams in, `on_wait` hears of each wait before
+        another attempt (text heard so far is void then). Raises `ModelFailure`."""
         ...
