@@ -1,0 +1,57 @@
+"""Conditions proposed for `until`: with markers that the callee's last step really mentions."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.features.criteria import from_last_step, general
+
+
+def first(name: str, prompt: str) -> str:
+    return from_last_step(name, prompt)[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt", "condition"),
+    [
+        ("review", "Look at {{write}}. Start with PASS or FAIL, then give reasons.", "The review starts with PASS"),
+        ("check", 'Respond EXACTLY:\n- "PASS: fine" if good\n- "FAIL: reason" if not', "The output says PASS"),
+        ("final_report", "Write it up. The last line is APPROVED or REJECTED.", "The report ends with APPROVED"),
+        ("polish", "Improve {{input}}. When nothing is left to do, say DONE.", "The output says DONE"),
+        ("grade", "Give a score from 0 to 100 for {{draft}}.", "The score is at least 90 of 100"),
+        ("grade", "Rate the text: quality 1-10", "The score is at least 8 of 10"),
+        ("critique", "List remaining problems of {{draft}}, one per line.", "The critique lists no problems"),
+        ("measure", "Tell the coverage in percent", "The coverage is above 90%"),
+        ("verify", "Run the tests and show what they print", "All tests pass"),
+        ("odd", "Reply with the word FERTIG once it is ready", "The output says FERTIG"),
+        ("negative", "If something is wrong write FAILED and the reason", "The output does not contain FAILED"),
+    ],
+)
+def test_the_best_condition_looks_for_what_the_last_step_writes(name: str, prompt: str, condition: str) -> None:
+    assert first(name, prompt) == condition
+    assert from_last_step(name, prompt)[0].sure
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["Summarise {{input}}", "Return ONLY JSON, NEVER prose", "Call the REST API of {{NAME}}", "", "Say something nice"],
+)
+def test_capitals_for_emphasis_and_formats_are_no_markers(prompt: str) -> None:
+    assert from_last_step("step", prompt) == ()
+
+
+def test_positive_verdicts_come_before_negative_ones_and_none_twice() -> None:
+    texts = [c.text for c in from_last_step("review", "FAIL if bad, PASS if good. PASS needs a reason.")]
+    assert texts == ["The review says PASS", "The review does not contain FAIL"]
+
+
+def test_a_proposal_tells_where_it_comes_from() -> None:
+    criterion = from_last_step("review", "Think.\n- Start with READY when it can ship\n")[0]
+    assert criterion.why == "`review` is told to write it: “Start with READY when it can ship”"
+    assert criterion.hole == "READY"
+
+
+def test_general_conditions_name_one_checkable_fact() -> None:
+    assert len({c.text for c in general()}) == len(general()) >= 5
+    assert all("{{" not in c.text and " and " not in c.text for c in general())
+    assert not any(c.sure for c in general())

@@ -1,0 +1,59 @@
+"""Numbers as people say them."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.features import words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (90, "1 minute 30 seconds"),
+        (3600, "1 hour"),
+        (5400.5, "1 hour 30 minutes 0.5 seconds"),
+        (1.5, "1.5 seconds"),
+        (1, "1 second"),
+        (0.25, "250 milliseconds"),
+        (0.000003, "3 microseconds"),
+        (5e-9, "5 nanoseconds"),
+        (0, "no time"),
+        (-2, "minus 2 seconds"),
+        (172800, "48 hours"),
+    ],
+)
+def test_durations_in_words(seconds: float, said: str) -> None:
+    assert words.duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"),
+    [
+        (0, "$0"),
+        (0.0312, "$0.031"),
+        (0.00042, "$0.00042"),
+        (0.00001, "<$0.0001"),
+        (12.5, "$12.50"),
+        (1234.5, "$1,234.50"),
+    ],
+)
+def test_money(usd: float, said: str) -> None:
+    assert words.money(usd) == said
+
+
+def test_clock() -> None:
+    assert [words.clock(ms) for ms in (0, 41_900, 3_723_000)] == ["00:00", "00:41", "1:02:03"]
+
+
+def test_counts_and_lists() -> None:
+    assert words.count(1, "iteration") == "1 iteration"
+    assert words.count(1200, "call") == "1,200 calls"
+    assert words.listed(["a"]) == "a"
+    assert words.listed(["a", "b", "c"], "or") == "a, b or c"
+
+
+def test_excerpt_is_one_line_and_short() -> None:
+    assert words.excerpt("FAIL:\n  missing   test") == "FAIL: missing test"
+    assert len(words.excerpt("x " * 5000)) <= 80
+    assert words.excerpt("y" * 90).endswith("…")
