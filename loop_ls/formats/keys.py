@@ -1,0 +1,110 @@
+"""What one key of a file means: the row of the one table that everything reads.
+
+Checking, completion, hover and the published schemas all take type, default, range, choices and
+words from here, so they cannot disagree. Nothing in this module knows a particular file format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Literal
+
+
+class Type(Enum):
+    """What the value of a key has to be. The value is the word for people."""
+
+    TEXT = "text"
+    INTEGER = "a whole number"
+    NUMBER = "a number"
+    BOOLEAN = "true or false"
+    DURATION = "a duration such as 30s or 1h30m"
+    TEXTS = "a list of texts"
+    TEXT_OR_TEXTS = "text or a list of texts"
+    NUMBERS = "a list of numbers"
+    BLOCK = "a mapping"
+    BLOCKS = "a list of mappings"
+    TEXT_MAP = "a mapping of names to texts"
+    ARGUMENTS = "a mapping of names to values"
+    ANY = "anything"
+
+
+#: What completion offers as a value besides `choices`.
+Offers = Literal["", "providers", "models", "workflows", "elements", "servers", "skills", "parameters"]
+
+#: The mode of a loop in which a key has a meaning; None: in both.
+LoopMode = Literal["refine", "iterate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key. `text` is what it does in one or two plain sentences.
+
+    `default` is written as a person would write it. `minimum` and `maximum` are inclusive; a
+    duration has to be above zero where `positive` is set. `inherits` names where an absent value
+    comes from, nearest first. `reference` tells where mcp-cli, the first program that ran this
+    format, does something else. `idle` marks keys that are accepted and have no effect (WF119).
+    """
+
+    name: str
+    type: Type
+    text: str
+    required: bool = False
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    positive: bool = False
+    shape: Shape | None = None
+    interpolated: bool = False
+    strict: bool = False
+    inherits: tuple[str, ...] = ()
+    reference: str = ""
+    idle: bool = False
+    offers: Offers = ""
+    only_in: LoopMode | None = None
+    required_in: LoopMode | None = None
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to say about a key that people write and that does not exist (spec 1.6).
+
+    `instead` are the keys that were probably meant, best first; they count as present. `rename`:
+    the written value may stay as it is when the key becomes `instead[0]`.
+    """
+
+    text: str
+    instead: tuple[str, ...] = ()
+    rename: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """One kind of mapping: its keys in the order in which people like to read them.
+
+    `title` completes "is not a key of ...". Of the keys in `one_of` exactly one has to be there.
+    """
+
+    name: str
+    title: str
+    text: str
+    keys: Mapping[str, Key]
+    wrong_keys: Mapping[str, Advice] = field(default_factory=lambda: MappingProxyType({}))
+    one_of: tuple[str, ...] = ()
+
+
+def shape(
+    name: str,
+    title: str,
+    text: str,
+    *keys: Key,
+    wrong: Mapping[str, Advice] | None = None,
+    one_of: tuple[str, ...] = (),
+) -> Shape:
+    """A shape from its keys in order."""
+    table = MappingProxyType({key.name: key for key in keys})
+    return Shape(name, title, text, table, MappingProxyType(dict(wrong or {})), one_of)
