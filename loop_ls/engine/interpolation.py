@@ -1,0 +1,66 @@
+"""Placeholders `{{name}}` in a text: one pass over what was written (workflow spec 3.1, 3.2).
+
+Inserted values are never looked at again (D41). Braces around anything but a name are text: no
+expressions, no nesting, no filters, no escapes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loop_ls.engine.scope import Scope
+
+#: A name: a letter or `_`, then letters, digits, `_`, `-`, in parts joined by dots; any script.
+NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
+
+#: Three opening braces are no placeholder (WF512): the reference reads `{name` there and finds nothing.
+PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*(" + NAME + r")\s*\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A text with its values in place. `unknown` names stay as written, each listed once."""
+
+    text: str
+    unknown: tuple[str, ...] = ()
+
+
+def interpolate(text: str, scope: Scope) -> Rendered:
+    """Put values in place of the names that exist, and leave the others as they are written."""
+    if "{{" not in text:
+        return Rendered(text)
+    unknown: dict[str, None] = {}
+
+    def value(match: re.Match[str]) -> str:
+        found = scope.get(match[1])
+        if found is None:
+            unknown[match[1]] = None
+            return match[0]
+        return found
+
+    return Rendered(PLACEHOLDER.sub(value, text), tuple(unknown))
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names of all placeholders of a text, in order, each once."""
+    return tuple(dict.fromkeys(match[1] for match in PLACEHOLDER.finditer(text)))
+
+
+#: `${NAME}` in `env` values: the one place where the process environment is looked at (D33).
+_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def expand_environment(env: dict[str, str], lookup: Callable[[str], str | None]) -> tuple[dict[str, str], list[str]]:
+    """`env` with each `${NAME}` replaced, and the names that are unset (empty text, WF508)."""
+    unset: dict[str, None] = {}
+
+    def value(match: re.Match[str]) -> str:
+        found = lookup(match[1])
+        if found is None:
+            unset[match[1]] = None
+            return ""
+        return found
+
+    return {key: _ENVIRONMENT.sub(value, text) for key, text in env.items()}, list(unset)

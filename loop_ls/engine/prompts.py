@@ -1,0 +1,18 @@
+"""The texts that the engine itself sends to models, word for word."""
+
+from __future__ import annotations
+
+
+def until_question(condition: str, output: str) -> str:
+    """The question of a refine loop, exactly as the guide words it (workflow spec 4.5, D07).
+
+    Quotes in the condition are not escaped and the output is inserted whole and unchanged.
+    """
+    return (
+        f'Evaluate this condition: "{condition}"\n'
+        "\n"
+        "Output to evaluate:\n"
+        f"{output}\n"
+        "\n"
+        "Answer with YES if condition is met, NO if not met."
+    )

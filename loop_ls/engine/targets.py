@@ -1,0 +1,65 @@
+"""Whom to ask and how: what a step, its workflow's `execution` and the built-in values add up to.
+
+The inheritance of workflow spec 2.11. Nothing comes from a calling workflow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from loop_ls.formats.workflow import Execution, Step, Target
+
+N = TypeVar("N", int, float)
+
+DEFAULT_TEMPERATURE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Targets in order of preference and the parameters of one model call. `timeout` None: the
+    provider's own limit counts; `max_tokens` None: the provider decides."""
+
+    targets: tuple[Target, ...]
+    temperature: float = DEFAULT_TEMPERATURE
+    max_tokens: int | None = None
+    timeout: float | None = None
+
+
+def asking(step: Step, execution: Execution) -> Asking:
+    """How the models of a `run` step are asked."""
+    return Asking(
+        targets=step_targets(step, execution),
+        temperature=_first(step.temperature, execution.temperature, DEFAULT_TEMPERATURE),
+        max_tokens=_optional(step.max_tokens, execution.max_tokens),
+        timeout=_optional(step.timeout, execution.timeout),
+    )
+
+
+def step_targets(step: Step, execution: Execution) -> tuple[Target, ...]:
+    """Step chain, then step pair, then the chain of `execution`, then its pair (D22 for a lone half)."""
+    if step.providers:
+        return step.providers
+    if step.provider and step.model:
+        return (Target(step.provider, step.model),)
+    if execution.providers:
+        return execution.providers
+    provider, model = step.provider or execution.provider, step.model or execution.model
+    return (Target(provider, model),) if provider and model else ()
+
+
+def execution_targets(execution: Execution) -> tuple[Target, ...]:
+    """What a workflow's `execution` names by itself: its chain, else its pair."""
+    if execution.providers:
+        return execution.providers
+    if execution.provider and execution.model:
+        return (Target(execution.provider, execution.model),)
+    return ()
+
+
+def _first(*values: float | None) -> float:
+    return next(value for value in values if value is not None)
+
+
+def _optional(*values: N | None) -> N | None:
+    return next((value for value in values if value is not None), None)

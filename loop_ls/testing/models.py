@@ -1,0 +1,95 @@
+"""Models for tests: scripted answers, and a record of every request that was made.
+
+Answers are chosen by the last part of a request's place (`develop/3/write` and `develop/3:judge` are
+asked as `write` and `judge`), in order; the last one stays. Nothing here waits or talks to anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
+
+#: The model never answers: the call ends by a time limit or a stop.
+SILENCE = object()
+
+#: A text, a failure to raise, `SILENCE`, or a function of the request that gives one of them.
+Answer = str | ModelFailure | Callable[[ModelRequest], "Answer"] | object
+
+
+class ScriptedModels:
+    """The `Models` port with answers from a script."""
+
+    def __init__(self, script: dict[str, Answer | Sequence[Answer]] | None = None, default: Answer = "ok") -> None:
+        self.script = {name: _listed(answers) for name, answers in (script or {}).items()}
+        self.default = default
+        self.requests: list[ModelRequest] = []
+        self.running = 0
+        self.most_at_once = 0
+        self._asked: Counter[str] = Counter()
+
+    async def ask(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None = None,
+        on_wait: Callable[[Waiting], None] | None = None,
+    ) -> ModelReply:
+        self.requests.append(request)
+        self.running += 1
+        self.most_at_once = max(self.most_at_once, self.running)
+        try:
+            answer = self._next(request)
+            while callable(answer):
+                answer = answer(request)
+            if answer is SILENCE:
+                await asyncio.Event().wait()
+            await asyncio.sleep(0)  # other branches get their turn, as with a real model
+        finally:
+            self.running -= 1
+        if isinstance(answer, ModelFailure):
+            raise answer
+        text = str(answer)
+        if on_text and text:
+            on_text(text)
+        return ModelReply(
+            text, request.provider, request.model, input_tokens=len(request.prompt), output_tokens=len(text)
+        )
+
+    def asked(self, name: str) -> list[ModelRequest]:
+        """The requests that were made for one name (`write`, `judge`), in order."""
+        return [request for request in self.requests if last_part(request.place) == name]
+
+    def prompts(self, name: str) -> list[str]:
+        """The prompts that were sent for one name, in order."""
+        return [request.prompt for request in self.asked(name)]
+
+    @property
+    def order(self) -> list[str]:
+        """The names in the order in which they were asked."""
+        return [last_part(request.place) for request in self.requests]
+
+    def _next(self, request: ModelRequest) -> Answer:
+        name = next((n for n in (request.place, last_part(request.place)) if n in self.script), None)
+        if name is None:
+            return self.default
+        answers = self.script[name]
+        index = min(self._asked[name], len(answers) - 1)
+        self._asked[name] += 1
+        return answers[index]
+
+
+def failure(message: str = "the service is out of order", code: str = "server") -> ModelFailure:
+    """A failure for a script."""
+    return ModelFailure(code, message)
+
+
+def last_part(place: str) -> str:
+    """`write` for `develop/3/write`, `judge` for `develop/3:judge`."""
+    return re.split(r"[/:]", place)[-1]
+
+
+def _listed(answers: Answer | Sequence[Answer]) -> Sequence[Answer]:
+    return answers if isinstance(answers, list | tuple) else [answers]
