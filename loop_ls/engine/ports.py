@@ -21,27 +21,55 @@ class Stopped(Exception):
     """A person ended the run: the driver ends it as cancelled. Never an error of a step."""
 
 
+@dataclass(eq=False)
+class Failure(Exception):
+    """An iteration, a step or a whole workflow could not give a result: data for the record.
+
+    What its `on_failure` says decides what happens next. `reason` is set where the failure ends a
+    loop for another reason than `error` (`timeout`, `rejected`, ...).
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    reason: str = "error"
+    place: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class Recorder(Protocol):
     """What a loop sees of its run: recorded calls, pause and stop, recorded time.
 
-    Keys are logical places such as `develop/3/judge`, unique inside a run. A key that is already
+    Keys are logical places such as `develop/3:judge`, unique inside a run. A key that is already
     journalled answers what was recorded and does no work, whatever order replayed branches take.
     """
 
     run_id: str
+
+    def recall(self, key: str) -> Json:
+        """What was recorded under `key`; None where nothing (or null) was."""
+        ...
 
     async def call(
         self,
         key: str,
         work: Callable[[], Awaitable[Json]],
         facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        before: Sequence[Fact] = (),
     ) -> Json:
         """Do `work` once per run. Its answer (a JSON value) and the facts that follow from it are
-        one transaction; the call is finished when that is committed. Raises `Stopped`."""
+        one transaction; the call is finished when that is committed. Raises `Stopped`.
+
+        `before` are facts that hold once the call begins (`step_started`): they are committed with
+        the mark that it began. A `ModelFailure` or `Failure` of `work` is recorded like an answer
+        (without `facts`) and raised again, then and in every replay."""
         ...
 
-    async def record(self, key: str, facts: Sequence[Fact]) -> None:
-        """Journal facts that follow from no call, once per key."""
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+        """Journal facts that follow from no call, once per key, and a value for `recall`. Committed
+        before any later call begins, not before this returns."""
         ...
 
     async def gate(self) -> None:
@@ -58,6 +86,10 @@ class Recorder(Protocol):
 
     async def sleep(self, key: str, seconds: float) -> None:
         """Wait; a stop ends it at once with `Stopped`. After a restart only the rest is waited."""
+        ...
+
+    def active(self) -> float:
+        """Seconds that the run has worked so far: pauses and the time the engine was gone are out."""
         ...
 
 

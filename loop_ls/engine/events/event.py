@@ -1,0 +1,35 @@
+"""One fact of a run as it was journalled, and as it travels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`seq` counts the facts of one run without gap from 1; `position` orders the facts of all runs.
+
+    Streamed text has neither: `seq` and `position` are 0.
+    """
+
+    run_id: str
+    seq: int
+    at: float
+    kind: str
+    body: dict[str, Any]
+    position: int = 0
+
+    def wire(self) -> dict[str, Any]:
+        """`{runId, seq, at, kind, position, ...}`; the numbers are left out where there are none."""
+        found: dict[str, Any] = {"runId": self.run_id, "at": utc(self.at), "kind": self.kind}
+        if self.seq:
+            found |= {"seq": self.seq, "position": self.position}
+        return self.body | found
+
+
+def utc(at: float) -> str:
+    """Unix seconds as `2026-01-31T12:00:00.123Z`."""
+    text = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    return text.removesuffix("+00:00") + "Z"

@@ -1,0 +1,331 @@
+"""Every kind of fact that a run can hold, with its fields as they travel (camelCase).
+
+Writers build them (`Iteration(...).fact(place)`); readers get plain events and may ask for the typed
+payload with `payload`. Fields that are None do not travel. Fields that a reader does not know are ignored.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Fact
+
+Json = Any
+
+
+class Payload(BaseModel):
+    """What a fact says besides run, number and time."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="ignore", frozen=True, defer_build=True
+    )
+    kind: ClassVar[str] = ""
+
+    def fact(self, place: Place | None = None) -> Fact:
+        body = self.model_dump(by_alias=True, exclude_none=True)
+        return self.kind, {**place.fields(), **body} if place else body
+
+
+class Error(BaseModel):
+    """A failure as data: which one, one sentence, what to do."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, defer_build=True)
+    code: str
+    message: str
+    hint: str = ""
+
+
+# -- the run -------------------------------------------------------------------------------------
+
+
+class RunStarted(Payload):
+    """`files`: path (relative to the root) -> hash of every file the run can reach.
+    `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork)."""
+
+    kind = "run_started"
+    format: str
+    name: str
+    target: dict[str, Json]
+    root: str = ""
+    uri: str | None = None
+    path: str | None = None
+    limits: dict[str, Json] = {}
+    settings: dict[str, Json] = {}
+    attempt: int = 1
+    files: dict[str, str] = {}
+    input: str | None = None
+    goal: str | None = None
+    message: str | None = None
+    parameters: dict[str, Json] = {}
+    session_id: str | None = None
+    origin: str = "cli"
+    detach: bool = False
+    mock: bool = False
+    plan: dict[str, Json] = {}
+
+
+class Completed(Payload):
+    kind = "completed"
+    reason: str
+    total_iterations: int = 0
+    final_output: str = ""
+    last_output: str = ""
+
+
+class Failed(Payload):
+    """`cause` is where it came from (a place); `reason` one of the failing or blocking reasons."""
+
+    kind = "failed"
+    error: Error
+    reason: str = "error"
+    cause: str | None = None
+    iteration: int | None = None
+    total_iterations: int = 0
+    last_output: str | None = None
+
+
+class Cancelled(Payload):
+    kind = "cancelled"
+    cause: Literal["user", "teardown", "shutdown"] = "user"
+    total_iterations: int = 0
+    last_output: str | None = None
+
+
+class Interrupted(Payload):
+    kind = "interrupted"
+    found_in: str
+
+
+class Recovered(Payload):
+    """The engine came back after a crash. `in_flight`: calls that were begun and have no answer."""
+
+    kind = "recovered"
+    in_flight: list[str] = []
+    may_have_paid_twice: bool = False
+
+
+# -- control -------------------------------------------------------------------------------------
+
+
+class Paused(Payload):
+    kind = "paused"
+    reason: Literal["user", "between_rounds", "conflict"] = "user"
+
+
+class Resumed(Payload):
+    kind = "resumed"
+
+
+class Stopping(Payload):
+    kind = "stopping"
+    cause: Literal["user", "teardown", "shutdown"] = "user"
+
+
+class ManualApprovalRequired(Payload):
+    kind = "manual_approval_required"
+    iteration: int
+    output: str
+    loop_id: str
+
+
+class ApprovalResolved(Payload):
+    kind = "approval_resolved"
+    loop_id: str
+    approved: bool
+    decision: Literal["approve", "reject", "revise"] | None = None
+    feedback: str | None = None
+
+
+# -- loops ---------------------------------------------------------------------------------------
+
+
+class IterationStarted(Payload):
+    kind = "iteration_started"
+    iteration: int
+    max_iterations: int | None = None
+    attempt: int = 1
+
+
+class Iteration(Payload):
+    """A round that succeeded, with its output."""
+
+    kind = "iteration"
+    iteration: int
+    output: str
+    max_iterations: int | None = None
+
+
+class IterationFailed(Payload):
+    kind = "iteration_failed"
+    iteration: int
+    error: Error
+    attempt: int = 1
+
+
+class Progress(Payload):
+    kind = "progress"
+    iteration: int
+    learning: str
+
+
+class Judged(Payload):
+    """`condition` as written, `interpolated` only where it differs. `output_ref` is the place of the
+    `iteration` fact that was judged: question = condition + that output, rendered on reading."""
+
+    kind = "judged"
+    criterion: str
+    verdict: Literal["yes", "no", "unclear", "error"]
+    iteration: int | None = None
+    condition: str = ""
+    interpolated: str | None = None
+    output_ref: str = ""
+    answer: str = ""
+    local: bool = False
+
+
+class Retrying(Payload):
+    kind = "retrying"
+    attempt: int
+    because: Error
+    delay: float = 0.0
+
+
+# -- steps and stages ----------------------------------------------------------------------------
+
+
+class StepStarted(Payload):
+    """An element of a workflow begins: `mode` is `run`, `template`, `loop`, ...; a loop says its
+    condition (as written) and limit once, here."""
+
+    kind = "step_started"
+    step: str
+    mode: str = "run"
+    condition: str | None = None
+    max_iterations: int | None = None
+    attempt: int = 1
+
+
+class StepCompleted(Payload):
+    """Loops add why they ended and after how many iterations."""
+
+    kind = "step_completed"
+    step: str
+    output: str
+    mode: str = "run"
+    reason: str | None = None
+    total_iterations: int | None = None
+
+
+class StepFailed(Payload):
+    kind = "step_failed"
+    step: str
+    error: Error
+    mode: str = "run"
+    reason: str | None = None
+    total_iterations: int | None = None
+
+
+class StepSkipped(Payload):
+    kind = "step_skipped"
+    step: str
+    condition: str = ""
+    mode: str = "run"
+
+
+class StageStarted(Payload):
+    kind = "stage_started"
+    stage: str
+    role: str | None = None
+
+
+class StageCompleted(Payload):
+    kind = "stage_completed"
+    stage: str
+    output: str
+    role: str | None = None
+
+
+class StageFailed(Payload):
+    kind = "stage_failed"
+    stage: str
+    error: Error
+    role: str | None = None
+
+
+# -- calls, money, warnings ----------------------------------------------------------------------
+
+
+class Tokens(BaseModel):
+    model_config = ConfigDict(frozen=True, defer_build=True)
+    input: int = 0
+    output: int = 0
+
+
+class Call(Payload):
+    """One answered model call. `usd` is None where no price is known; `duration` in seconds."""
+
+    kind = "call"
+    provider: str
+    model: str
+    purpose: str = "step"
+    tokens: Tokens = Tokens()
+    usd: float | None = None
+    duration: float = 0.0
+    response_id: str | None = None
+    error: Error | None = None
+
+
+class Text(Payload):
+    """Streamed output: shown, never journalled."""
+
+    kind = "text"
+    text: str
+
+
+class Warned(Payload):
+    """Something worth a look that stops nothing (an unknown variable, an unclear verdict)."""
+
+    kind = "warning"
+    code: str
+    message: str
+
+
+class BudgetWarning(Payload):
+    kind = "budget_warning"
+    spent_usd: float
+    cap_usd: float
+
+
+class UnchangedOutputWarning(Payload):
+    kind = "unchanged_output_warning"
+    iteration: int
+    repeated: int = 2
+
+
+class LoopFixationWarning(Payload):
+    kind = "loop_fixation_warning"
+    fingerprint: str = ""
+    action: Literal["warn", "abort"] = "warn"
+    state_label: str = "fixation-risk"
+
+
+#: Kinds of the enhance loop: their fields come with its module and pass through here as they are.
+ENHANCE_KINDS = frozenset(
+    {
+        *("round_started", "round_finished", "report_ready", "planner_started", "planner_finished"),
+        *("planner_failed", "op_rejected", "ops_proposed", "loop_paused", "loop_continued"),
+        *("edit_sent", "edit_acknowledged", "edit_refused", "backing_off"),
+    }
+)
+
+PAYLOADS: dict[str, type[Payload]] = {cls.kind: cls for cls in Payload.__subclasses__()}
+
+
+def payload(kind: str, body: dict[str, Json]) -> Payload | None:
+    """The typed payload of an event; None for kinds that have no model here."""
+    model = PAYLOADS.get(kind)
+    return model.model_validate(body) if model else None

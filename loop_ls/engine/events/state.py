@@ -1,0 +1,249 @@
+"""What a run is now: a fold over its facts, nothing else.
+
+Pure and incremental: `state.after(event)` looks at no clock, file or table, so that every reader who has
+the same facts sees the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loop_ls.engine.events.event import Event, utc
+from loop_ls.engine.events.outcomes import ENDED, Status, exit_code, status_of
+
+#: While a run has one of these, time counts as its own.
+WORKING: frozenset[str] = frozenset({"running", "stopping"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """The state of protocol 4. `loop` is the one it follows: the shallowest that runs."""
+
+    run_id: str = ""
+    format: str = ""
+    name: str = ""
+    uri: str | None = None
+    path: str | None = None
+    root: str = ""
+    target: dict[str, Any] | None = None
+    session_id: str | None = None
+    origin: str = "cli"
+    detach: bool = False
+    status: Status = "queued"
+    reason: str | None = None
+    label: str | None = None
+    loop: str | None = None
+    iteration: int = 0
+    max_iterations: int | None = None
+    stage: str | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    active: float = 0.0
+    last_at: float | None = None
+    cost_usd: float | None = None
+    unpriced: bool = False
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+    criterion: dict[str, Any] | None = None
+    verdict: dict[str, Any] | None = None
+    progress_log: tuple[str, ...] = ()
+    pending_approval: dict[str, Any] | None = None
+    last_output: str | None = None
+    error: dict[str, Any] | None = None
+    recovered: int = 0
+    may_have_paid_twice: bool = False
+    last_seq: int = 0
+    last_position: int = 0
+    depth: int = 0
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED
+
+    def after(self, event: Event) -> RunState:
+        """The state once `event` has happened too."""
+        # The time between a crash and the return of the engine was nobody's work.
+        idle = event.kind in ("recovered", "interrupted") or self.status not in WORKING
+        spent = 0.0 if idle or self.last_at is None else max(0.0, event.at - self.last_at)
+        counted = replace(
+            self,
+            run_id=event.run_id,
+            last_seq=event.seq,
+            last_position=event.position,
+            last_at=event.at,
+            active=self.active + spent,
+        )
+        return replace(counted, **_changes(counted, event.kind, event.body, event.at))
+
+    def wire(self, now: float | None = None) -> dict[str, Any]:
+        """As it travels; `now` adds the time since the last fact of a run that works."""
+        running = now is not None and self.last_at is not None and self.status in WORKING
+        since = max(0.0, now - self.last_at) if running and now is not None and self.last_at is not None else 0.0
+        found: dict[str, Any] = {
+            "runId": self.run_id,
+            "format": self.format,
+            "name": self.name,
+            "uri": self.uri,
+            "path": self.path,
+            "target": self.target,
+            "sessionId": self.session_id,
+            "status": self.status,
+            "reason": self.reason,
+            "label": self.label,
+            "loop": self.loop,
+            "iteration": self.iteration,
+            "maxIterations": self.max_iterations,
+            "stage": self.stage,
+            "startedAt": _moment(self.started_at),
+            "endedAt": _moment(self.ended_at),
+            "elapsedMs": round((self.active + since) * 1000),
+            "costUsd": self.cost_usd,
+            "tokens": {"input": self.input_tokens, "output": self.output_tokens},
+            "calls": self.calls,
+            "criterion": self.criterion,
+            "verdict": self.verdict,
+            "progressLog": list(self.progress_log),
+            "pendingApproval": self.pending_approval,
+            "lastOutput": self.last_output,
+            "error": self.error,
+            "mayHavePaidTwice": self.may_have_paid_twice or None,
+            "exitCode": exit_code(self.status, self.reason),
+            "lastSeq": self.last_seq,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def fold(events: Iterable[Event], state: RunState | None = None) -> RunState:
+    """The state after `events`, which are one run's, in order."""
+    now = state or RunState()
+    for event in events:
+        now = now.after(event)
+    return now
+
+
+def _moment(at: float | None) -> str | None:
+    return None if at is None else utc(at)
+
+
+def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
+    match kind:
+        case "run_started":
+            return _started(body, at)
+        case "step_started" if body.get("mode") == "loop":
+            return _loop_begins(state, body)
+        case "iteration_started":
+            return _iteration_begins(state, body)
+        case "iteration":
+            return {"last_output": body.get("output")} if _followed(state, body) else {}
+        case "judged":
+            shown = ("iteration", "verdict", "answer", "local")
+            return {"verdict": {k: body[k] for k in shown if k in body}} if _followed(state, body) else {}
+        case "call":
+            return _paid(state, body)
+        case "step_started" | "stage_started":
+            return {"stage": body.get("step") or body.get("stage")}
+        case "progress":
+            return {"progress_log": (*state.progress_log, str(body.get("learning", "")))}
+        case "loop_fixation_warning":
+            return {"label": "fixation-risk"}
+        case "recovered":
+            return {
+                "recovered": state.recovered + 1,
+                "may_have_paid_twice": state.may_have_paid_twice or bool(body.get("mayHavePaidTwice")),
+            }
+        case _:
+            return _status(state, kind, body, at)
+
+
+def _started(body: dict[str, Any], at: float) -> dict[str, Any]:
+    limits = body.get("limits") or {}
+    return {
+        "status": "running",
+        "started_at": at,
+        "format": body.get("format", ""),
+        "name": body.get("name", ""),
+        "uri": body.get("uri"),
+        "path": body.get("path"),
+        "root": body.get("root", ""),
+        "target": body.get("target"),
+        "session_id": body.get("sessionId"),
+        "origin": body.get("origin", "cli"),
+        "detach": bool(body.get("detach")),
+        "max_iterations": limits.get("maxIterations"),
+        "criterion": limits.get("criterion"),
+    }
+
+
+def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
+    match kind:
+        case "paused":
+            return {"status": "paused", "reason": body.get("reason", "user")}
+        case "resumed" | "approval_resolved":
+            return {"status": "running", "reason": None, "pending_approval": None}
+        case "stopping":
+            return {"status": "stopping", "reason": None, "pending_approval": None}
+        case "manual_approval_required":
+            asked = {key: body[key] for key in ("loopId", "iteration", "output") if key in body}
+            return {"status": "waiting_approval", "pending_approval": asked}
+        case "interrupted":
+            return {"status": "interrupted", "reason": "engine_restart"}
+        case "completed":
+            reason = str(body.get("reason", "completed"))
+            return {**_ended(status_of(reason), reason, at), "last_output": body.get("lastOutput", state.last_output)}
+        case "failed":
+            reason = str(body.get("reason", "error"))
+            ended = "blocked" if status_of(reason) == "blocked" else "failed"
+            return {**_ended(ended, reason, at), "error": body.get("error")}
+        case "cancelled":
+            return _ended("cancelled", str(body.get("cause", "user")), at)
+        case _:
+            return {}
+
+
+def _ended(status: str, reason: str, at: float) -> dict[str, Any]:
+    return {"status": status, "reason": reason, "ended_at": at, "stage": None, "pending_approval": None}
+
+
+def _followed(state: RunState, body: dict[str, Any]) -> bool:
+    return int(body.get("depth", 0)) <= state.depth
+
+
+def _loop_begins(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+    depth = int(body.get("depth", 0))
+    if state.loop is not None and depth > state.depth:
+        return {}
+    condition = body.get("condition")
+    return {
+        "loop": body.get("step"),
+        "depth": depth,
+        "stage": body.get("step"),
+        "iteration": 0,
+        "max_iterations": body.get("maxIterations"),
+        "criterion": {"type": "condition", "value": condition} if condition else state.criterion,
+        "verdict": None,
+    }
+
+
+def _iteration_begins(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+    if not _followed(state, body) and state.iteration:
+        return {}
+    return {
+        "iteration": body.get("iteration", state.iteration),
+        "max_iterations": body.get("maxIterations", state.max_iterations),
+        "loop": body.get("loop", state.loop),
+        "depth": int(body.get("depth", 0)),
+    }
+
+
+def _paid(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+    usd, tokens = body.get("usd"), body.get("tokens") or {}
+    return {
+        "calls": state.calls + 1,
+        "cost_usd": state.cost_usd if usd is None else (state.cost_usd or 0.0) + float(usd),
+        "unpriced": state.unpriced or usd is None,
+        "input_tokens": state.input_tokens + int(tokens.get("input", 0)),
+        "output_tokens": state.output_tokens + int(tokens.get("output", 0)),
+    }
