@@ -1,0 +1,64 @@
+"""The `if` of a step, taken apart before anything is inserted (spec 4.4).
+
+Parsed first and interpolated later, so that a result that holds `==` or quotes cannot change what
+a condition means. Judging it is the engine's business, marking it that of the rules.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
+_VALUE = r"'[^']*'|\"[^\"]*\"|[\w.+-]+|\{\{[^{}]*\}\}"
+_TRUTH = re.compile(rf"\$?\{{\{{\s*({_NAME})\s*\}}\}}")
+_COMPARED = re.compile(rf"\{{\{{\s*({_NAME})\s*\}}\}}\s*(==|!=)\s*({_VALUE})")
+_EXPRESSION = re.compile(rf"\$\{{\{{\s*({_NAME})\s*(==|!=)\s*({_VALUE})\s*\}}\}}")
+_OPERATORS = re.compile(
+    r"&&|\|\||[=!]==|==|!=|=~|>=|<=|(?<=[\w}'\"\s])[<>](?=[\s\w{'\"])|!\s*\{\{"
+    r"|(?<=[}\w'\"]\s)(?:contains|matches|startsWith|endsWith|and|or|in)(?=\s+['\"{\w])"
+    r"|(?:^|(?<=[\s{(]))not(?=\s+[\w{(])|\b[A-Za-z_]\w*\((?=[^)]*\))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`truth`: one variable on its own. `compare`: a variable against a text. `text`: anything else,
+    judged as it stands.
+
+    `name` is the variable (a trailing `.result` inside `${{ }}` means the same and is left out),
+    `at` the offset of `name` in the text. `unsupported` is an operator or call that nobody knows
+    (WF213). `expression` marks the form `${{ ... }}`.
+    """
+
+    kind: Literal["truth", "compare", "text"]
+    name: str = ""
+    at: int = 0
+    operator: Literal["==", "!="] = "=="
+    value: str = ""
+    expression: bool = False
+    unsupported: str = ""
+
+
+def parse_condition(text: str) -> Condition:
+    """Never fails: what is no known form is `text`."""
+    offset = len(text) - len(text.lstrip())
+    bare = text.strip()
+    if match := _TRUTH.fullmatch(bare):
+        return Condition("truth", match[1], offset + match.start(1), expression=bare.startswith("$"))
+    if match := _COMPARED.fullmatch(bare):
+        return _comparison(match, offset)
+    if match := _EXPRESSION.fullmatch(bare):
+        return _comparison(match, offset, expression=True)
+    found = _OPERATORS.search(bare)
+    return Condition("text", unsupported=found[0].strip() if found else "")
+
+
+def _comparison(match: re.Match[str], offset: int, expression: bool = False) -> Condition:
+    name = match[1].removesuffix(".result") if expression else match[1]
+    value = match[3]
+    if value[0] in "'\"":
+        value = value[1:-1]
+    operator: Literal["==", "!="] = "==" if match[2] == "==" else "!="
+    return Condition("compare", name, offset + match.start(1), operator, value, expression)

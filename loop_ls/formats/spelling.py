@@ -1,0 +1,49 @@
+"""Near misses: which known word was meant. One idea of nearness for keys, names and references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def distance(one: str, other: str, limit: int) -> int:
+    """Edits from `one` to `other` (a swap of neighbours is one edit); `limit + 1` when there are more."""
+    if abs(len(one) - len(other)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        earlier, before, row = before, row, [i] + [0] * len(other)
+        for j, b in enumerate(other, 1):
+            row[j] = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+                row[j] = min(row[j], earlier[j - 2] + 1)
+        if min(row) > limit:
+            return limit + 1
+    return min(row[-1], limit + 1)
+
+
+def plain(word: str) -> str:
+    """The word without what people mix up most: case, and `-` for `_`."""
+    return word.replace("-", "_").casefold()
+
+
+def nearest(word: str, known: Iterable[str], limit: int | None = None) -> str | None:
+    """The known word that `word` was probably meant to be, or None.
+
+    Near is: equal but for case or `-` and `_`; else one edit for words of up to five letters, two
+    for longer ones (WF501). Of several the nearest, then the first.
+    """
+    allowed = limit if limit is not None else (1 if len(word) <= 5 else 2)
+    shape, letters = plain(word), set(word)
+    best, found = allowed + 1, None
+    for candidate in known:
+        if candidate == word:
+            continue
+        if plain(candidate) == shape:
+            return candidate
+        if abs(len(candidate) - len(word)) >= best or len(letters.symmetric_difference(candidate)) > 2 * allowed:
+            continue
+        steps = distance(word, candidate, best - 1)
+        if steps < best:
+            best, found = steps, candidate
+    return found
