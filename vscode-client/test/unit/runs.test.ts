@@ -1,0 +1,58 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import * as vscode from "vscode";
+import { endingOf, lineOf, RunsView } from "../../src/runs";
+
+const item = { show: vi.fn(), hide: vi.fn(), dispose: vi.fn(), text: "", name: "", tooltip: "", command: "" };
+const channel = { appendLine: vi.fn(), show: vi.fn(), dispose: vi.fn() };
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  vi.mocked(vscode.window.createStatusBarItem).mockReturnValue(item as never);
+  vi.mocked(vscode.window.createOutputChannel).mockReturnValue(channel as never);
+  vi.mocked(vscode.window.showInformationMessage).mockResolvedValue(undefined);
+  vi.mocked(vscode.window.showErrorMessage).mockResolvedValue(undefined);
+});
+
+test.each([
+  [{ kind: "iteration", iteration: 2, maxIterations: 5, output: "a\n b" }, "iteration 2/5: a b"],
+  [{ kind: "judged", iteration: 2, verdict: "no" }, "iteration 2: NO"],
+  [{ kind: "completed", reason: "condition_met" }, "completed: condition met"],
+  [{ kind: "recovered" }, "recovered after a restart; one call may have been paid twice"],
+  [{ kind: "text", output: "x" }, undefined],
+])("a fact is one line: %j", (event, line) => {
+  expect(lineOf({ runId: "r", ...event })).toBe(line);
+});
+
+test("a limit does not read like a success", () => {
+  expect(endingOf({ runId: "r", name: "develop", status: "completed", reason: "max_iterations", iteration: 5 })).toBe(
+    "develop: limit reached after 5 iterations, condition not met.",
+  );
+  expect(endingOf({ runId: "r", name: "develop", status: "completed", reason: "condition_met", iteration: 3 })).toBe(
+    "develop: condition met in iteration 3.",
+  );
+});
+
+test("the status item counts what runs and goes when nothing does", () => {
+  const view = new RunsView();
+  view.state({ runId: "a", name: "develop", status: "running", iteration: 3, maxIterations: 5 });
+  expect(item.text).toContain("develop 3/5");
+  view.state({ runId: "b", name: "test", status: "running" });
+  expect(item.text).toContain("2 loops");
+  view.state({ runId: "a", status: "completed", reason: "condition_met" });
+  view.state({ runId: "b", status: "cancelled" });
+  expect(item.hide).toHaveBeenCalled();
+});
+
+test("an ending is announced once", () => {
+  const view = new RunsView();
+  view.state({ runId: "a", name: "develop", status: "running" });
+  const end = { runId: "a", name: "develop", status: "completed", reason: "condition_met", iteration: 2 };
+  view.state(end);
+  view.state(end);
+  expect(vscode.window.showInformationMessage).toHaveBeenCalledTimes(1);
+});
+
+test("a run that had ended before the window opened is not announced", () => {
+  new RunsView().state({ runId: "a", name: "old", status: "completed", reason: "condition_met", iteration: 1 });
+  expect(vscode.window.showInformationMessage).not.toHaveBeenCalled();
+});
