@@ -1,0 +1,67 @@
+"""WF703: one condition asks one thing (vector C4 and more)."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.rules.until.joined import Joined, joined
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "Builds AND lints AND has docs",
+        "builds and lints and has docs",
+        "Tests pass AND the code is clean",
+        "Tests pass OR the limit is reached",
+        "Tests pass && docs exist",
+        "The draft is short and it is friendly or it is funny",
+    ],
+)
+def test_C4_several_checks(condition: str) -> None:
+    assert joined(condition) is Joined.CHECKS
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "Under 200 words and friendly in tone",
+        "Word count is under 500 and tone is professional",
+        "The text is under 90 words and the tone is friendly",
+        "Quality is acceptable and no major issues exist",
+        "All tests pass and no warnings",
+        "All tests pass and coverage above 80%",
+        "Tests pass or the limit is reached",
+        "The output says PASS and there are no open questions",
+    ],
+)
+def test_C4_two_clauses(condition: str) -> None:
+    assert joined(condition) is Joined.CLAUSES
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "Score is 8 or higher",
+        "The list has 50 or fewer entries",
+        "Search and replace finished",
+        "Verified and signed off",
+        "Solution found and verified",
+        "Found a fix and checked it",
+        "Tests and lint pass",
+        "Score for clarity and tone is above 8",
+        "The reply contains a title and a summary",
+        "The reply contains no errors and no warnings",
+        "The reply says PASS or APPROVED",
+        'The reply contains "builds and lints and has docs"',
+        "It names each risk and how it is handled",
+        "The summary lists each risk and the person who owns it",
+        "The reply says PASS and lists no failing test",
+        "The command is fine",
+        "",
+        "and",
+        "AND",
+    ],
+)
+def test_C4_one_check(condition: str) -> None:
+    assert joined(condition) is Joined.NO

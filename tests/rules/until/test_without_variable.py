@@ -1,0 +1,31 @@
+"""WF702: the proposed condition reads like a sentence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from loop_ls.rules.until.without_variable import without_variable
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("The output {{loop.output}} is correct", "The output is correct"),
+        ('The output "{{loop.output}}" names a town', "The output names a town"),
+        ("The text: {{loop.output}} has a title", "The text has a title"),
+        ("{{loop.output}} contains PASS", "The output contains PASS"),
+        ("{{ loop.last.output }} differs from the reply", "The previous output differs from the reply"),
+        ("The output contains {{loop.output}}", "The output contains the expected text"),
+        ("The score in {{loop.output}} is above 90", "The score in the output is above 90"),
+        ("It is shorter than {{loop.last.output}}.", "It is shorter than the previous output."),
+        ("Iteration {{loop.iteration}} found no fault", "Iteration found no fault"),
+        ("{{loop.output}}", "The reply contains the expected text"),
+        ("The draft ({{polish}}) has a title", "The draft has a title"),
+    ],
+)
+def test_WF702_condition_without_the_variable(condition: str, expected: str) -> None:
+    match = re.search(r"\{\{\s*([\w.]+)\s*\}\}", condition)
+    assert match is not None
+    assert without_variable(condition, *match.span(), match[1]) == expected
