@@ -1,0 +1,49 @@
+"""Bytes of a file to text, or one fault that says why they are none."""
+
+from __future__ import annotations
+
+from loop_ls.text.fault import Fault
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Position, Span
+
+#: Larger files are not read: a workflow of this size holds 150,000 lines.
+MAX_BYTES = 8 * 1024 * 1024
+
+_START = Span(Position(0, 0), Position(0, 0))
+_BOMS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+
+
+def decode(data: bytes) -> tuple[Text | None, Fault | None]:
+    """The text of a file, or the fault that keeps it from being read; exactly one is None."""
+    if len(data) > MAX_BYTES:
+        return None, too_large(len(data))
+    for mark, name in _BOMS:
+        if data.startswith(mark):
+            return None, Fault(_START, f"The file is written in {name}; save it as UTF-8.", "encoding")
+    if (zero := data.find(0)) >= 0:
+        at = _place(data, zero)
+        return None, Fault(at, "The file holds a NUL byte: it is binary, not text; only UTF-8 text is read.", "binary")
+    try:
+        return Text.of(data.decode("utf-8")), None
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        sentence = f"The byte 0x{byte:02X} is not UTF-8; save the file as UTF-8."
+        return None, Fault(_place(data, error.start), sentence, "encoding")
+
+
+def too_large(size: int) -> Fault:
+    """The fault of a file that is too large to be read, for callers that know its size beforehand."""
+    sentence = f"The file has {size / 1_048_576:.1f} MB; files up to {MAX_BYTES // 1_048_576} MB are read."
+    return Fault(_START, sentence, "too-large")
+
+
+def _place(data: bytes, offset: int) -> Span:
+    """Where a byte stands. Everything in front of it is UTF-8 or does not count."""
+    before = data[:offset].decode("utf-8", "replace").removeprefix("\ufeff")
+    end = Text.of(before).end
+    return Span(end, Position(end.line, end.column + 1))

@@ -1,0 +1,198 @@
+"""A text as immutable lines: what an editor edits and a reader reads.
+
+Lines end at LF, CR LF or CR and nowhere else, as in LSP. Lines are kept in blocks, so that a
+keystroke copies one block and not the whole document. A byte order mark is kept aside.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, overload
+
+from loop_ls.text.position import Position, Span
+
+BOM = "\ufeff"
+BLOCK = 256  # lines of a fresh block; one that outgrows twice this is split
+_BREAK = re.compile(r"(\r\n|\r|\n)")
+
+
+class _Block(NamedTuple):
+    """Lines with the terminator of each; `ends` None: LF everywhere."""
+
+    lines: tuple[str, ...]
+    ends: tuple[str, ...] | None
+
+
+class Change(NamedTuple):
+    """Lines that an edit touched: `removed` old ones from `first` on became `added` new ones."""
+
+    first: int
+    removed: int
+    added: int
+
+
+class Lines(Sequence[str]):
+    """The lines of a text without their terminators."""
+
+    __slots__ = ("_blocks", "_count", "_starts")
+
+    def __init__(self, blocks: list[_Block], starts: list[int], count: int) -> None:
+        self._blocks, self._starts, self._count = blocks, starts, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            low, high, step = index.indices(self._count)
+            return self._between(low, high) if step == 1 else [self[i] for i in range(low, high, step)]
+        if index < 0:
+            index += self._count
+        if not 0 <= index < self._count:
+            raise IndexError(index)
+        block = bisect_right(self._starts, index) - 1
+        return self._blocks[block].lines[index - self._starts[block]]
+
+    def __iter__(self) -> Iterator[str]:
+        for block in self._blocks:
+            yield from block.lines
+
+    def _between(self, low: int, high: int) -> list[str]:
+        found: list[str] = []
+        block = bisect_right(self._starts, low) - 1
+        while low < high:
+            start = self._starts[block]
+            found += self._blocks[block].lines[low - start : high - start]
+            block += 1
+            low = start + len(self._blocks[block - 1].lines)
+        return found
+
+
+class Text:
+    """An immutable text. Two texts are equal only if they are the same object."""
+
+    __slots__ = ("_blocks", "_count", "_starts", "bom", "lines")
+
+    def __init__(self, blocks: list[_Block], bom: bool) -> None:
+        starts, count = [], 0
+        for block in blocks:
+            starts.append(count)
+            count += len(block.lines)
+        self._blocks, self._starts, self._count, self.bom = blocks, starts, count, bom
+        self.lines = Lines(blocks, starts, count)
+
+    @classmethod
+    def of(cls, text: str) -> Text:
+        bom = text.startswith(BOM)
+        return cls(_blocks(*_split(text[1:] if bom else text)), bom)
+
+    def __str__(self) -> str:
+        parts = [_joined(block) for block in self._blocks]
+        last = self._blocks[-1].ends
+        parts[-1] = parts[-1][: -len(last[-1] if last else "\n")]
+        return (BOM if self.bom else "") + "".join(parts)
+
+    def line(self, index: int) -> str:
+        return self.lines[index]
+
+    @property
+    def end(self) -> Position:
+        return Position(self._count - 1, len(self._blocks[-1].lines[-1]))
+
+    def clamp(self, at: Position) -> Position:
+        """The nearest place that exists: behind a line's end is its end."""
+        line, column = at
+        if line < 0:
+            return Position(0, 0)
+        if line >= self._count:
+            return self.end
+        return Position(line, max(0, min(column, len(self.lines[line]))))
+
+    def slice(self, span: Span) -> str:
+        """The characters between two places, line ends as written."""
+        start, end = self.clamp(span.start), self.clamp(span.end)
+        if start >= end:
+            return ""
+        if start.line == end.line:
+            return self.lines[start.line][start.column : end.column]
+        lines = self.lines[start.line : end.line + 1]
+        lines[0] = lines[0][start.column :]
+        lines[-1] = lines[-1][: end.column]
+        parts = [line + self._line_end(start.line + i) for i, line in enumerate(lines[:-1])]
+        return "".join(parts) + lines[-1]
+
+    def edit(self, span: Span, new: str) -> Text:
+        """This text with `span` replaced by `new`."""
+        return self.change(span, new)[0]
+
+    def change(self, span: Span, new: str) -> tuple[Text, Change]:
+        """Like `edit`, and which lines it touched."""
+        start, end = sorted((self.clamp(span.start), self.clamp(span.end)))
+        first, last = start.line, end.line
+        head = self.lines[first][: start.column]
+        if first and not head and self._line_end(first - 1) == "\r":
+            first -= 1  # a line feed typed behind a lone CR belongs to it
+            head = self.lines[first] + "\r"
+        at_end = last == self._count - 1
+        tail = self.lines[last][end.column :]
+        lines, ends = _split(head + new + (tail if at_end else tail + self._line_end(last)))
+        if not at_end:
+            lines.pop()  # what follows the terminator is the next line, which stays
+            ends = ends and ends[:-1]
+        removed = last - first + 1
+        blocks = self._spliced(first, last + 1, lines, ends)
+        return Text(blocks, self.bom), Change(first, removed, len(lines))
+
+    def _spliced(self, low: int, high: int, lines: list[str], ends: list[str] | None) -> list[_Block]:
+        """Blocks with the lines low..high replaced."""
+        a = bisect_right(self._starts, low) - 1
+        b = bisect_right(self._starts, high - 1) - 1
+        before, after = low - self._starts[a], high - self._starts[b]
+        first, last = self._blocks[a], self._blocks[b]
+        merged = first.lines[:before] + tuple(lines) + last.lines[after:]
+        blocks = self._blocks.copy()
+        if first.ends is None and last.ends is None and ends is None:
+            blocks[a : b + 1] = _blocks(merged, None)
+        else:
+            kept = _ends(first)[:before] + tuple(ends or ("\n",) * len(lines)) + _ends(last)[after:]
+            blocks[a : b + 1] = _blocks(merged, kept)
+        return blocks or [_Block(("",), None)]
+
+    def _line_end(self, index: int) -> str:
+        block = bisect_right(self._starts, index) - 1
+        ends = self._blocks[block].ends
+        return "\n" if ends is None else ends[index - self._starts[block]]
+
+
+def _split(text: str) -> tuple[list[str], list[str] | None]:
+    """Lines and their terminators (None: LF everywhere). The last line gets the last one seen."""
+    if "\r" not in text:
+        return text.split("\n"), None
+    parts = _BREAK.split(text)
+    ends = parts[1::2]
+    return parts[::2], [*ends, ends[-1]]
+
+
+def _ends(block: _Block) -> tuple[str, ...]:
+    return ("\n",) * len(block.lines) if block.ends is None else block.ends
+
+
+def _blocks(lines: Sequence[str], ends: Sequence[str] | None) -> list[_Block]:
+    if len(lines) <= 2 * BLOCK:
+        return [_Block(tuple(lines), None if ends is None else tuple(ends))] if lines else []
+    return [
+        _Block(tuple(lines[i : i + BLOCK]), None if ends is None else tuple(ends[i : i + BLOCK]))
+        for i in range(0, len(lines), BLOCK)
+    ]
+
+
+def _joined(block: _Block) -> str:
+    if block.ends is None:
+        return "\n".join(block.lines) + "\n"
+    return "".join(line + end for line, end in zip(block.lines, block.ends, strict=True))
