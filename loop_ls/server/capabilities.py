@@ -1,0 +1,129 @@
+"""What the client can do, as plain facts, and what the server tells about itself.
+
+Read from the message as it came, because structuring all client capabilities takes longer than the
+rest of start-up. A capability that is missing or odd counts as not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+ENCODINGS = ("utf-8", "utf-16", "utf-32")
+
+#: Characters that open completion: after a key, inside `{{`, in lists, after a quote, at a loop variable.
+COMPLETION_TRIGGERS = ("{", " ", ":", '"', "'", ".", "[", ",", "\n", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFacts:
+    """Only what this server asks about."""
+
+    name: str = ""
+    encoding: str = "utf-16"
+    pull_diagnostics: bool = False
+    diagnostic_refresh: bool = False
+    lens_refresh: bool = False
+    related_information: bool = False
+    diagnostic_tags: bool = False
+    code_description: bool = False
+    snippets: bool = False
+    markdown: bool = False
+    insert_replace: bool = False
+    resolve_documentation: bool = False
+    hierarchical_symbols: bool = False
+    definition_links: bool = False
+    action_literals: bool = False
+    action_resolve: bool = False
+    document_changes: bool = False
+    watched_files: bool = False
+    relative_patterns: bool = False
+    configuration: bool = False
+    configuration_registration: bool = False
+    progress: bool = False
+    message_request: bool = False
+
+
+def client_facts(params: dict[str, Any]) -> ClientFacts:
+    """Facts from the parameters of `initialize`."""
+    capabilities = params.get("capabilities")
+
+    def at(path: str) -> Any:
+        found: Any = capabilities
+        for part in path.split("."):
+            found = found.get(part) if isinstance(found, dict) else None
+        return found
+
+    def said(path: str) -> bool:
+        return at(path) is True
+
+    info = params.get("clientInfo")
+    resolves = at("textDocument.completion.completionItem.resolveSupport.properties")
+    action_resolves = at("textDocument.codeAction.resolveSupport.properties")
+    hover_formats = at("textDocument.hover.contentFormat")
+    return ClientFacts(
+        name=str(info.get("name", "")) if isinstance(info, dict) else "",
+        encoding=_encoding(at("general.positionEncodings")),
+        pull_diagnostics=isinstance(at("textDocument.diagnostic"), dict),
+        diagnostic_refresh=said("workspace.diagnostics.refreshSupport"),
+        lens_refresh=said("workspace.codeLens.refreshSupport"),
+        related_information=said("textDocument.publishDiagnostics.relatedInformation"),
+        diagnostic_tags=bool(at("textDocument.publishDiagnostics.tagSupport")),
+        code_description=said("textDocument.publishDiagnostics.codeDescriptionSupport"),
+        snippets=said("textDocument.completion.completionItem.snippetSupport"),
+        markdown=isinstance(hover_formats, list) and "markdown" in hover_formats,
+        insert_replace=said("textDocument.completion.completionItem.insertReplaceSupport"),
+        resolve_documentation=isinstance(resolves, list) and "documentation" in resolves,
+        hierarchical_symbols=said("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"),
+        definition_links=said("textDocument.definition.linkSupport"),
+        action_literals=isinstance(at("textDocument.codeAction.codeActionLiteralSupport"), dict),
+        action_resolve=isinstance(action_resolves, list)
+        and "edit" in action_resolves
+        and said("textDocument.codeAction.dataSupport"),
+        document_changes=said("workspace.workspaceEdit.documentChanges"),
+        watched_files=said("workspace.didChangeWatchedFiles.dynamicRegistration"),
+        relative_patterns=said("workspace.didChangeWatchedFiles.relativePatternSupport"),
+        configuration=said("workspace.configuration"),
+        configuration_registration=said("workspace.didChangeConfiguration.dynamicRegistration"),
+        progress=said("window.workDoneProgress"),
+        message_request=isinstance(at("window.showMessage.messageActionItem"), dict),
+    )
+
+
+def _encoding(offered: Any) -> str:
+    """The first of the client's that we know; the protocol's default is utf-16."""
+    if isinstance(offered, list):
+        for name in offered:
+            if name in ENCODINGS:
+                return str(name)
+    return "utf-16"
+
+
+def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[str, Any]:
+    """What we answer to `initialize`. Only what exists is announced."""
+    capabilities: dict[str, Any] = {
+        "positionEncoding": client.encoding,
+        "textDocumentSync": {"openClose": True, "change": 2, "save": False},
+        "completionProvider": {"triggerCharacters": list(COMPLETION_TRIGGERS), "resolveProvider": True},
+        "hoverProvider": True,
+        "definitionProvider": True,
+        "documentSymbolProvider": True,
+        "codeLensProvider": {"resolveProvider": False},
+        "codeActionProvider": {
+            "codeActionKinds": ["quickfix", "source.fixAll"],
+            "resolveProvider": client.action_resolve,
+        }
+        if client.action_literals
+        else True,
+        "executeCommandProvider": {"commands": list(commands)},
+        "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+        "experimental": {"loopLs": {"version": 1, "events": True, "virtualDocuments": False}},
+    }
+    if client.pull_diagnostics:
+        capabilities["diagnosticProvider"] = {
+            "identifier": "loop-ls",
+            "interFileDependencies": True,
+            "workspaceDiagnostics": True,
+        }
+    return capabilities

@@ -1,0 +1,96 @@
+"""Findings as LSP diagnostics. Plain dicts: five hundred of them are written at every keystroke."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.rules.finding import Severity
+
+if TYPE_CHECKING:
+    from loop_ls.rules.finding import Finding, Related
+    from loop_ls.server.capabilities import ClientFacts
+    from loop_ls.server.places import Places
+
+#: More is no help to anybody, and editors slow down.
+MOST = 500
+#: Places that explain a finding, where the editor cannot show them apart.
+_MOST_RELATED = 5
+_TAGS = {"unnecessary": 1, "deprecated": 2}
+SOURCE = "loop-ls"
+RUN_SOURCE = "loop-run"
+
+Diagnostic = dict[str, Any]
+#: The places of another document, None where it is not known.
+PlacesOf = Callable[[str], "Places | None"]
+
+
+def diagnostics(
+    findings: Sequence[Finding],
+    uri: str,
+    places: Places,
+    places_of: PlacesOf,
+    client: ClientFacts,
+    source: str = SOURCE,
+) -> list[Diagnostic]:
+    """At most `MOST`, the most serious ones, in the order of the file, and one that tells of the rest."""
+    shown = most_serious(findings)
+    found = [_diagnostic(finding, uri, places, places_of, client, source) for finding in shown]
+    if len(shown) < len(findings):
+        rest = len(findings) - len(shown)
+        found.append(
+            {
+                "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
+                "severity": int(Severity.INFORMATION),
+                "source": source,
+                "message": f"{rest} less serious findings are not shown; `loop-ls check` lists them all.",
+            }
+        )
+    return found
+
+
+def most_serious(findings: Sequence[Finding], most: int = MOST) -> Sequence[Finding]:
+    if len(findings) <= most:
+        return findings
+    ranked = sorted(range(len(findings)), key=lambda index: (findings[index].severity, index))[: most - 1]
+    return [findings[index] for index in sorted(ranked)]
+
+
+def _diagnostic(
+    finding: Finding, uri: str, places: Places, places_of: PlacesOf, client: ClientFacts, source: str
+) -> Diagnostic:
+    found: Diagnostic = {
+        "range": places.range(finding.span),
+        "severity": int(finding.severity),
+        "code": finding.rule,
+        "source": source,
+        "message": finding.message,
+    }
+    if client.diagnostic_tags and finding.tags:
+        found["tags"] = sorted(_TAGS[tag] for tag in finding.tags if tag in _TAGS)
+    if finding.related:
+        if client.related_information:
+            found["relatedInformation"] = [
+                related for one in finding.related if (related := _related(one, uri, places, places_of)) is not None
+            ]
+        else:
+            found["message"] = "\n".join([finding.message, *_told(finding.related)])
+    return found
+
+
+def _related(related: Related, uri: str, places: Places, places_of: PlacesOf) -> dict[str, Any] | None:
+    there = places if related.uri is None or related.uri == uri else places_of(related.uri)
+    if there is None:
+        return None
+    return {
+        "location": {"uri": related.uri or uri, "range": there.range(related.span)},
+        "message": related.message,
+    }
+
+
+def _told(related: Sequence[Related]) -> list[str]:
+    """Related places as lines of the message, for editors that show nothing else."""
+    lines = [f"  line {one.span.start.line + 1}: {one.message}" for one in related[:_MOST_RELATED]]
+    if len(related) > _MOST_RELATED:
+        lines.append(f"  and {len(related) - _MOST_RELATED} more")
+    return lines

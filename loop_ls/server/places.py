@@ -1,0 +1,54 @@
+"""Places of one text, between what the editor counts and code points. Clamped, never raises on range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loop_ls.text.encoding import Encoding, from_units, to_units
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Position, Span
+
+
+class Places:
+    """Reads and writes positions and ranges of `text` in units of `encoding`."""
+
+    __slots__ = ("_encoding", "_text")
+
+    def __init__(self, text: Text, encoding: Encoding) -> None:
+        self._text, self._encoding = text, encoding
+
+    def position(self, at: Position) -> dict[str, int]:
+        line, column = at
+        if column and line < len(self._text.lines):
+            column = to_units(self._text.lines[line], column, self._encoding)
+        return {"line": line, "character": column}
+
+    def range(self, span: Span) -> dict[str, dict[str, int]]:
+        return {"start": self.position(span.start), "end": self.position(span.end)}
+
+    def read(self, line: int, units: int) -> Position:
+        """A place of the editor; one behind the text is the end of the text."""
+        if line >= len(self._text.lines):
+            return self._text.end
+        if line < 0:
+            return Position(0, 0)
+        return Position(line, from_units(self._text.lines[line], units, self._encoding))
+
+    def read_position(self, position: Any) -> Position:
+        """A position as it came in JSON. Raises `ValueError` for something else."""
+        try:
+            line, units = position["line"], position["character"]
+        except (TypeError, KeyError):
+            raise ValueError("a position has a line and a character") from None
+        if not isinstance(line, int) or not isinstance(units, int):
+            raise ValueError("line and character of a position are numbers")
+        return self.read(line, units)
+
+    def read_range(self, found: Any) -> Span:
+        """A range as it came in JSON. Raises `ValueError` for something else."""
+        try:
+            start, end = found["start"], found["end"]
+        except (TypeError, KeyError):
+            raise ValueError("a range has a start and an end") from None
+        a, b = self.read_position(start), self.read_position(end)
+        return Span(a, b) if a <= b else Span(b, a)

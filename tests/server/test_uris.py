@@ -1,0 +1,56 @@
+"""One document has one key, whatever the platform of the editor (UP-27)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loop_ls.server import uris
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("file:///c%3A/My%20Flows/a.yaml", "file:///C:/My Flows/a.yaml"),
+        ("file:///d:/lists/%C3%BC%20x.json", "file:///D:/lists/ü x.json"),
+        ("file:///home/a%2Bb/x.yaml", "file:///home/a+b/x.yaml"),
+        ("FILE:///home/x.yaml", "file:///home/x.yaml"),
+        ("vscode-remote://ssh-remote%2Bhost/w/a.yaml", "vscode-remote://ssh-remote+host/w/a.yaml"),
+        ("file://Server/share/a.yaml", "file://server/share/a.yaml"),
+    ],
+)
+def test_UP_27_two_spellings_are_one_document(a: str, b: str) -> None:
+    assert uris.key(a) == uris.key(b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("file:///home/A.yaml", "file:///home/a.yaml"),
+        ("untitled:Untitled-1", "untitled:Untitled-2"),
+        ("git:/w/a.yaml?HEAD", "git:/w/a.yaml?index"),
+        ("file:///w/a%23b", "file:///w/a#b"),
+    ],
+)
+def test_different_documents_have_different_keys(a: str, b: str) -> None:
+    assert uris.key(a) != uris.key(b)
+
+
+@pytest.mark.parametrize("path", ["/home/me/My Flows/a.yaml", "/w/ü x/100%.yaml", "/w/a#b?c.yaml", "/"])
+def test_a_path_survives_the_way_there_and_back(path: str) -> None:
+    assert uris.to_path(uris.from_path(path)) == Path(path)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["untitled:Untitled-1", "git:/w/a.yaml", "vscode-remote://h/w", "", "file:", "file://[", "file:///a%00b", "x"],
+)
+def test_UP_27_what_is_no_file_has_no_path_and_no_exception(uri: str) -> None:
+    assert uris.to_path(uri) is None
+    assert isinstance(uris.key(uri), str)
+
+
+def test_bytes_that_are_no_text_survive() -> None:
+    assert uris.from_path("/w/\udcff.yaml") == "file:///w/%FF.yaml"
+    assert uris.to_path("file:///w/%FF.yaml") == Path("/w/\udcff.yaml")
