@@ -1,0 +1,37 @@
+"""Text on a terminal: how wide it is there, and nothing in it that a terminal would obey."""
+
+from __future__ import annotations
+
+from unicodedata import category, east_asian_width
+
+TAB = "    "
+
+
+def shown(text: str) -> str:
+    """Text of a file made fit to print: tabs as blanks, control characters as `\ufffd`.
+
+    A file is not trusted: an escape sequence in a name must not reach the terminal.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(TAB if letter == "\t" else letter if _is_harmless(letter) else "\ufffd" for letter in text)
+
+
+def width(text: str) -> int:
+    """Columns that printed text takes: two for wide letters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cells, text))
+
+
+def _cells(letter: str) -> int:
+    if category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(letter) in ("W", "F") else 1
+
+
+def _is_harmless(letter: str) -> bool:
+    kind = category(letter)
+    if kind == "Cf":
+        return letter in "\u200c\u200d\ufe0f"  # joiners inside emoji and scripts; never direction marks
+    return kind not in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp")

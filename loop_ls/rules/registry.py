@@ -1,0 +1,148 @@
+"""The list of rules: every rule is a small function with a code, a name, a severity and a page.
+
+The page is the docstring: a title line, an explanation, and one bad and one good example that the
+tests run. Nothing here runs a rule; see `rules.check`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Literal
+
+from loop_ls.rules.finding import Severity, Tier
+
+Profile = Literal["compat", "pedantic"]
+
+#: What a function looks at. A word in small letters is the name of a shape (`formats.workflow_keys`):
+#: the function sees every block of it. LOCAL ones see nothing but their piece of the text.
+Run = Callable[..., Iterable[Any]]
+
+#: Modules that register rules when they are imported, in the order of the specification.
+_GROUPS = (
+    "yaml_rules",
+    "head_rules",
+    "execution_rules",
+    "number_rules",
+    "step_rules",
+    "mode_rules",
+    "condition_rules",
+    "needs_rules",
+    "loop_rules",
+    "variable_rules",
+    "text_rules",
+    "reference_rules",
+    "quality_rules",
+    "provider_rules",
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What people know about a rule. `missing` rules speak of things that are not there, and so stay
+    silent in a file that cannot be read in full (spec 5.0)."""
+
+    code: str
+    name: str
+    severity: Severity
+    profile: Profile | None
+    fixes: frozenset[Tier]
+    missing: bool
+    doc: str = field(repr=False)
+
+    @cached_property
+    def page(self) -> Page:
+        return read_page(self.doc)
+
+    @property
+    def title(self) -> str:
+        return self.page.title
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    title: str
+    text: str
+    bad: str
+    good: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One function of a rule. A rule may have several: for other places, or for a profile only.
+
+    `replaces`: while its profile is on it stands for the functions of the default profile.
+    """
+
+    rule: Rule
+    run: Run
+    on: tuple[str, ...]
+    profile: Profile | None
+    replaces: bool
+    local: bool
+
+
+RULES: dict[str, Rule] = {}
+CHECKS: list[Check] = []
+
+
+def rule(
+    code: str,
+    name: str,
+    severity: Severity,
+    *,
+    on: str | tuple[str, ...],
+    local: bool = False,
+    profile: Profile | None = None,
+    fixes: tuple[Tier, ...] = (),
+    missing: bool = False,
+) -> Callable[[Run], Run]:
+    """Register a rule and its first function; the docstring is its page."""
+
+    def register(run: Run) -> Run:
+        assert code not in RULES, f"{code} is registered twice"
+        RULES[code] = Rule(code, name, severity, profile, frozenset(fixes), missing, inspect.getdoc(run) or "")
+        return _add(code, run, on, profile, False, local)
+
+    return register
+
+
+def also(
+    code: str,
+    *,
+    on: str | tuple[str, ...],
+    local: bool = False,
+    profile: Profile | None = None,
+    replaces: bool = False,
+) -> Callable[[Run], Run]:
+    """One more function of a rule that is registered already."""
+
+    def register(run: Run) -> Run:
+        return _add(code, run, on, profile, replaces, local)
+
+    return register
+
+
+def _add(code: str, run: Run, on: str | tuple[str, ...], profile: Profile | None, replaces: bool, local: bool) -> Run:
+    places = (on,) if isinstance(on, str) else on
+    CHECKS.append(Check(RULES[code], run, places, profile or RULES[code].profile, replaces, local))
+    return run
+
+
+def all_rules() -> Mapping[str, Rule]:
+    """Every rule by code, in the order of the specification. Imports the groups at the first call."""
+    if not RULES:
+        for group in _GROUPS:
+            import_module(f"loop_ls.rules.{group}")
+    return dict(sorted(RULES.items()))
+
+
+def read_page(doc: str) -> Page:
+    """A docstring taken apart: title, text, and the blocks behind `Bad::` and `Good::`."""
+    title, _, rest = doc.strip().partition("\n")
+    text, _, examples = rest.partition("\nBad::\n")
+    bad, _, good = examples.partition("\nGood::\n")
+    return Page(title.strip(), inspect.cleandoc(text), inspect.cleandoc(bad), inspect.cleandoc(good))
