@@ -7,10 +7,12 @@ call goes through the recorder, so a replay after a crash takes the same way wit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from loop_ls.engine.deadline import OVER_TIME, within
+from loop_ls.engine.events.kinds import Error, Iteration, IterationFailed, IterationStarted, Retrying, Warned
 from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure, Recorder
+from loop_ls.engine.ports import Failure, ModelFailure, Recorder
 
 OnFailure = Literal["halt", "continue", "retry"]
 
@@ -97,4 +99,119 @@ class Outcome:
 
 async def drive(loop: LoopParts, recorder: Recorder) -> Outcome:
     """Run the loop to its end. Raises `Stopped` (from the recorder) when a person stops the run."""
-    raise NotImplementedError
+    driver = _Driver(loop, recorder)
+    if loop.limits.total is None:
+        return await driver.rounds()
+    began = recorder.recall(loop.place.part("began"))
+    if began is None:
+        began = recorder.active()
+        await recorder.record(loop.place.part("began"), answer=began)
+    try:
+        return await within(recorder, float(began) + loop.limits.total, driver.rounds())
+    except Failure as failure:
+        if failure.code != OVER_TIME:
+            raise
+        told = f"`{loop.name}` ran longer than its `total_timeout` of {loop.limits.total:g} s"
+        return Outcome("timeout", driver.output, driver.number, Failure("timeout", told, reason="timeout"))
+
+
+class _Driver:
+    """The loop while it runs: how far it is and what came out last."""
+
+    def __init__(self, loop: LoopParts, recorder: Recorder) -> None:
+        self.loop, self.limits, self.recorder = loop, loop.limits, recorder
+        self.number, self.output, self.succeeded = 0, "", 0
+
+    async def rounds(self) -> Outcome:
+        most = self.limits.max_iterations
+        while most is None or self.number < most:
+            await self.recorder.gate()
+            self.number += 1
+            found = await self.iteration()
+            if isinstance(found, Failure):
+                if self.limits.on_failure == "continue":
+                    continue
+                return Outcome(found.reason, self.output, self.number, found)
+            verdict = await self.judged(found)
+            if verdict is not None and verdict.exit is not None:
+                return Outcome(verdict.exit, self.output, self.number)
+        await self.warn_of_nothing()
+        return Outcome("max_iterations", self.output, self.number)
+
+    async def iteration(self) -> Turn | Failure:
+        """The try that succeeded, or why the last one did not."""
+        tries = 1 + (self.limits.max_retries if self.limits.on_failure == "retry" else 0)
+        for attempt in range(1, tries + 1):
+            turn = Turn(self.loop.place.turn(self.loop.name, self.number, attempt), self.number, attempt)
+            failure = await self.one_try(turn)
+            if failure is None:
+                return turn
+            if attempt < tries:
+                await self.wait_for_next_try(turn, failure)
+        return failure  # type: ignore[return-value]  # there is at least one try
+
+    async def one_try(self, turn: Turn) -> Failure | None:
+        """Run the body, unless the journal knows how that ended. The output is remembered here."""
+        key, place = turn.place.part("result"), turn.place
+        known = self.recorder.recall(key)
+        if known is None:
+            started = IterationStarted(
+                iteration=turn.number, max_iterations=self.limits.max_iterations, attempt=turn.attempt
+            )
+            await self.recorder.record(place.part("started"), [started.fact(place)])
+            known = await self.result(turn)
+            await self.recorder.record(key, [self.fact_of(turn, known).fact(place)], answer=known)
+        if "output" not in known:
+            return Failure(**known["failure"])
+        self.output, self.succeeded = known["output"], self.succeeded + 1
+        self.loop.memory.remember(turn, self.output)
+        return None
+
+    async def result(self, turn: Turn) -> dict[str, Any]:
+        """`{output}` or `{failure}`, as the journal keeps it."""
+        limit = self.limits.per_iteration
+        try:
+            if limit is None:
+                return {"output": await self.loop.body.run(turn)}
+            return {"output": await within(self.recorder, self.recorder.active() + limit, self.loop.body.run(turn))}
+        except ModelFailure as failure:
+            return {"failure": {"code": failure.code, "message": failure.message, "hint": failure.hint}}
+        except Failure as failure:
+            if failure.code == OVER_TIME:
+                told = f"iteration {turn.number} of `{self.loop.name}` ran longer than {limit:g} s"
+                return {"failure": {"code": "timeout", "message": told}}
+            # How an inner loop ended is not how this one ends: its reason stays behind.
+            kept = {"code": failure.code, "message": failure.message, "hint": failure.hint, "place": failure.place}
+            return {"failure": kept}
+
+    def fact_of(self, turn: Turn, result: dict[str, Any]) -> Iteration | IterationFailed:
+        if "output" in result:
+            most = self.limits.max_iterations
+            return Iteration(iteration=turn.number, max_iterations=most, output=result["output"])
+        failure = Failure(**result["failure"])
+        return IterationFailed(iteration=turn.number, attempt=turn.attempt, error=error_of(failure))
+
+    async def wait_for_next_try(self, turn: Turn, failure: Failure) -> None:
+        delay, place = self.limits.retry_delay, turn.place
+        retrying = Retrying(attempt=turn.attempt + 1, because=error_of(failure), delay=delay)
+        await self.recorder.record(place.part("retrying"), [retrying.fact(place)])
+        if delay > 0:
+            await self.recorder.sleep(place.part("delay"), delay)
+        await self.recorder.gate()
+
+    async def judged(self, turn: Turn) -> Verdict | None:
+        if self.loop.judge is None:
+            return None
+        return await self.loop.judge.judge(turn, self.output)
+
+    async def warn_of_nothing(self) -> None:
+        if self.succeeded == 0 and self.number > 0:
+            place, told = self.loop.place, f"no iteration of `{self.loop.name}` succeeded; its output is empty"
+            await self.recorder.record(
+                place.part("nothing"), [Warned(code="no_iteration_succeeded", message=told).fact(place)]
+            )
+
+
+def error_of(failure: Failure | ModelFailure) -> Error:
+    """A failure as it stands in a fact."""
+    return Error(code=failure.code, message=failure.message, hint=failure.hint)

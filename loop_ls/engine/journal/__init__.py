@@ -1,0 +1,20 @@
+"""The append-only record of all runs: facts and answers under logical keys, written first and shown second."""
+
+from loop_ls.engine.journal.border import hash_of, plain, plain_text
+from loop_ls.engine.journal.journal import Journal
+from loop_ls.engine.journal.refusal import JournalRefused
+from loop_ls.engine.journal.sqlite import SqliteStorage
+from loop_ls.engine.journal.storage import Entry, Row, RunRow, Storage
+
+__all__ = [
+    "Entry",
+    "Journal",
+    "JournalRefused",
+    "Row",
+    "RunRow",
+    "SqliteStorage",
+    "Storage",
+    "hash_of",
+    "plain",
+    "plain_text",
+]

@@ -1,0 +1,96 @@
+"""What may enter the journal: JSON that every database and every reader can hold, long texts once.
+
+Values are brought to the form that a reader will see before anybody uses them, so live code and replayed
+code see the same. Nothing here refuses a value: it has been paid for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+#: Texts at least this long are stored once, by hash, whatever facts and answers repeat them.
+LONG = 200
+#: The one key of a reference to a text. NUL cannot occur in a key that comes from outside.
+REF = "\x00"
+
+_BROKEN = re.compile("[\x00\ud800-\udfff]")
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON gives it back: text keys, lists, no NUL, no lone surrogate, no NaN."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError):
+        return json.loads(json.dumps(_repaired(value)))
+    return json.loads(text) if "\\u0000" not in text else _repaired(json.loads(text))
+
+
+def plain_text(text: str) -> str:
+    """The text without what no database can hold: each such character becomes U+FFFD."""
+    return _BROKEN.sub("\ufffd", text)
+
+
+def hash_of(text: str) -> str:
+    """The name of a text: 128 bits are enough to tell texts of one data folder apart."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
+
+
+def pack(value: Any, texts: dict[str, str]) -> str:
+    """`value` (already plain) as compact JSON; long texts go to `texts` and leave their hash."""
+    return json.dumps(_packed(value, texts), ensure_ascii=False, separators=(",", ":"))
+
+
+def unpack(packed: str, text_of: Callable[[str], str]) -> Any:
+    """The value that was packed."""
+    value = json.loads(packed)
+    return _unpacked(value, text_of) if "\\u0000" in packed else value
+
+
+def _packed(value: Any, texts: dict[str, str]) -> Any:
+    match value:
+        case str() if len(value) >= LONG:
+            name = hash_of(value)
+            texts[name] = value
+            return {REF: name}
+        case dict():
+            return {key: _packed(item, texts) for key, item in value.items()}
+        case list():
+            return [_packed(item, texts) for item in value]
+        case _:
+            return value
+
+
+def _unpacked(value: Any, text_of: Callable[[str], str]) -> Any:
+    match value:
+        case dict() if REF in value:
+            return text_of(value[REF])
+        case dict():
+            return {key: _unpacked(item, text_of) for key, item in value.items()}
+        case list():
+            return [_unpacked(item, text_of) for item in value]
+        case _:
+            return value
+
+
+def _repaired(value: Any, depth: int = 0) -> Any:
+    if depth > 100:
+        return "..."
+    match value:
+        case None | bool() | int():
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case str():
+            return plain_text(value)
+        case dict():
+            return {plain_text(str(key)): _repaired(item, depth + 1) for key, item in value.items()}
+        case list() | tuple():
+            return [_repaired(item, depth + 1) for item in value]
+        case _:
+            return plain_text(str(value))

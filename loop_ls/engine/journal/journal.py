@@ -1,0 +1,156 @@
+"""The journal as the engine uses it: facts and answers in, events out, on the running loop.
+
+One thread writes; whatever has queued up becomes one transaction. Listeners hear of facts after they are
+on disk, in the order of their positions. Knows no run's meaning and no SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from loop_ls.engine.events import Event
+from loop_ls.engine.journal.border import pack, plain, unpack
+from loop_ls.engine.journal.refusal import JournalRefused
+from loop_ls.engine.journal.storage import Entry, Row, Storage
+from loop_ls.engine.ports import Fact, Json
+
+T = TypeVar("T")
+BATCH = 256
+Listener = Callable[[list[Event]], None]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    entry: Entry
+    facts: list[Fact]
+    done: asyncio.Future[list[Event]]
+
+
+class Journal:
+    """Open it inside the running loop; `close` writes what is queued and ends the threads."""
+
+    def __init__(self, storage: Storage, clock: Callable[[], float] = time.time) -> None:
+        self.storage, self.clock = storage, clock
+        self.listeners: list[Listener] = []
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._loop = asyncio.get_running_loop()
+        self._closed = False
+        self._readers = ThreadPoolExecutor(1, "journal-reader")
+        self._thread = threading.Thread(target=self._write, name="journal-writer", daemon=True)
+        self._thread.start()
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def append(
+        self, run: str, key: str | None = None, facts: Sequence[Fact] = (), answer: Any = ...
+    ) -> asyncio.Future[list[Event]]:
+        """Queue an entry at once, in order; the future gives the facts it added once they are on
+        disk. Without `answer` the call of `key` begins. Nobody has to await it."""
+        texts: dict[str, str] = {}
+        seen: list[Fact] = [(kind, plain(body)) for kind, body in facts]
+        packed = [(kind, pack(body, texts)) for kind, body in seen]
+        value = None if answer is ... else pack(answer, texts)
+        return self._put(Entry(run, key, value, packed, texts, self.clock()), seen)
+
+    def keep_snapshot(self, run: str, snapshot: str) -> asyncio.Future[list[Event]]:
+        """Remember the folded state of a run that ended."""
+        return self._put(Entry(run, snapshot=snapshot), [])
+
+    def _put(self, entry: Entry, facts: list[Fact]) -> asyncio.Future[list[Event]]:
+        done: asyncio.Future[list[Event]] = self._loop.create_future()
+        done.add_done_callback(_seen)
+        if self._closed:
+            done.set_exception(JournalRefused("closed", "The journal is closed: the engine is leaving."))
+        else:
+            self._queue.put(_Waiting(entry, facts, done))
+        return done
+
+    def _write(self) -> None:
+        while first := self._queue.get():
+            batch, leaving = [first], False
+            while len(batch) < BATCH and not self._queue.empty():
+                found = self._queue.get()
+                if found is None:
+                    leaving = True
+                    break
+                batch.append(found)
+            results = self._stored(batch)
+            try:
+                self._loop.call_soon_threadsafe(self._tell, results)
+            except RuntimeError:
+                return  # the loop has ended: nobody is left to hear
+            if leaving:
+                return
+
+    def _stored(self, batch: list[_Waiting]) -> list[tuple[_Waiting, list[Row] | JournalRefused]]:
+        try:
+            rows = self.storage.write([waiting.entry for waiting in batch])
+            return list(zip(batch, rows, strict=True))
+        except JournalRefused as error:
+            if len(batch) == 1:
+                return [(batch[0], error)]
+        except Exception as error:  # a fault of ours must not end the thread that all runs need
+            if len(batch) == 1:
+                return [(batch[0], JournalRefused("io", f"The journal could not be written: {error!r}."))]
+        # One entry of many may be at fault: the others must not suffer for it.
+        return [result for waiting in batch for result in self._stored([waiting])]
+
+    def _tell(self, results: list[tuple[_Waiting, list[Row] | JournalRefused]]) -> None:
+        for waiting, result in results:
+            if isinstance(result, JournalRefused):
+                if not waiting.done.done():
+                    waiting.done.set_exception(result)
+                continue
+            added = [
+                Event(row.run, row.seq, row.at, kind, body, row.position)
+                for row, (kind, body) in zip(result, waiting.facts, strict=False)
+            ]
+            if added:
+                for listener in self.listeners:
+                    listener(added)
+            if not waiting.done.done():
+                waiting.done.set_result(added)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def recall(self, run: str, key: str) -> Json:
+        """The answer of `key`, read at once; None where there is none."""
+        packed = self.storage.value(run, key)
+        return None if packed is None else unpack(packed, self.storage.text)
+
+    async def facts(self, run: str, after: int = 0, limit: int = 1000) -> list[Event]:
+        return await self.read(self.facts_now, run, after, limit)
+
+    async def since(self, position: int, limit: int = 1000) -> list[Event]:
+        return await self.read(lambda: [self.event(row) for row in self.storage.since(position, limit)])
+
+    def facts_now(self, run: str, after: int = 0, limit: int = 1000) -> list[Event]:
+        return [self.event(row) for row in self.storage.facts(run, after, limit)]
+
+    def event(self, row: Row) -> Event:
+        body = unpack(row.body, self.storage.text)
+        return Event(row.run, row.seq, row.at, row.kind, body, row.position)
+
+    async def read(self, work: Callable[..., T], *args: Any) -> T:
+        """Do a read outside the loop's thread."""
+        return await self._loop.run_in_executor(self._readers, work, *args)
+
+    async def close(self) -> None:
+        self._closed = True
+        self._queue.put(None)
+        await self._loop.run_in_executor(self._readers, self._thread.join, 10)
+        self._readers.shutdown(wait=False)
+        self.storage.close()
+
+
+def _seen(done: asyncio.Future[list[Event]]) -> None:
+    """Nobody has to await an entry: its error reaches the run by its recorder."""
+    if not done.cancelled():
+        done.exception()

@@ -1,0 +1,94 @@
+"""The storage port of the journal: what a database must do for it. SQLite is one; others may follow.
+
+One writer calls `write`; reads may come from other threads. Bodies and values are packed JSON
+(`journal.border`); nothing here knows what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+
+@dataclass(slots=True)
+class Entry:
+    """What one logical key adds to a run, in one transaction with its facts.
+
+    `key` None: facts of control, always added. `value` None: the call of `key` begins; otherwise its
+    answer. A key that begins twice, or is answered twice, adds nothing the second time. `snapshot` is
+    the folded state of a run that ended: a cache, no fact.
+    """
+
+    run: str
+    key: str | None = None
+    value: str | None = None
+    facts: Sequence[tuple[str, str]] = ()
+    texts: dict[str, str] = field(default_factory=dict)
+    at: float = 0.0
+    snapshot: str | None = None
+
+
+class Row(NamedTuple):
+    """A stored fact."""
+
+    position: int
+    run: str
+    seq: int
+    kind: str
+    at: float
+    body: str
+
+
+class RunRow(NamedTuple):
+    """A run: `number` rises with every new run; `snapshot` is None while it may go on."""
+
+    number: int
+    run: str
+    snapshot: str | None
+
+
+class Storage(Protocol):
+    """Raises `JournalRefused`, nothing else. After a refusal nothing of that batch is stored."""
+
+    def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
+        """Store all entries as one durable transaction: the facts that each one added."""
+        ...
+
+    def facts(self, run: str, after: int, limit: int) -> list[Row]:
+        """Facts of a run with `seq` above `after`."""
+        ...
+
+    def since(self, position: int, limit: int) -> list[Row]:
+        """Facts of all runs above `position`."""
+        ...
+
+    def position(self) -> int:
+        """The position of the last fact; 0 where there is none."""
+        ...
+
+    def keys(self, run: str) -> tuple[set[str], list[str]]:
+        """Keys of a run that have an answer, and keys that only began."""
+        ...
+
+    def value(self, run: str, key: str) -> str | None: ...
+
+    def text(self, name: str) -> str:
+        """A long text by its hash; empty where it is not there."""
+        ...
+
+    def runs(self, before: int | None, limit: int) -> list[RunRow]:
+        """Runs, newest first, from below number `before`."""
+        ...
+
+    def unfinished(self) -> list[str]:
+        """Runs without a snapshot, oldest first."""
+        ...
+
+    def matching(self, prefix: str, limit: int) -> list[str]:
+        """Runs whose id begins so."""
+        ...
+
+    def snapshot(self, run: str) -> str | None: ...
+
+    def close(self) -> None: ...

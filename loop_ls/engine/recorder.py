@@ -1,0 +1,176 @@
+"""The recorder of one live run: calls that are paid once, whatever crashes (see `ports.Recorder`).
+
+A call is begun in the journal, done, and answered in the journal together with the facts that follow. Only
+the call that is in flight when the engine dies is done again; its mark says so after the restart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import fields
+from typing import Any
+
+from loop_ls.engine.control import Control
+from loop_ls.engine.journal import Journal, JournalRefused, plain
+from loop_ls.engine.ports import Fact, Failure, Json, ModelFailure, Stopped
+
+Show = Callable[[str, str, dict[str, Json]], None]
+
+
+class JournalRecorder:
+    """`answered` are the keys that the journal knows of this run; `show` hears streamed text."""
+
+    def __init__(
+        self,
+        run_id: str,
+        journal: Journal,
+        control: Control,
+        answered: Iterable[str] = (),
+        show: Show = lambda run_id, text, place: None,
+    ) -> None:
+        self.run_id = run_id
+        self._journal, self._control, self._show = journal, control, show
+        self._answered = set(answered)
+        self._fresh: dict[str, Json] = {}
+        self._refused: JournalRefused | None = None
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def recall(self, key: str) -> Json:
+        if key in self._fresh:
+            return self._fresh[key]
+        if key not in self._answered:
+            return None
+        found = self._journal.recall(self.run_id, key)
+        return None if found is None else found.get("value")
+
+    async def call(
+        self,
+        key: str,
+        work: Callable[[], Awaitable[Json]],
+        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        before: Sequence[Fact] = (),
+    ) -> Json:
+        if key in self._answered:
+            return _replayed(self._journal.recall(self.run_id, key))
+        await self._control.gate()
+        await self._committed(self._journal.append(self.run_id, key, before))
+        await self._control.gate()
+        try:
+            value = plain(await self._do(work))
+        except (ModelFailure, Failure) as failure:
+            await self._answer(key, {"raised": _written(failure)}, ())
+            raise
+        except asyncio.CancelledError:
+            self._given_up(key)
+            raise
+        follows: Sequence[Fact] = ()
+        try:
+            follows = tuple(facts(value))
+        finally:
+            await self._answer(key, {"value": value}, follows)  # it is paid: kept even if `facts` fails
+        return value
+
+    async def _do(self, work: Callable[[], Awaitable[Json]]) -> Json:
+        call = asyncio.ensure_future(work())
+        self._control.calls.add(call)
+        try:
+            return await call
+        except asyncio.CancelledError:
+            if self._control.stopping:
+                raise Stopped from None
+            raise
+        finally:
+            self._control.calls.discard(call)
+
+    async def _answer(self, key: str, answer: Json, facts: Sequence[Fact]) -> None:
+        """The key counts as answered only once it is on disk; a cancelled wait does not undo that."""
+        done = self._journal.append(self.run_id, key, facts, answer)
+        done.add_done_callback(lambda result: self._settled(key, result))
+        await self._committed(done)
+
+    def _given_up(self, key: str) -> None:
+        """A time limit ended the call: that is its answer, unless the whole engine leaves."""
+        if not self._control.leaving:
+            failure = Failure("timeout", "The call was given up: a time limit had passed.", reason="timeout")
+            done = self._journal.append(self.run_id, key, (), {"raised": _written(failure)})
+            done.add_done_callback(lambda result: self._settled(key, result))
+
+    # -- facts without a call ----------------------------------------------------------------------
+
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+        self._note(key, facts, plain(answer))
+
+    async def now(self, key: str) -> float:
+        known = self.recall(key)
+        if known is None:
+            known = self._journal.clock()
+            self._note(key, (), known)
+        return float(known)
+
+    async def sleep(self, key: str, seconds: float) -> None:
+        left = await self.now(key) + seconds - self._journal.clock()
+        if left > 0 and await self._control.stopped_within(min(left, seconds)):
+            raise Stopped
+        await self._control.gate()
+
+    def _note(self, key: str, facts: Sequence[Fact], answer: Json) -> None:
+        self._unbroken()
+        if key not in self._answered and key not in self._fresh:
+            self._fresh[key] = answer
+            done = self._journal.append(self.run_id, key, facts, {"value": answer})
+            done.add_done_callback(lambda result: self._settled(key, result))
+
+    # -- control and the rest ----------------------------------------------------------------------
+
+    async def gate(self) -> None:
+        self._unbroken()
+        await self._control.gate()
+
+    def active(self) -> float:
+        return self._control.active()
+
+    def stream(self, text: str, **place: Json) -> None:
+        self._show(self.run_id, text, place)
+
+    async def end(self, facts: Sequence[Fact]) -> None:
+        """The last facts of the run, once."""
+        await self._committed(self._journal.append(self.run_id, ":end", facts, {"value": True}))
+
+    async def _committed(self, done: asyncio.Future[Any]) -> None:
+        try:
+            await done
+        finally:
+            self._heard(done)
+        self._unbroken()
+
+    def _settled(self, key: str, done: asyncio.Future[Any]) -> None:
+        self._heard(done)
+        if not done.cancelled() and done.exception() is None:
+            self._answered.add(key)
+            self._fresh.pop(key, None)
+
+    def _heard(self, done: asyncio.Future[Any]) -> None:
+        """A fact that could not be written ends the run: later ones must not hide the gap."""
+        if done.done() and not done.cancelled() and isinstance(error := done.exception(), JournalRefused):
+            self._refused = self._refused or error
+
+    def _unbroken(self) -> None:
+        if self._refused is not None:
+            raise self._refused
+
+
+def _written(failure: ModelFailure | Failure) -> dict[str, Json]:
+    """A failure of a call as a value of the journal."""
+    kind = "model" if isinstance(failure, ModelFailure) else "failure"
+    return {"kind": kind, **plain({field.name: getattr(failure, field.name) for field in fields(failure)})}
+
+
+def _replayed(answer: Json) -> Json:
+    """The recorded answer, or the failure that was its answer."""
+    raised = answer.get("raised")
+    if raised is None:
+        return answer.get("value")
+    told = {name: value for name, value in raised.items() if name != "kind"}
+    raise ModelFailure(**told) if raised["kind"] == "model" else Failure(**told)
