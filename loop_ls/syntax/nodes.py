@@ -55,13 +55,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapping:
-    """`entries` in written order, repeated keys included: finding them is up to the caller."""
+    """`entries` in written order, repeated keys included: finding them is up to the caller.
+
+    `merges` are the merge keys (`<<`) as written; `entries` has what they bring, not them.
+    """
 
     span: Span
     entries: tuple[Entry, ...]
     flow: bool = False
     anchor: str | None = None
     tag: str | None = None
+    merges: tuple[Entry, ...] = ()
 
     def get(self, key: str) -> Entry | None:
         """The first entry with this key (workflow spec 5.0, WF005: the first counts)."""

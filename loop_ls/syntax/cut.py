@@ -1,0 +1,127 @@
+"""Where a document is cut: one unit per top-level entry and per item of a top-level section of items.
+
+Only line starts are looked at, so a cut can be wrong (a quoted text may go on at the left margin);
+`syntax.tree` knows the signs of that and then reads the document as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from loop_ls.syntax.escapes import unquoted
+
+Kind = Literal["lead", "entry", "head", "item", "tail", "root"]
+
+#: Top-level keys whose block sequences are cut into items.
+SECTIONS = frozenset({"steps", "loops", "roles", "assistants"})
+
+_KEY = re.compile(
+    r"""(?:[&!]\S*[ \t]+)*
+    (?: (?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')
+      | (?P<plain>[^\s#&*!|>'"%@`\[\]{},?:-](?:[^\s:#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:#]))*)
+    )[ \t]*:(?=[ \t]|$)""",
+    re.VERBOSE,
+)
+_MARKER = re.compile(r"(---|\.\.\.)(?=[ \t]|$)")
+_BARE_MARKER = re.compile(r"---[ \t]*(?:#.*)?$")
+_MISSED_BLANK = re.compile(r"-[A-Za-z_][\w-]*:")
+
+NO_ITEMS = -2
+UNKNOWN = -1
+
+
+class State(NamedTuple):
+    """What the lines so far mean for the next one. `dash` is the indent of the section's items."""
+
+    section: str | None
+    dash: int
+    begun: bool
+    over: bool
+
+
+START = State(None, NO_ITEMS, False, False)
+
+
+class Unit(NamedTuple):
+    """The start of a unit: its first line, what it is, and the states in front of and in it."""
+
+    line: int
+    kind: Kind
+    before: State
+    after: State
+
+
+def cut(lines: Iterable[str], state: State, first: int = 0) -> Iterator[Unit]:
+    """The units that begin in `lines`, which follow a place with `state` and are counted from `first`."""
+    section, dash, begun, over = state
+    margin = _margin(dash)
+    for number, line in enumerate(lines, first):
+        if over or not line:
+            continue
+        start = line[0]
+        if start == " " and begun and (dash == NO_ITEMS or (dash >= 0 and not line.startswith(margin))):
+            continue
+        if start in "#\r" or (start in " \t" and (not line.strip(" \t") or line.lstrip(" \t")[0] == "#")):
+            continue
+        before = State(section, dash, begun, over)
+        kind = begins(line, before)
+        if kind is None:
+            continue
+        after = following(line, kind, before)
+        yield Unit(number, kind, before, after)
+        section, dash, begun, over = after
+        margin = _margin(dash)
+
+
+def begins(line: str, state: State) -> Kind | None:
+    """The kind of unit that begins with this line, which is neither blank nor a comment."""
+    start = line[0]
+    if start in " -" and state.begun and not _MARKER.match(line):
+        return "item" if _is_item(line, state.dash) else None
+    if start in "]}\t" and state.begun:
+        return None
+    if state.begun and _MARKER.match(line):
+        return "tail"
+    if not state.begun and (start == "%" or _BARE_MARKER.match(line)):
+        return None
+    return "head" if key_of(line) in SECTIONS else "entry"
+
+
+def following(line: str, kind: Kind, state: State) -> State:
+    """The state behind a line that begins a unit of `kind`."""
+    match kind:
+        case "item":
+            return state._replace(dash=len(line) - len(line.lstrip(" ")))
+        case "tail":
+            return state._replace(over=True)
+        case "head":
+            return State(key_of(line), UNKNOWN, True, False)
+        case _:
+            key = key_of(line)
+            if key is None and line[0] not in "*[{!&":
+                return state._replace(begun=True)  # half typed: what follows still belongs to the section
+            return State(key, NO_ITEMS, True, False)
+
+
+def key_of(line: str) -> str | None:
+    """The key that a line starts with at its left margin."""
+    found = _KEY.match(line)
+    if not found:
+        return None
+    quoted = found["quoted"]
+    return unquoted(quoted) if quoted else found["plain"]
+
+
+def _margin(dash: int) -> str:
+    return " " * max(dash, 0) + "-"
+
+
+def _is_item(line: str, dash: int) -> bool:
+    if dash == NO_ITEMS:
+        return False
+    body = line.lstrip(" ")
+    if body[0] != "-" or (dash != UNKNOWN and len(line) - len(body) != dash):
+        return False
+    return len(body) == 1 or body[1] in " \t" or (dash != UNKNOWN and bool(_MISSED_BLANK.match(body)))

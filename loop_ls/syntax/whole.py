@@ -1,0 +1,62 @@
+"""Whether a document must be read as a whole, and reading it so.
+
+A whole document is one chunk whose pieces count their places from line 0.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from loop_ls.syntax.compose import Composed, Rejected, compose, completes_behind
+from loop_ls.syntax.cut import START
+from loop_ls.syntax.piece import Chunk, Source, pieces
+from loop_ls.syntax.read import alias_faults
+from loop_ls.text.fault import Fault
+from loop_ls.text.position import Position, Span
+
+
+def read_whole(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> Chunk | None:
+    """The document as one chunk where the cut is not to be trusted and libyaml reads it; else None."""
+    if not _doubtful(chunks, flagged):
+        return None
+    lines = tuple(chain.from_iterable(chunk.lines for chunk in chunks if chunk.kind != "tail"))
+    try:
+        composed = compose(lines)
+    except Rejected:
+        return None
+    return _chunk(lines, composed)
+
+
+def _chunk(lines: tuple[str, ...], composed: Composed) -> Chunk:
+    source = Source(lines, None, alias_faults(composed))
+    return Chunk(lines, "root", START, START, False, pieces(composed.node, source, "root"), 0)
+
+
+def _doubtful(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> bool:
+    seen: set[str] = set()
+    for chunk in flagged:
+        if chunk.doubt or chunk.missing & seen:
+            return True
+        if chunk.refused:
+            return chunk.ended and _goes_on(chunks, chunk)
+        seen |= chunk.anchors
+    return False
+
+
+def _goes_on(chunks: list[Chunk], chunk: Chunk) -> bool:
+    """Whether what follows completes a chunk that ends too early (a quote closed further down)."""
+    at = chunks.index(chunk)
+    rest = (line for later in chunks[at:] if later.kind != "tail" for line in later.lines)
+    return completes_behind(rest, len(chunk.lines))
+
+
+def second_document(last: Chunk, start: int) -> tuple[Fault, ...]:
+    """The fault of a file with more than one document: only the first one counts."""
+    if last.kind != "tail":
+        return ()
+    first, *rest = last.lines
+    if not any(line.strip() and not line.lstrip().startswith("#") for line in (first[3:], *rest)):
+        return ()
+    span = Span(Position(start, 0), Position(start, 3))
+    sentence = f"`{first[:3]}` ends the document: everything below is ignored; put it into a file of its own."
+    return (Fault(span, sentence, "second-document"),)
