@@ -14,7 +14,7 @@ from loop_ls.features.spot.block import Frame, blank, child_path, indent_of
 from loop_ls.features.spot.place import NOTHING, Lines, Path, Spot, Where, other_items, outer, written
 from loop_ls.text.position import Position, Span
 
-_WORD = re.compile(r"[\w$./-]*")
+_WORD = re.compile(r"(?:[\w$][\w$./-]*)?")
 
 
 @dataclass(frozen=True, slots=True)
