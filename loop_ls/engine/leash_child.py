@@ -1,0 +1,86 @@
+"""The other end of the leash: starts a program in a session of its own and ends all of it.
+
+Run as a file by `leash`, with nothing but the standard library and as little of it as possible
+(15 ms). The pipe tells it what to do: `t` ends the group politely and soon, `l` politely and with
+more time; when the pipe closes, the engine is gone and the group goes at once.
+"""
+
+import os
+import select
+import signal
+import sys
+
+SOON, LATER = 0.2, 5.0
+
+
+def main() -> int:
+    pipe, argv = int(sys.argv[1]), sys.argv[2:]
+    wake, alarm = os.pipe()
+    for end in (wake, alarm):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(alarm)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    child = start(argv, pipe)
+    return end_of(child, pipe, wake)
+
+
+def start(argv: list[str], pipe: int) -> int:
+    """The process id; on failure says why on standard error, like a shell, and exits."""
+    told, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.close(pipe)
+            os.execvp(argv[0], argv)
+        except OSError as error:
+            os.write(tell, str(error.errno or 1).encode())
+        os._exit(127)
+    os.close(tell)
+    failed = os.read(told, 16)
+    if failed:
+        os.waitpid(child, 0)
+        sys.stderr.write(f"{argv[0]}: {os.strerror(int(failed))}\n")
+        sys.exit(127)
+    return child
+
+
+def end_of(child: int, pipe: int, wake: int) -> int:
+    """Wait for the program or for a word from the engine; leave nothing of the group behind."""
+    patience: float | None = None
+    listening = [pipe, wake]
+    while not finished(child):
+        ready, _, _ = select.select(listening, [], [], patience)
+        if not ready:
+            kill(child, signal.SIGKILL)
+            patience = None
+        if wake in ready and signal.SIGTERM in os.read(wake, 64):
+            kill(child, signal.SIGKILL)
+        if pipe in ready:
+            word = os.read(pipe, 1)
+            kill(child, signal.SIGTERM if word else signal.SIGKILL)
+            patience = {b"t": SOON, b"l": LATER}.get(word)
+            listening = [pipe, wake] if word else [wake]
+    kill(child, signal.SIGKILL)  # whatever the program left running
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def finished(child: int) -> bool:
+    """Whether the program has ended; it is not reaped yet, so its group's number stays ours."""
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def kill(group: int, number: int) -> None:
+    try:  # noqa: SIM105 - contextlib would cost half of the start
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

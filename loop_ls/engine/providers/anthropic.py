@@ -1,0 +1,116 @@
+"""The Anthropic dialect (messages)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loop_ls.engine.ports import ModelRequest
+from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.dialect import Call, Heard, StreamError, number, text_of
+
+VERSION = "2023-06-01"
+
+#: The dialect wants a reply limit; this one where the workflow names none (spec 2.11).
+MAX_TOKENS = 4096
+
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+class Anthropic:
+    """Asks for a stream; the temperature ends at 1 there, a workflow's at 2."""
+
+    def call(self, provider: Provider, key: str, request: ModelRequest, without: frozenset[str]) -> Call:
+        body: dict[str, Any] = {
+            "model": request.model,
+            "messages": [{"role": "user", "content": request.prompt}],
+            "max_tokens": request.max_tokens or MAX_TOKENS,
+            "stream": True,
+        }
+        if request.system:
+            body["system"] = request.system
+        if request.temperature is not None and "temperature" not in without:
+            body["temperature"] = min(request.temperature, 1.0)
+        headers = {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+        return Call(f"{provider.base_url.removesuffix('/v1')}/v1/messages", headers, body)
+
+    def reader(self) -> AnthropicReader:
+        return AnthropicReader()
+
+
+class AnthropicReader:
+    """Typed events from `message_start` to `message_stop`."""
+
+    def __init__(self) -> None:
+        self.heard = Heard()
+        self._reason = ""
+
+    def feed(self, event: dict[str, Any]) -> str:
+        match event.get("type"):
+            case "message_start":
+                self._note(event.get("message"))
+            case "content_block_start":
+                return _text(event.get("content_block"))
+            case "content_block_delta":
+                return _text(event.get("delta"))
+            case "message_delta":
+                self._usage(event.get("usage"))
+                delta = event.get("delta")
+                self._reason = str(delta.get("stop_reason") or "") if isinstance(delta, dict) else ""
+            case "message_stop":
+                self._finish()
+            case "error":
+                raise _error(event)
+        return ""
+
+    def whole(self, body: dict[str, Any]) -> str:
+        if body.get("type") == "error":
+            raise _error(body)
+        self._note(body)
+        self._reason = str(body.get("stop_reason") or "")
+        self._finish()
+        return text_of(body.get("content"))
+
+    def _finish(self) -> None:
+        self.heard.finish = _FINISH.get(self._reason, self._reason)
+        if self._reason == "refusal":
+            self.heard.refused = "the model refused"
+
+    def _note(self, message: Any) -> None:
+        if isinstance(message, dict):
+            self.heard.response_id = str(message.get("id") or "") or None
+            self.heard.model = str(message.get("model") or "")
+            self._usage(message.get("usage"))
+
+    def _usage(self, usage: Any) -> None:
+        if not isinstance(usage, dict):
+            return
+        parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        self.heard.input_tokens = sum(number(usage.get(part)) for part in parts) or self.heard.input_tokens
+        self.heard.output_tokens = number(usage.get("output_tokens")) or self.heard.output_tokens
+
+
+def _text(part: Any) -> str:
+    if isinstance(part, dict) and part.get("type") in ("text", "text_delta"):
+        return text_of(part.get("text"))
+    return ""
+
+
+def _error(event: dict[str, Any]) -> StreamError:
+    error = event.get("error")
+    kind = str(error.get("type") or "") if isinstance(error, dict) else ""
+    return StreamError(_STATUS.get(kind, 500), event)

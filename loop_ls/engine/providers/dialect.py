@@ -1,0 +1,88 @@
+"""What a dialect is: how to ask, and how to read the events of an answer. Pure: no network.
+
+A reader is fed decoded events. It says what was heard, when the answer is whole, and what it cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from loop_ls.engine.ports import ModelRequest
+from loop_ls.engine.providers.config import Provider
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One HTTP request, complete."""
+
+    url: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+class StreamError(Exception):
+    """The provider reports an error inside its stream; `status` is the one it stands for."""
+
+    def __init__(self, status: int, body: dict[str, Any]) -> None:
+        super().__init__(status)
+        self.status, self.body = status, body
+
+
+@dataclass
+class Heard:
+    """What an answer consists of besides its text. `finish` is empty until the provider says so."""
+
+    finish: str = ""
+    refused: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    response_id: str | None = None
+    model: str = ""
+
+
+class Reader(Protocol):
+    """Reads one answer. `feed` and `whole` answer new text; both may raise `StreamError`."""
+
+    heard: Heard
+
+    def feed(self, event: dict[str, Any]) -> str: ...
+
+    def whole(self, body: dict[str, Any]) -> str:
+        """An answer that came in one piece although a stream was asked for."""
+        ...
+
+
+class Dialect(Protocol):
+    def call(self, provider: Provider, key: str, request: ModelRequest, without: frozenset[str]) -> Call:
+        """`without`: parameters that this model was found not to take."""
+        ...
+
+    def reader(self) -> Reader: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unaccepted:
+    """Which parameter a provider refused, learnt from its words (models differ, lists would age)."""
+
+    names: tuple[str, ...] = field(
+        default=("temperature", "max_completion_tokens", "max_tokens", "stream_options"),
+    )
+
+    def find(self, said: str, sent: dict[str, Any]) -> str | None:
+        return next((name for name in self.names if name in sent and name in said), None)
+
+
+def number(value: Any) -> int:
+    """A token count, or 0 for whatever else stands there."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+
+
+def text_of(value: Any) -> str:
+    """Content as text: a string, or the text parts of a list of parts."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
+    return ""

@@ -1,0 +1,199 @@
+"""What went wrong with a call, as one sentence that names the provider and says what to do.
+
+One function for each way a call can fail; all answer `ModelFailure` with a code of the port.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.secrets import redact
+
+SAID_LIMIT = 300
+
+RESTART = "then restart the engine (`loop-ls engine stop`; the next run starts it)"
+
+
+def missing_key(provider: Provider) -> ModelFailure:
+    return ModelFailure(
+        "missing_key",
+        f"Provider `{provider.name}` needs a key, and the environment variable {provider.key_env} is not set.",
+        f"Set {provider.key_env} where the engine starts, {RESTART}; or try the loop without a key: `--mock`.",
+        provider=provider.name,
+    )
+
+
+def missing_address(provider: Provider) -> ModelFailure:
+    return ModelFailure(
+        "unknown_provider",
+        f"Provider `{provider.name}` has no address of its own that everybody shares.",
+        f"Set `providers.{provider.name}.baseUrl` in .loop-ls.yaml to your endpoint that speaks the OpenAI dialect.",
+        provider=provider.name,
+    )
+
+
+def unreachable(provider: Provider, why: str, model: str = "") -> ModelFailure:
+    start = "Is it started?" if provider.on_this_machine else "Check the network, the proxy and `baseUrl`."
+    return ModelFailure(
+        "unreachable",
+        f"Provider `{provider.name}` cannot be reached at {redact(provider.base_url)}: {redact(why) or 'no answer'}.",
+        start,
+        provider=provider.name,
+        model=model,
+    )
+
+
+def too_slow(provider: Provider, model: str, waited_for: str, seconds: float) -> ModelFailure:
+    return ModelFailure(
+        "timeout",
+        f"Provider `{provider.name}` gave {waited_for} within {seconds:g} s (model `{model}`).",
+        f"Raise `timeout` in the workflow or `providers.{provider.name}.timeoutSeconds`, or take a faster model.",
+        provider=provider.name,
+        model=model,
+    )
+
+
+def cut(provider: Provider, model: str, heard: int, why: str) -> ModelFailure:
+    return ModelFailure(
+        "truncated",
+        f"The answer of `{provider.name}` was cut after {heard} characters: {redact(why)}.",
+        "Half an answer is not judged; run again, or give the step `on_failure: retry`.",
+        provider=provider.name,
+        model=model,
+    )
+
+
+def empty(provider: Provider, model: str) -> ModelFailure:
+    return ModelFailure(
+        "empty",
+        f"Provider `{provider.name}` gave an empty answer (model `{model}`).",
+        "Make the prompt more specific, raise `max_tokens`, or take another model.",
+        provider=provider.name,
+        model=model,
+    )
+
+
+def unreadable(provider: Provider, model: str, why: str) -> ModelFailure:
+    return ModelFailure(
+        "bad_answer",
+        f"Provider `{provider.name}` sent something that is no answer of its dialect: {redact(why)}.",
+        f"Check that {redact(provider.base_url)} speaks the {provider.kind} dialect (`kind`, `baseUrl`).",
+        provider=provider.name,
+        model=model,
+    )
+
+
+def refused(
+    provider: Provider,
+    model: str,
+    status: int,
+    body: bytes | Mapping[str, Any],
+    headers: Mapping[str, str] = {},
+    secret: str = "",
+) -> ModelFailure:
+    """From an HTTP status, or from the status that an error inside a stream stands for."""
+    said, kind = _said(body)
+    said = redact(said, [secret])[:SAID_LIMIT].rstrip(". \n")
+    code, message, hint = _status(provider, model, status, said, kind)
+    return ModelFailure(
+        code,
+        message,
+        hint,
+        provider=provider.name,
+        model=model,
+        retry_after=_retry_after(headers),
+        details={"status": status, "said": said, "type": kind, "final": status == 402 or _no_quota(said, kind)},
+    )
+
+
+def _status(provider: Provider, model: str, status: int, said: str, kind: str) -> tuple[str, str, str]:
+    name, quoted = provider.name, f": {said}" if said else ""
+    key = provider.key_env or "its key"
+    match status:
+        case 401 | 403:
+            return (
+                "auth",
+                f"Provider `{name}` refused the key in {key} ({status}){quoted}.",
+                f"Put a key that is allowed to use `{model}` into {key}, {RESTART}.",
+            )
+        case 402:
+            return "auth", f"The account at `{name}` has no credit left (402){quoted}.", "Add credit at the provider."
+        case 404:
+            return (
+                "not_found",
+                f"Provider `{name}` knows no model `{model}` at {redact(provider.base_url)} (404){quoted}.",
+                "Check `model` in the workflow, and `baseUrl` in the settings.",
+            )
+        case 429 if _no_quota(said, kind):
+            return (
+                "rate_limited",
+                f"The quota at `{name}` is used up (429){quoted}.",
+                "Check plan and billing at the provider; waiting does not help.",
+            )
+        case 429:
+            return (
+                "rate_limited",
+                f"Provider `{name}` asks for fewer calls (429){quoted}.",
+                f"Lower `providers.{name}.maxConcurrency` or set `requestsPerMinute`.",
+            )
+        case _ if status >= 500 or status == 408:
+            return (
+                "server",
+                f"Provider `{name}` is out of order ({status}){quoted}.",
+                "Run again later, or list a second provider under `providers` in the workflow.",
+            )
+        case _ if 300 <= status < 400:
+            return "bad_answer", f"Provider `{name}` answers with a redirect ({status}).", "Correct its `baseUrl`."
+        case _:
+            return (
+                "bad_request",
+                f"Provider `{name}` did not accept the request ({status}){quoted}.",
+                "Check the prompt's length, `model`, `temperature` and `max_tokens`.",
+            )
+
+
+def _no_quota(said: str, kind: str) -> bool:
+    """A used-up quota is answered with 429 as well, but no waiting ends it."""
+    return "insufficient_quota" in kind or "billing" in said.lower()
+
+
+def _said(body: bytes | Mapping[str, Any]) -> tuple[str, str]:
+    """The sentence of an error body and its type or code, in the shapes that providers use."""
+    if isinstance(body, bytes):
+        try:
+            body = json.loads(body)
+        except (ValueError, RecursionError):
+            return "", ""
+    if isinstance(body, list) and body:  # Gemini wraps its errors in a list
+        body = body[0]
+    if not isinstance(body, Mapping):
+        return "", ""
+    error = body.get("error", body)
+    if isinstance(error, str):
+        return error, ""
+    if not isinstance(error, Mapping):
+        return "", ""
+    kind = " ".join(str(error[key]) for key in ("type", "code", "status") if error.get(key))
+    return str(error.get("message") or ""), kind
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, from `retry-after-ms` or `Retry-After` (a number or a date)."""
+    from email.utils import parsedate_to_datetime
+
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            return max(0.0, float(headers[name]) * scale)
+        except (KeyError, ValueError):
+            continue
+    try:
+        when = parsedate_to_datetime(headers["retry-after"])
+    except (KeyError, ValueError, TypeError):
+        return None
+    import time
+
+    return max(0.0, when.timestamp() - time.time())

@@ -1,0 +1,194 @@
+"""One attempt of one call over HTTP: streaming, time limits, cut answers. Retrying is `retry`'s.
+
+An answer counts only when the provider said that it is finished; everything else is `truncated`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.providers import failures
+from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted
+from loop_ls.engine.providers.spoken import Spoken
+from loop_ls.engine.providers.sse import EventReader, TooLong
+
+if TYPE_CHECKING:
+    import httpx
+
+CONNECT_SECONDS = 10.0
+#: Silence in the middle of an answer that is longer than this means it will not go on.
+IDLE_SECONDS = 60.0
+#: After the last word only the end of the stream is awaited, so that the connection can be used again.
+DRAIN_SECONDS = 0.5
+ERROR_BODY_BYTES = 64 * 1024
+WHOLE_BODY_BYTES = 32 * 1024 * 1024
+
+Hear = Callable[[str], None]
+
+
+class HttpModels:
+    """Speaks one dialect to one provider. Keeps the connections, and what the models did not take."""
+
+    def __init__(self, provider: Provider, dialect: Dialect, environ: Mapping[str, str], key: str = "") -> None:
+        self.provider, self._dialect, self._environ, self._key = provider, dialect, environ, key
+        self._client: httpx.AsyncClient | None = None
+        self._without: dict[str, frozenset[str]] = {}
+
+    async def ask(self, request: ModelRequest, hear: Hear) -> ModelReply:
+        key = self._key or self._environ.get(self.provider.key_env, "").strip()
+        if not self.provider.base_url:
+            raise failures.missing_address(self.provider)
+        if self.provider.key_env and not key:
+            raise failures.missing_key(self.provider)
+        total = request.timeout or self.provider.timeout
+        try:
+            async with asyncio.timeout(total):
+                return await self._ask(request, hear, key)
+        except TimeoutError:
+            raise failures.too_slow(self.provider, request.model, "no whole answer", total) from None
+
+    async def _ask(self, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
+        """Again at once, without the parameter, when the model turns out not to take one."""
+        while True:
+            without = self._without.get(request.model, frozenset())
+            call = self._dialect.call(self.provider, key, request, without)
+            try:
+                return await self._exchange(call, request, hear, key)
+            except ModelFailure as failure:
+                said = f"{failure.details.get('said', '')} {failure.details.get('type', '')}"
+                name = Unaccepted().find(said, call.body) if failure.code == "bad_request" else None
+                if name is None or name in without:
+                    raise
+                self._without[request.model] = without | {name}
+
+    async def _exchange(self, call: Call, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
+        import httpx
+
+        began, spoken, reader = time.perf_counter(), Spoken(), self._dialect.reader()
+        try:
+            client = await self._open()
+            async with client.stream("POST", call.url, headers=call.headers, json=call.body) as response:
+                if response.status_code != 200:
+                    body = await _some(response.aiter_bytes(), ERROR_BODY_BYTES)
+                    raise failures.refused(
+                        self.provider, request.model, response.status_code, body, response.headers, key
+                    )
+                await self._read(response, reader, spoken, request, hear)
+        except StreamError as error:
+            raise failures.refused(self.provider, request.model, error.status, error.body, secret=key) from None
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.PoolTimeout) as error:
+            raise failures.unreachable(self.provider, _why(error), request.model) from None
+        except httpx.TransportError as error:
+            text, finished = spoken.text(), bool(reader.heard.finish)
+            if text and not finished:
+                raise self._cut(request, reader.heard, text, "the connection broke") from None
+            if not finished:
+                raise failures.unreachable(self.provider, _why(error), request.model) from None
+        except (httpx.InvalidURL, httpx.DecodingError) as error:
+            raise failures.unreadable(self.provider, request.model, _why(error)) from None
+        return self._reply(request, reader.heard, spoken.text(), time.perf_counter() - began)
+
+    async def _read(
+        self, response: httpx.Response, reader: Reader, spoken: Spoken, request: ModelRequest, hear: Hear
+    ) -> None:
+        if "event-stream" not in response.headers.get("content-type", ""):
+            body = await _some(response.aiter_bytes(), WHOLE_BODY_BYTES)
+            if shown := spoken.add(reader.whole(self._decode(body, request))):
+                hear(shown)
+            return
+        events, chunks, limit = EventReader(), response.aiter_bytes(), None
+        try:
+            while (chunk := await _next(chunks, limit)) is not None:
+                for data in events.feed(chunk):
+                    if data.strip() == b"[DONE]":
+                        limit = DRAIN_SECONDS
+                    elif shown := spoken.add(reader.feed(self._decode(data, request))):
+                        hear(shown)
+                limit = limit if limit == DRAIN_SECONDS else IDLE_SECONDS
+        except TimeoutError:
+            if not reader.heard.finish:
+                why = f"nothing came for {IDLE_SECONDS:g} s"
+                raise self._cut(request, reader.heard, spoken.text(), why) from None
+        except TooLong:
+            raise failures.unreadable(self.provider, request.model, "one endless line") from None
+
+    def _reply(self, request: ModelRequest, heard: Heard, text: str, duration: float) -> ModelReply:
+        if heard.refused:
+            raise failures.unreadable(self.provider, request.model, heard.refused)
+        if not heard.finish:
+            raise self._cut(request, heard, text, "it ended without saying that it is finished")
+        if not text.strip():
+            failure = failures.empty(self.provider, request.model)
+            failure.details = _usage(heard)
+            raise failure
+        return ModelReply(
+            text=text,
+            provider=self.provider.name,
+            model=request.model,
+            input_tokens=heard.input_tokens,
+            output_tokens=heard.output_tokens,
+            usd=heard.usd,
+            duration=duration,
+            response_id=heard.response_id,
+            finish="length" if heard.finish == "length" else "stop",
+        )
+
+    def _cut(self, request: ModelRequest, heard: Heard, text: str, why: str) -> ModelFailure:
+        failure = failures.cut(self.provider, request.model, len(text), why)
+        failure.details = _usage(heard)
+        return failure
+
+    def _decode(self, data: bytes, request: ModelRequest) -> dict[str, Any]:
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            raise failures.unreadable(self.provider, request.model, "a piece that is no JSON") from None
+        if not isinstance(event, dict):
+            raise failures.unreadable(self.provider, request.model, "a piece that is no object")
+        return event
+
+    async def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            import httpx
+
+            near = self.provider.on_this_machine
+            timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=16)
+            # Loopback needs neither proxy nor certificates; elsewhere the environment says which.
+            self._client = await asyncio.to_thread(
+                lambda: httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=not near, verify=not near)
+            )
+        return self._client
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+
+async def _next(chunks: AsyncIterator[bytes], limit: float | None) -> bytes | None:
+    async with asyncio.timeout(limit):
+        return await anext(chunks, None)
+
+
+async def _some(chunks: AsyncIterator[bytes], most: int) -> bytes:
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) >= most:
+            break
+    return bytes(body[:most])
+
+
+def _why(error: Exception) -> str:
+    return str(error).strip().rstrip(".") or type(error).__name__
+
+
+def _usage(heard: Heard) -> dict[str, Any]:
+    return {"inputTokens": heard.input_tokens, "outputTokens": heard.output_tokens}

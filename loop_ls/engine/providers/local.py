@@ -1,0 +1,111 @@
+"""The embedded model: a small real one in a child process that speaks the OpenAI dialect.
+
+In a process of its own because native code can crash and takes 200 MB; with a key of its own, so
+that no other program on this machine uses it; started with the first question and gone after a
+while without one. It writes; it cannot judge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import sys
+import tempfile
+from asyncio.subprocess import PIPE
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from loop_ls.engine import leash
+from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.http import HttpModels
+from loop_ls.engine.providers.openai import OpenAI
+from loop_ls.engine.providers.weights import find_weights
+
+START_SECONDS = 60.0
+IDLE_SECONDS = 300.0
+LOG_NAME = "local-model.log"
+
+
+class LocalModels:
+    """One child for the whole engine, whatever runs ask it."""
+
+    def __init__(self, provider: Provider, log_folder: Path | None) -> None:
+        self._provider = provider
+        self._log = (log_folder or Path(tempfile.gettempdir())) / LOG_NAME
+        self._starting = asyncio.Lock()
+        self._child: leash.Leashed | None = None
+        self._http: HttpModels | None = None
+        self._asking = 0
+        self._leaving: asyncio.TimerHandle | None = None
+        self._stopping: set[asyncio.Task[None]] = set()
+
+    async def ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply:
+        self._asking += 1
+        if self._leaving:
+            self._leaving.cancel()
+        try:
+            http = await self._ready(request)
+            return await http.ask(request, hear)
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._leaving = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._leave)
+
+    async def _ready(self, request: ModelRequest) -> HttpModels:
+        async with self._starting:
+            if self._http is None or self._child is None or not self._child.running:
+                await self.aclose()
+                self._http = await self._start(find_weights(self._provider), request)
+            return self._http
+
+    async def _start(self, weights: Path, request: ModelRequest) -> HttpModels:
+        key = secrets.token_urlsafe(24)
+        argv = [sys.executable, "-P", "-m", "loop_ls.engine.providers.local_child"]
+        paths = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
+        env, place = leash.reduced(os.environ, **paths), self._log.parent
+        log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            child = await leash.start(argv, stdin=PIPE, stdout=PIPE, stderr=log, cwd=place, env=env)
+        finally:
+            os.close(log)
+        self._child = child
+        assert child.process.stdin and child.process.stdout
+        child.process.stdin.write(json.dumps({"model": str(weights), "key": key}).encode() + b"\n")
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await child.process.stdin.drain()
+                said = await child.process.stdout.readline()
+            url = str(json.loads(said)["url"])
+        except (TimeoutError, ValueError, KeyError, OSError):
+            await self.aclose()
+            raise ModelFailure(
+                "server",
+                f"The embedded model did not start; its last words are in {self._log}.",
+                "Free some memory (it needs 250 MB) and run again, or use another provider.",
+                provider=self._provider.name,
+                model=request.model,
+                details={"final": True},
+            ) from None
+        return HttpModels(replace(self._provider, base_url=f"{url}/v1"), OpenAI(), {}, key)
+
+    def _leave(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._leave_if_idle())
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
+
+    async def _leave_if_idle(self) -> None:
+        async with self._starting:
+            if not self._asking:
+                await self.aclose()
+
+    async def aclose(self) -> None:
+        http, child = self._http, self._child
+        self._http = self._child = None
+        if http is not None:
+            await http.aclose()
+        if child is not None:
+            await child.stop()

@@ -1,0 +1,155 @@
+"""A script of answers: what a scripted provider says to which question, in which iteration.
+
+Plain values, read from a file next to the workflow (`<name>.answers.yaml`) or from the settings:
+
+    price: {input: 3, output: 15}     # dollars for a million tokens, to show costs; default none
+    delay: 0.3                        # seconds before the first word
+    pace: 40                          # words in a second; default at once
+    answers:
+      - when: {step: write}           # step, loop, purpose, place (with *), contains; all that stand here
+        say: [first draft, better draft]   # one for each iteration; the last one stays
+      - when: {purpose: judge}
+        say: ["NO", "YES"]
+      - say: {fail: rate_limited, retryAfter: 2, times: 1, then: fine}
+
+Which answer is given depends on the place of the question alone, so a run that was interrupted hears
+the same again.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.ports import ModelRequest
+from loop_ls.engine.prices import Price
+
+CONDITIONS = ("step", "loop", "purpose", "place", "contains")
+FAILURES = (
+    *("auth", "not_found", "bad_request", "rate_limited", "server", "unreachable"),
+    *("timeout", "truncated", "empty", "bad_answer"),
+)
+
+_TURN = re.compile(r"/(\d+)(?:\.\d+)?(?=[/:]|$)")
+
+
+class ScriptFault(Exception):
+    """The script cannot be followed; the message is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing to say, or (`fail`) a failure for the first `times` attempts and `text` afterwards."""
+
+    text: str = ""
+    delay: float | None = None
+    fail: str | None = None
+    retry_after: float | None = None
+    times: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Which questions get which lines."""
+
+    when: Mapping[str, str]
+    lines: tuple[Line, ...]
+
+    def fits(self, request: ModelRequest) -> bool:
+        return all(_fits(name, value, request) for name, value in self.when.items())
+
+    def line(self, request: ModelRequest) -> Line:
+        return self.lines[min(iteration(request.place), len(self.lines)) - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    cues: tuple[Cue, ...]
+    delay: float = 0.0
+    pace: float | None = None
+    price: Price | None = None
+    source: str = "the settings"
+
+    def line(self, request: ModelRequest) -> Line | None:
+        return next((cue.line(request) for cue in self.cues if cue.fits(request)), None)
+
+
+def iteration(place: str) -> int:
+    """The innermost iteration a place lies in; 1 outside of loops."""
+    turns = _TURN.findall(place)
+    return max(1, int(turns[-1])) if turns else 1
+
+
+def step(place: str) -> str:
+    """The innermost element a place lies in (`develop/3/write` -> `write`, `develop/3:judge` -> `develop`)."""
+    names = [part.partition(":")[0] for part in place.split("/")]
+    named = [name for name in names if not re.fullmatch(r"\d+(\.\d+)?", name)]
+    return named[-1] if named else ""
+
+
+def _fits(name: str, value: str, request: ModelRequest) -> bool:
+    match name:
+        case "step":
+            return step(request.place) == value
+        case "loop":
+            return re.search(rf"(?:^|/){re.escape(value)}/\d+(?:\.\d+)?(?:[/:]|$)", request.place) is not None
+        case "purpose":
+            return request.purpose == value
+        case "place":
+            return fnmatch.fnmatchcase(request.place, value)
+        case _:
+            return value in request.prompt
+
+
+def read_script(value: Any, source: str = "the settings") -> Script:
+    """Raises `ScriptFault`."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("answers"), list):
+        raise ScriptFault(f"{source}: a script is a mapping with a list `answers`")
+    cues = tuple(_cue(each, f"{source}, answer {number}") for number, each in enumerate(value["answers"], 1))
+    return Script(
+        cues,
+        delay=_seconds(value.get("delay"), f"{source}: `delay`") or 0.0,
+        pace=_seconds(value.get("pace"), f"{source}: `pace`"),
+        price=Price.read(value.get("price")),
+        source=source,
+    )
+
+
+def _cue(value: Any, where: str) -> Cue:
+    if not isinstance(value, Mapping) or "say" not in value:
+        raise ScriptFault(f"{where} has no `say`")
+    when = value.get("when") or {}
+    unknown = [name for name in when if name not in CONDITIONS] if isinstance(when, Mapping) else ["when"]
+    if unknown:
+        raise ScriptFault(f"{where}: `{unknown[0]}` is no condition; there are {', '.join(CONDITIONS)}")
+    said = value["say"] if isinstance(value["say"], list) else [value["say"]]
+    if not said:
+        raise ScriptFault(f"{where}: `say` is empty")
+    return Cue({name: str(wanted) for name, wanted in when.items()}, tuple(_line(each, where) for each in said))
+
+
+def _line(value: Any, where: str) -> Line:
+    if not isinstance(value, Mapping):
+        return Line("" if value is None else str(value))
+    fail = value.get("fail")
+    if fail is not None and fail not in FAILURES:
+        raise ScriptFault(f"{where}: `{fail}` is no failure; there are {', '.join(FAILURES)}")
+    times = value.get("times")
+    return Line(
+        text=str(value.get("then" if fail else "text") or ""),
+        delay=_seconds(value.get("delay"), f"{where}: `delay`"),
+        fail=fail,
+        retry_after=_seconds(value.get("retryAfter"), f"{where}: `retryAfter`"),
+        times=times if isinstance(times, int) else (1 if value.get("then") else None),
+    )
+
+
+def _seconds(value: Any, what: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 86_400:
+        raise ScriptFault(f"{what} is a number from 0, not `{value}`")
+    return float(value)

@@ -1,0 +1,30 @@
+"""Keeps keys out of everything that people and logs see.
+
+Providers quote the key they refused, proxies quote headers: whatever text comes from outside goes
+through here before it becomes part of a failure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+MASK = "[secret]"
+
+#: Shapes of keys, for those that are not ours (a key pasted into a URL, a token of a proxy).
+_SHAPES = re.compile(
+    r"""(?x)
+    \b(?:sk|pk|rk|gsk|xai|ghp|gho|github_pat|hf|AIza)[-_A-Za-z0-9*.]{12,}
+    | (?i:\bbearer\s+)[^\s"',;]{6,}
+    | (?i:(?:api[-_]?key|x-api-key|access[-_]?token|authorization|password)["']?\s*[:=]\s*["']?)[^\s"',;&}]{6,}
+    | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)
+    """
+)
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` without the given secrets, without parts of them, and without what looks like a key."""
+    for secret in secrets:
+        if len(secret) >= 4:
+            text = text.replace(secret, MASK)
+    return _SHAPES.sub(MASK, text)
