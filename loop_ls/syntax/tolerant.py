@@ -1,6 +1,7 @@
 """stub"""
 
 from __future__ import annotations
+
 from loop_ls.syntax.nodes import Node
 from loop_ls.text.fault import Fault
 

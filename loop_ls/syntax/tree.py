@@ -17,7 +17,7 @@ from loop_ls.syntax.nodes import Sequence as SequenceNode
 from loop_ls.syntax.piece import Chunk, Piece
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Change, Text
-from loop_ls.text.position import Position, Span
+from loop_ls.text.position import Span
 
 __all__ = ["Fault", "Piece", "Tree", "read_yaml"]
 

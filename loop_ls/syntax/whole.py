@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from loop_ls.syntax.compose import Composed, Rejected, compose, completes_behind
+from loop_ls.syntax.compose import Composed, Rejected, completes_behind, compose
 from loop_ls.syntax.cut import START
 from loop_ls.syntax.piece import Chunk, Source, pieces
 from loop_ls.syntax.read import alias_faults

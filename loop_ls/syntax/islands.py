@@ -1,0 +1,144 @@
+"""Placeholders in texts: everything in double braces, as written, with its place (spec 3.1).
+
+Whether a name exists is not known here, and neither is whether the field is interpolated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence as Lines
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from loop_ls.syntax.nodes import Scalar
+from loop_ls.syntax.written import Written
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Span
+
+#: A letter or `_`, then letters, digits, `_` and `-` of any script; further parts behind dots.
+NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
+
+Kind = Literal["variable", "expression", "unclosed", "triple", "other"]
+
+_VARIABLE = re.compile(rf"\s*({NAME})\s*")
+_TRIPLE = re.compile(rf"\{{\{{\{{\s*({NAME})\s*\}}\}}\}}(?!\}})")
+_ATTEMPT = re.compile(r"[|\[(]|==|!=|\?:|\?[^:]*:")
+_TYPED = re.compile(r"[ \t]*[\w.-]*")
+_TAG = re.compile(r"\{%.*?(?:%\}|$)|\{#.*?(?:#\}|$)", re.MULTILINE)
+_FROM_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Z_][A-Z0-9_]*)\b")
+_CODE = re.compile(r"^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|\Z)|`[^`\n]+`", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Island:
+    """One `{{...}}`. `inner` is what stands between the braces, `raw` its text, `name` the variable.
+
+    - `variable`: a NAME; - `triple`: a NAME in three braces; - `expression`: looks like an attempt
+    to compute something; - `unclosed`: nothing closes it, `raw` is what was typed so far;
+    - `other`: anything else, such as JSON. `dollar`: a `$` stands in front (`${{ x == "v" }}`).
+    """
+
+    span: Span
+    inner: Span
+    name: str | None
+    raw: str
+    kind: Kind
+    dollar: bool = False
+
+
+class Tag(NamedTuple):
+    """A template tag of another language, `{% if x %}` or `{# remark #}`."""
+
+    span: Span
+    raw: str
+
+
+class EnvironmentName(NamedTuple):
+    """`${NAME}` (`braced`) or `$NAME`; `code`: between back-ticks or in a fenced block."""
+
+    span: Span
+    name: str
+    braced: bool
+    code: bool
+
+
+def islands(lines: Lines[str] | Text, scalar: Scalar) -> tuple[Island, ...]:
+    """Everything in double braces in a scalar of these lines, in written order."""
+    if "{{" not in scalar.text:
+        return ()
+    written = Written(_lines(lines), scalar)
+    return tuple(_islands(written))
+
+
+def template_tags(lines: Lines[str] | Text, scalar: Scalar) -> tuple[Tag, ...]:
+    if "{%" not in scalar.text and "{#" not in scalar.text:
+        return ()
+    written = Written(_lines(lines), scalar)
+    return tuple(Tag(written.span(*found.span()), found[0]) for found in _TAG.finditer(written.text))
+
+
+def environment_names(lines: Lines[str] | Text, scalar: Scalar) -> tuple[EnvironmentName, ...]:
+    if "$" not in scalar.text:
+        return ()
+    written = Written(_lines(lines), scalar)
+    code = (
+        [found.span() for found in _CODE.finditer(written.text)] if "`" in written.text or "~" in written.text else []
+    )
+    return tuple(
+        EnvironmentName(
+            written.span(*found.span()),
+            found[1] or found[2],
+            found[1] is not None,
+            any(start <= found.start() < end for start, end in code),
+        )
+        for found in _FROM_ENVIRONMENT.finditer(written.text)
+    )
+
+
+def _islands(written: Written) -> Iterator[Island]:
+    text = written.text
+    at = text.find("{{")
+    while at >= 0:
+        triple = _TRIPLE.match(text, at)
+        if triple:
+            end = triple.end()
+            yield Island(
+                written.span(at, end), written.span(at + 3, end - 3), triple[1], text[at + 3 : end - 3], "triple"
+            )
+            at = text.find("{{", end)
+            continue
+        close = text.find("}}", at + 2)
+        if close < 0:
+            typed = _TYPED.match(text, at + 2)
+            end = typed.end() if typed else at + 2
+            yield Island(written.span(at, at + 2), written.span(at + 2, end), None, text[at + 2 : end], "unclosed")
+            return
+        raw = text[at + 2 : close]
+        if (inner := raw.rfind("{{")) >= 0:
+            at += 2 + inner  # what opens last is what closes
+            continue
+        name = _VARIABLE.fullmatch(raw)
+        dollar = at > 0 and text[at - 1] == "$"
+        yield Island(
+            written.span(at, close + 2),
+            written.span(at + 2, close),
+            name[1] if name else None,
+            raw,
+            _kind(name is not None, raw),
+            dollar,
+        )
+        at = text.find("{{", close + 2)
+
+
+def _kind(named: bool, raw: str) -> Kind:
+    if named:
+        return "variable"
+    body = raw.strip()
+    if not body or body[0] in "\"'{[,:":
+        return "other"
+    return "expression" if _ATTEMPT.search(body) else "other"
+
+
+def _lines(lines: Lines[str] | Text) -> Lines[str]:
+    return lines.lines if isinstance(lines, Text) else lines

@@ -1,0 +1,72 @@
+"""A scalar as it is written: its characters with escapes resolved, each with its place in the file.
+
+Lines are not folded and indentation stays, because what is looked for in it (placeholders, tags)
+cares for places and not for blanks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence as Lines
+
+from loop_ls.syntax.escapes import ESCAPE, escaped
+from loop_ls.syntax.nodes import Scalar, Style
+from loop_ls.text.position import Position, Span
+
+
+class Written:
+    """`text`, and where each of its offsets stands in the lines that the scalar was read from."""
+
+    __slots__ = ("_line", "_offsets", "_sources", "_starts", "text")
+
+    def __init__(self, lines: Lines[str], scalar: Scalar) -> None:
+        (line, column), (last, stop) = scalar.span
+        if scalar.style.block and last > line:
+            line, column = line + 1, 0  # the header is no text
+        if line == last:
+            source = lines[line][column:stop]
+            self._starts = [-column]
+        else:
+            first = lines[line][column:]
+            rest = [*lines[line + 1 : last], lines[last][:stop]]
+            source = "\n".join([first, *rest])
+            self._starts, offset = [-column], len(first) + 1
+            for part in rest:
+                self._starts.append(offset)
+                offset += len(part) + 1
+        self._line = line
+        self._offsets: list[int] | None = None
+        self._sources: list[int] = []
+        if scalar.style is Style.DOUBLE and "\\" in source:
+            source = self._resolve(source)
+        self.text = source
+
+    def _resolve(self, source: str) -> str:
+        """`source` without its escapes; notes where the two drift apart."""
+        parts: list[str] = []
+        offsets, sources = [0], [0]
+        length = behind = 0
+        for found in ESCAPE.finditer(source):
+            meaning = "" if found[0] == "\\\n" else escaped(found[0])
+            literal = source[behind : found.start()]
+            parts += (literal, meaning)
+            length += len(literal)
+            offsets += (length, length + len(meaning))
+            sources += (found.start(), found.end())
+            length += len(meaning)
+            behind = found.end()
+        parts.append(source[behind:])
+        self._offsets, self._sources = offsets, sources
+        return "".join(parts)
+
+    def place(self, offset: int) -> Position:
+        if self._offsets is not None:
+            part = bisect_right(self._offsets, offset) - 1
+            offset = self._sources[part] + offset - self._offsets[part]
+        if len(self._starts) == 1:
+            return Position(self._line, offset - self._starts[0])
+        row = bisect_right(self._starts, offset) - 1
+        return Position(self._line + row, offset - self._starts[row])
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(self.place(start), self.place(end))
