@@ -11,9 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loop_ls.engine.scope import Scope
-
-#: A name: a letter or `_`, then letters, digits, `_`, `-`, in parts joined by dots; any script.
-NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
+from loop_ls.formats.variables import NAME
 
 #: Three opening braces are no placeholder (WF512): the reference reads `{name` there and finds nothing.
 PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*(" + NAME + r")\s*\}\}")
@@ -41,11 +39,6 @@ def interpolate(text: str, scope: Scope) -> Rendered:
         return found
 
     return Rendered(PLACEHOLDER.sub(value, text), tuple(unknown))
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """The names of all placeholders of a text, in order, each once."""
-    return tuple(dict.fromkeys(match[1] for match in PLACEHOLDER.finditer(text)))
 
 
 #: `${NAME}` in `env` values: the one place where the process environment is looked at (D33).

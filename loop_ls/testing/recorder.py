@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from loop_ls.engine.ports import Fact, Json, Stopped
+from loop_ls.engine.ports import Fact, Failure, Json, ModelFailure, Stopped
+
+_FAILURES = {"Failure": Failure, "ModelFailure": ModelFailure}
 
 
 class MemoryRecorder:
@@ -19,7 +22,7 @@ class MemoryRecorder:
 
     def __init__(self, run_id: str = "run-1") -> None:
         self.run_id = run_id
-        self.answers: dict[str, str] = {}
+        self.entries: dict[str, str] = {}
         self.facts: list[Fact] = []
         self.worked: list[str] = []
         self.texts: list[tuple[str, dict[str, Json]]] = []
@@ -32,7 +35,7 @@ class MemoryRecorder:
     def again(self) -> MemoryRecorder:
         """A recorder for the same run after a crash: same journal, nothing in flight."""
         other = MemoryRecorder(self.run_id)
-        other.answers, other.facts = dict(self.answers), list(self.facts)
+        other.entries, other.facts = dict(self.entries), list(self.facts)
         return other
 
     def of(self, kind: str) -> list[dict[str, Json]]:
@@ -52,27 +55,33 @@ class MemoryRecorder:
         for call in self._calls:
             call.cancel()
 
+    def recall(self, key: str) -> Json:
+        return _opened(self.entries[key]) if key in self.entries else None
+
     async def call(
         self,
         key: str,
         work: Callable[[], Awaitable[Json]],
         facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        before: Sequence[Fact] = (),
     ) -> Json:
-        if key in self.answers:
-            return json.loads(self.answers[key])
+        if key in self.entries:
+            return _opened(self.entries[key])
         if self._stopped:
             raise Stopped
         self.worked.append(key)
-        written = json.dumps(await self._unless_stopped(work()))
-        answer = json.loads(written)
-        self.answers[key] = written
-        self.facts += [(kind, json.loads(json.dumps(body))) for kind, body in facts(answer)]
+        await self.record(f"{key}:begun", before)
+        try:
+            answer = json.loads(json.dumps(await self._unless_stopped(work())))
+        except (Failure, ModelFailure) as failure:
+            self._write(key, {"failure": type(failure).__name__, "fields": asdict(failure)})
+            raise
+        self._write(key, {"answer": answer}, facts(answer))
         return answer
 
-    async def record(self, key: str, facts: Sequence[Fact]) -> None:
-        if key not in self.answers:
-            self.answers[key] = "null"
-            self.facts += [(kind, json.loads(json.dumps(body))) for kind, body in facts]
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+        if key not in self.entries:
+            self._write(key, {"answer": answer}, facts)
 
     async def gate(self) -> None:
         await self._going.wait()
@@ -83,14 +92,23 @@ class MemoryRecorder:
         self.texts.append((text, place))
 
     async def now(self, key: str) -> float:
-        return float(json.loads(self.answers.setdefault(key, json.dumps(asyncio.get_running_loop().time()))))
+        if key not in self.entries:
+            self._write(key, {"answer": asyncio.get_running_loop().time()})
+        return float(_opened(self.entries[key]))
 
     async def sleep(self, key: str, seconds: float) -> None:
-        if key in self.answers:
+        if key in self.entries:
             return
         self.slept.append(seconds)
         await self._unless_stopped(asyncio.sleep(seconds))
-        self.answers[key] = "null"
+        self._write(key, {"answer": None})
+
+    def active(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _write(self, key: str, entry: Json, facts: Iterable[Fact] = ()) -> None:
+        self.entries[key] = json.dumps(entry)
+        self.facts += [(kind, json.loads(json.dumps(body))) for kind, body in facts]
 
     async def _unless_stopped(self, work: Awaitable[Json]) -> Json:
         if self._stopped:
@@ -106,3 +124,10 @@ class MemoryRecorder:
         finally:
             self._calls.discard(call)
             call.cancel()
+
+
+def _opened(entry: str) -> Json:
+    found = json.loads(entry)
+    if "failure" in found:
+        raise _FAILURES[found["failure"]](**found["fields"])
+    return found["answer"]

@@ -1,0 +1,127 @@
+"""Asking models: a chain of targets, each one once, every call recorded (workflow spec 4.3).
+
+A failed call is an answer too: it is kept, so a replay does not pay for it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens, Warned
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Fact, Failure, Json, ModelFailure, ModelReply, ModelRequest, Models, Recorder, Waiting
+from loop_ls.formats.workflow import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt and whom to send it to. `key` is where the calls are recorded, `place` what they are for.
+
+    `once`: the caller tries again by a rule of its own, so a provider must not.
+    """
+
+    place: Place
+    key: str
+    prompt: str
+    targets: tuple[Target, ...]
+    temperature: float
+    max_tokens: int | None = None
+    timeout: float | None = None
+    purpose: str = "step"
+    request_place: str = ""
+    once: bool = False
+    shown: dict[str, Json] = field(default_factory=dict)  # fields of streamed text
+
+    def request(self, target: Target) -> ModelRequest:
+        return ModelRequest(
+            provider=target.provider,
+            model=target.model,
+            prompt=self.prompt,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            timeout=self.timeout,
+            purpose=self.purpose,
+            place=self.request_place or self.place.key,
+            attempts=1 if self.once or len(self.targets) > 1 else None,
+        )
+
+
+async def ask(
+    question: Question,
+    models: Models,
+    recorder: Recorder,
+    before: Sequence[Fact] = (),
+    then: Callable[[str], Iterable[Fact]] = lambda text: (),
+) -> str:
+    """The first whole answer of the chain. `then` gives the facts that follow from it, in one
+    transaction with it. Raises `Failure` when nobody answered."""
+    failed: list[str] = []
+    answer: Json = None
+    for number, target in enumerate(question.targets, 1):
+        request = question.request(target)
+        answer = await recorder.call(
+            question.key if number == 1 else f"{question.key}.{number}",
+            partial(_asked, request, question, models, recorder),
+            lambda answer: [*_facts(answer, question), *(() if "error" in answer else then(answer["text"]))],
+            before if number == 1 else (),
+        )
+        if "error" not in answer:
+            return str(answer["text"])
+        failed.append(f"{target.provider}/{target.model}: {answer['error']['message']}")
+    if not failed:
+        raise Failure("provider_unavailable", "no provider and model is named for this call", place=question.place.key)
+    error = answer["error"]
+    raise Failure(error["code"], "; ".join(failed), error.get("hint", ""), place=question.place.key)
+
+
+async def _asked(request: ModelRequest, question: Question, models: Models, recorder: Recorder) -> Json:
+    """One call as a JSON value: the reply, or the error that came instead."""
+    waits: list[Json] = []
+
+    def on_text(text: str) -> None:
+        recorder.stream(text, **question.shown)
+
+    def on_wait(wait: Waiting) -> None:
+        waits.append({"attempt": wait.attempt, "delay": wait.delay, "because": wait.because})
+
+    try:
+        reply = await models.ask(request, on_text, on_wait)
+    except ModelFailure as failure:
+        error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        return {"error": error, "provider": request.provider, "model": request.model, "waits": waits}
+    return {**_reply(reply), "waits": waits}
+
+
+def _reply(reply: ModelReply) -> dict[str, Json]:
+    return {
+        "text": reply.text,
+        "provider": reply.provider,
+        "model": reply.model,
+        "tokens": {"input": reply.input_tokens, "output": reply.output_tokens},
+        "usd": reply.usd,
+        "duration": reply.duration,
+        "response": reply.response_id,
+        "finish": reply.finish,
+    }
+
+
+def _facts(answer: Json, question: Question) -> Iterable[Fact]:
+    place = question.place
+    for wait in answer["waits"]:
+        because = Error(code="busy", message=wait["because"])
+        yield Retrying(attempt=wait["attempt"], because=because, delay=wait["delay"]).fact(place)
+    call = {"provider": answer["provider"], "model": answer["model"], "purpose": question.purpose}
+    if "error" in answer:
+        yield Call(**call, error=Error(**answer["error"])).fact(place)
+        return
+    yield Call(
+        **call,
+        tokens=Tokens(**answer["tokens"]),
+        usd=answer["usd"],
+        duration=answer["duration"],
+        response_id=answer["response"],
+    ).fact(place)
+    if answer["finish"] == "length":
+        yield Warned(code="cut_off", message="the answer ended at its length limit (`max_tokens`)").fact(place)

@@ -1,0 +1,83 @@
+"""What the parts of a workflow run hand to one another: the means of the run, the workflow at hand,
+and what an element leaves behind. Immutable, so that no branch can change what another one sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from loop_ls.engine.judges.choice import JudgeSettings
+from loop_ls.engine.library import Library
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Failure, Models, Recorder
+from loop_ls.engine.scope import LoopValues, Scope
+from loop_ls.formats.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The means of one run, the same in every workflow of it.
+
+    `environment` answers the variables of the process environment. `max_iterations`, when set,
+    replaces the limit of the loops of the started workflow. `run` runs one workflow: the parts that
+    call others get it from here.
+    """
+
+    library: Library
+    recorder: Recorder
+    models: Models
+    judging: JudgeSettings
+    environment: Callable[[str], str | None]
+    run: Callable[[Frame, Scope], Awaitable[Result]]
+    max_iterations: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One workflow while it runs: which one, and where in the run."""
+
+    context: Context
+    key: str
+    workflow: Workflow
+    place: Place
+
+    @property
+    def recorder(self) -> Recorder:
+        return self.context.recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What an element leaves behind for the elements after it. `failure` was swallowed by a policy."""
+
+    name: str
+    output: str = ""
+    skipped: bool = False
+    failure: Failure | None = None
+    accumulated: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
+    loop: LoopValues | None = None
+    reason: str = "completed"
+    iterations: int = 0
+
+    def enter(self, scope: Scope) -> Scope:
+        """The scope in which this element has finished."""
+        results = {**scope.results, self.name: self.output, **self.accumulated}
+        return replace(
+            scope,
+            results=results,
+            parts={**scope.parts, **self.parts} if self.parts else scope.parts,
+            loop=scope.loop if self.loop is None else self.loop,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a workflow ended. `output` None: nothing in it gave a result. `reason` and `iterations` sum
+    up its own loops; `failure` says what went wrong although the workflow ran to its end."""
+
+    output: str | None
+    reason: str = "completed"
+    iterations: int = 0
+    failure: Failure | None = None

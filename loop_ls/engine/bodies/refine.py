@@ -1,0 +1,107 @@
+"""A refine loop: call a workflow, ask its condition, until it is met or a limit is reached (workflow spec 4.5).
+
+The turning itself is the driver's; here is what a workflow loop puts into it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loop_ls.engine.bodies.called import arguments_of, call_workflow
+from loop_ls.engine.bodies.context import Finished, Frame
+from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.events.outcomes import FAILINGS
+from loop_ls.engine.judges.choice import Choice, choose_judge
+from loop_ls.engine.judges.condition import UntilJudge
+from loop_ls.engine.loop_values import AfterRefine, BeforeIteration, joined
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.scope import Scope
+from loop_ls.formats.workflow import Execution, Loop
+
+#: Further tries of an iteration under `on_failure: retry` when no number is written (D11).
+DEFAULT_RETRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CalledIteration:
+    """The body: one iteration is one call of the loop's workflow, isolated from the others."""
+
+    frame: Frame
+    loop: Loop
+    scope: Scope
+    history: History
+
+    async def run(self, turn: Turn) -> str:
+        values = BeforeIteration(turn.number, tuple(self.history.outputs))
+        arguments = arguments_of(self.loop.arguments, self.scope.with_loop(values), without=values.get("output") or "")
+        if arguments.unknown:
+            names = ", ".join(f"`{{{{{name}}}}}`" for name in arguments.unknown)
+            raise Failure(
+                "unknown_variable",
+                f"`with` of `{self.loop.name}` uses {names}, which nothing defines",
+                "iteration 1 knows only `loop.iteration`, `loop.last.output` and `loop.history` besides the results",
+            )
+        output = await call_workflow(self.frame, self.loop.workflow, arguments, values, turn.place)
+        if output is None:
+            raise Failure("no_result", f"`{self.loop.workflow}` gave no result: no step of it was run")
+        return output
+
+
+async def run_refine(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Finished:
+    """Drive the loop to its end. Raises `Failure` where the loop fails the workflow."""
+    history = History()
+    context = frame.context
+    parts = LoopParts(
+        name=loop.name,
+        place=place,
+        body=CalledIteration(frame, loop, scope, history),
+        memory=history,
+        limits=limits_of(frame, loop),
+        judge=UntilJudge(loop.until or "", judge_of(frame, loop), scope, history, context.models, context.recorder),
+    )
+    outcome = await drive(parts, frame.recorder)
+    if outcome.reason in FAILINGS:
+        raise failed(loop, outcome)
+    return Finished(
+        loop.name,
+        outcome.output,
+        accumulated={loop.accumulate: joined(history.outputs)} if loop.accumulate else {},
+        loop=AfterRefine(outcome.iterations, outcome.output),
+        reason=outcome.reason,
+        iterations=outcome.iterations,
+    )
+
+
+def failed(loop: Loop, outcome: Outcome) -> Failure:
+    """How a failed loop fails what it stands in: for the same reason."""
+    cause = outcome.failure
+    if cause is None:
+        return Failure(outcome.reason, f"the loop `{loop.name}` ended with `{outcome.reason}`", reason=outcome.reason)
+    return Failure(cause.code, f"`{loop.name}`: {cause.message}", cause.hint, outcome.reason, cause.place)
+
+
+def limits_of(frame: Frame, loop: Loop) -> Limits:
+    """The limits of a loop; a number given at the start counts for the started workflow only."""
+    asked = frame.context.max_iterations if frame.place.depth == 0 else None
+    return Limits(
+        max_iterations=asked or loop.max_iterations,
+        on_failure=loop.on_failure or "halt",
+        max_retries=DEFAULT_RETRIES if loop.max_retries is None else max(0, loop.max_retries),
+        retry_delay=loop.retry_delay or 0.0,
+        per_iteration=loop.timeout_per_item,
+        total=loop.total_timeout,
+    )
+
+
+def judge_of(frame: Frame, loop: Loop) -> Choice:
+    return choose_judge(loop, frame.workflow.execution, _callee(frame, loop), frame.context.judging)
+
+
+def _callee(frame: Frame, loop: Loop) -> Execution:
+    """The called workflow's `execution`; a missing one fails the iterations, not the question who judges."""
+    try:
+        library = frame.context.library
+        return library.workflow(library.called(frame.key, loop.workflow)).execution
+    except Failure:
+        return Execution()

@@ -1,0 +1,36 @@
+"""A `run` step: one prompt, one answer (workflow spec 2.5)."""
+
+from __future__ import annotations
+
+from loop_ls.engine.asking import Question, ask
+from loop_ls.engine.bodies.context import Finished
+from loop_ls.engine.bodies.steps import Try
+from loop_ls.engine.interpolation import interpolate
+from loop_ls.engine.targets import asking
+
+
+async def run_prompt(attempt: Try, text: str) -> Finished:
+    """Ask the models of the step, in order. The result is the reply, unchanged."""
+    step, frame = attempt.step, attempt.frame
+    rendered = interpolate(text, attempt.scope)
+    how = asking(step, frame.workflow.execution)
+    question = Question(
+        place=attempt.place,
+        key=attempt.inner.part("ask"),
+        prompt=rendered.text,
+        targets=how.targets,
+        temperature=how.temperature,
+        max_tokens=how.max_tokens,
+        timeout=how.timeout,
+        once=attempt.retried,
+        shown={**attempt.place.fields(), "step": step.name},
+    )
+    warnings = attempt.unknown(rendered.unknown, f"`{step.name}`") if attempt.attempt == 1 else []
+    output = await ask(
+        question,
+        frame.context.models,
+        frame.recorder,
+        before=[attempt.started(), *warnings],
+        then=lambda reply: [attempt.completed(reply)],
+    )
+    return Finished(step.name, output)

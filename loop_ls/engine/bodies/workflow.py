@@ -1,0 +1,105 @@
+"""Running a whole workflow: its elements in order, its result, and how it ended (workflow spec 4.1, 4.6).
+
+`WorkflowProgram` is what the engine knows of this format. Everything that costs or may differ goes
+through the recorder, so running again after a crash takes the same way and pays nothing twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
+from loop_ls.engine.bodies.elements import run_element
+from loop_ls.engine.driver import Outcome
+from loop_ls.engine.events.kinds import Warned
+from loop_ls.engine.interpolation import expand_environment
+from loop_ls.engine.judges.choice import JudgeSettings
+from loop_ls.engine.library import Library
+from loop_ls.engine.place import Place
+from loop_ls.engine.plan import Plan
+from loop_ls.engine.ports import Failure, Models, Recorder
+from loop_ls.engine.scope import Scope
+from loop_ls.formats.workflow import Element, Loop, Step, Workflow
+from loop_ls.index.graph import run_order
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowProgram:
+    """Runs of `workflow/v2.0` files. `environment` answers `${NAME}` in `env`."""
+
+    environment: Callable[[str], str | None] = os.environ.get
+
+    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
+        """Run what the plan asks for. Raises `Stopped` when a person stops the run."""
+        library = Library(plan.texts, plan.keys)
+        context = Context(
+            library=library,
+            recorder=recorder,
+            models=models,
+            judging=JudgeSettings.of(plan.settings),
+            environment=self.environment,
+            run=run_workflow,
+            max_iterations=plan.max_iterations,
+        )
+        try:
+            key = library.key_of(plan.path)
+            frame = Frame(context, key, library.workflow(key), Place(workflow=key, file=plan.path))
+            scope = Scope(plan.input or "", arguments=plan.parameters)
+            result = await _run(frame, scope, plan.elements)
+        except Failure as failure:
+            return Outcome(failure.reason, failure=failure)
+        return Outcome(result.reason, result.output or "", result.iterations)
+
+
+async def run_workflow(frame: Frame, scope: Scope) -> Result:
+    """Run all of a workflow. Raises `Failure` where it fails."""
+    return await _run(frame, scope, None)
+
+
+async def _run(frame: Frame, scope: Scope, only: Iterable[str] | None) -> Result:
+    scope = await _with_env(frame, scope)
+    elements = chosen(run_order(frame.workflow), only)
+    finished: dict[str, Finished] = {}
+    for element in elements:
+        await frame.recorder.gate()
+        done = await run_element(frame, element, scope)
+        finished[element.name] = done
+        scope = done.enter(scope)
+    return summed_up(frame.workflow, finished)
+
+
+async def _with_env(frame: Frame, scope: Scope) -> Scope:
+    env, unset = expand_environment(frame.workflow.env, frame.context.environment)
+    if unset:
+        message = "`${{{name}}}` in `env` is not set in the process environment; it is empty"
+        facts = [Warned(code="unset_variable", message=message.format(name=n)).fact(frame.place) for n in unset]
+        await frame.recorder.record(frame.place.part("env"), facts)
+    return replace(scope, env=env)
+
+
+def chosen(order: Iterable[Element], only: Iterable[str] | None) -> list[Element]:
+    """The elements to run, in order: all, or those that a target needs."""
+    if only is None:
+        return list(order)
+    wanted = set(only)
+    return [element for element in order if element.name in wanted]
+
+
+def summed_up(workflow: Workflow, finished: Mapping[str, Finished]) -> Result:
+    """The workflow's result and why it counts as ended (4.6): a loop at its limit is no success."""
+    loops = [done for done in finished.values() if done.loop is not None]
+    reasons = [done.reason for done in loops]
+    limits = [reason for reason in reasons if reason not in ("condition_met", "completed")]
+    reason = limits[0] if limits else ("condition_met" if "condition_met" in reasons else "completed")
+    return Result(_output(workflow, finished), reason, sum(done.iterations for done in loops))
+
+
+def _output(workflow: Workflow, finished: Mapping[str, Finished]) -> str | None:
+    """The last step in the list that was not skipped; without any step, the last loop."""
+    ran = [element for element in workflow.elements if element.name in finished]
+    steps = [element for element in ran if isinstance(element, Step)]
+    if steps:
+        return next((finished[s.name].output for s in reversed(steps) if not finished[s.name].skipped), None)
+    return next((finished[loop.name].output for loop in reversed(ran) if isinstance(loop, Loop)), None)

@@ -1,0 +1,72 @@
+"""Who decides an `until`: the `judge` setting, or the models that the workflows themselves use.
+
+In order: the setting `judge`, the calling workflow's own `execution`, the callee's, the setting
+`assist`. With `judge: {local: true}` a condition that names the text to look for needs nobody; one
+that takes judgement goes to the model that the same setting names, and to no other: a run that was
+promised to make no judge's call is refused instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.judges.local import LocalCondition, read_local
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.targets import execution_targets
+from loop_ls.formats.workflow import Execution, Loop, Target
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """The settings `judge` and `assist`."""
+
+    judge: tuple[Target, ...] = ()
+    local: bool = False
+    assist: tuple[Target, ...] = ()
+
+    @staticmethod
+    def of(settings: Mapping[str, Any]) -> JudgeSettings:
+        judge = settings.get("judge") or {}
+        return JudgeSettings(_target(judge), judge.get("local") is True, _target(settings.get("assist") or {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who decides: `local`, else the targets in order. `timeout` is the limit of one question."""
+
+    local: LocalCondition | None = None
+    targets: tuple[Target, ...] = ()
+    timeout: float | None = None
+
+
+def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: JudgeSettings) -> Choice:
+    """Who decides this loop's `until`. Raises `Failure` (a refusal) when nobody can."""
+    local = read_local(loop.until or "") if settings.local else None
+    if local is not None:
+        return Choice(local=local)
+    if settings.judge:
+        return Choice(targets=settings.judge)
+    if settings.local:
+        raise Failure(
+            "bad_argument",
+            f"`until` of `{loop.name}` takes judgement, and the setting `judge` is local without a model",
+            "name the text to look for, such as: The output says PASS; or add `provider` and `model` to `judge`",
+        )
+    if targets := execution_targets(caller):
+        return Choice(targets=targets, timeout=caller.timeout)
+    if targets := execution_targets(callee):
+        return Choice(targets=targets, timeout=callee.timeout)
+    if settings.assist:
+        return Choice(targets=settings.assist)
+    raise Failure(
+        "provider_unavailable",
+        f"nobody can judge `until` of `{loop.name}`: neither its workflow nor the called one names a model",
+        "add `execution` with `provider` and `model` to the workflow, or the setting `judge`",
+    )
+
+
+def _target(setting: Mapping[str, Any]) -> tuple[Target, ...]:
+    provider, model = setting.get("provider"), setting.get("model")
+    return (Target(str(provider), str(model)),) if provider and model else ()

@@ -1,0 +1,124 @@
+"""Judging `until`: locally where it names its text, else by asking a model YES or NO (workflow spec 4.5).
+
+A judge that fails, stays unclear or cannot be asked counts as "not met" with a warning: the loop goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from loop_ls.engine.asking import Question, ask
+from loop_ls.engine.driver import History, Turn, Verdict
+from loop_ls.engine.events.kinds import Judged, Warned
+from loop_ls.engine.interpolation import Rendered, interpolate
+from loop_ls.engine.judges.choice import Choice
+from loop_ls.engine.judges.local import NothingToLookFor
+from loop_ls.engine.loop_values import AfterIteration
+from loop_ls.engine.ports import Fact, Failure, Models, Recorder
+from loop_ls.engine.prompts import until_question
+from loop_ls.engine.scope import Scope
+from loop_ls.engine.verdicts import read_verdict
+
+Word = Literal["yes", "no", "unclear", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class UntilJudge:
+    """Asked after each successful iteration. `scope` is the caller's, without `loop.*`."""
+
+    condition: str
+    choice: Choice
+    scope: Scope
+    history: History
+    models: Models
+    recorder: Recorder
+
+    async def judge(self, turn: Turn, output: str) -> Verdict:
+        scope = self.scope.with_loop(AfterIteration(turn.number, tuple(self.history.outputs)))
+        rendered = interpolate(self.condition, scope)
+        if rendered.unknown:
+            names = ", ".join(f"`{{{{{name}}}}}`" for name in rendered.unknown)
+            return await self._not_met(
+                turn, rendered, "unknown_variable", f"`until` uses {names}, which nothing defines"
+            )
+        if self.choice.local is not None:
+            return await self._look(turn, rendered, output, scope)
+        return await self._ask(turn, rendered, output)
+
+    async def _look(self, turn: Turn, rendered: Rendered, output: str, scope: Scope) -> Verdict:
+        assert self.choice.local is not None
+        try:
+            met = self.choice.local.holds(output, scope)
+        except NothingToLookFor:
+            return await self._not_met(turn, rendered, "empty_condition", "`until` names an empty text to look for")
+        judged = self._judged(turn, rendered, "yes" if met else "no").model_copy(update={"local": True})
+        await self.recorder.record(turn.place.part("judge"), [judged.fact(turn.place)])
+        return _verdict(judged)
+
+    async def _ask(self, turn: Turn, rendered: Rendered, output: str) -> Verdict:
+        question = Question(
+            place=turn.place,
+            key=turn.place.part("judge"),
+            prompt=until_question(rendered.text, output),
+            targets=self.choice.targets,
+            temperature=0.0,
+            timeout=self.choice.timeout,
+            purpose="judge",
+            request_place=turn.place.part("judge"),
+            shown={**turn.place.fields(), "purpose": "judge"},
+        )
+        try:
+            answer = await ask(
+                question, self.models, self.recorder, then=lambda text: self._first(turn, rendered, text)
+            )
+            if read_verdict(answer) == "unclear":
+                again = replace(question, key=turn.place.part("judge:again"))
+                answer = await ask(
+                    again, self.models, self.recorder, then=lambda text: self._final(turn, rendered, text)
+                )
+        except Failure as failure:
+            return await self._not_met(turn, rendered, "judge_failed", f"the judge gave no answer: {failure.message}")
+        return _verdict(self._judged(turn, rendered, read_verdict(answer), answer))
+
+    def _first(self, turn: Turn, rendered: Rendered, answer: str) -> list[Fact]:
+        if read_verdict(answer) != "unclear":
+            return self._final(turn, rendered, answer)
+        message = f"the judge said neither YES nor NO ({_shortened(answer)}) and was asked once more"
+        return [Warned(code="unclear_verdict", message=message).fact(turn.place)]
+
+    def _final(self, turn: Turn, rendered: Rendered, answer: str) -> list[Fact]:
+        verdict = read_verdict(answer)
+        facts = [self._judged(turn, rendered, verdict, answer).fact(turn.place)]
+        if verdict == "unclear":
+            message = f"the judge said neither YES nor NO twice ({_shortened(answer)}); the condition counts as not met"
+            facts.append(Warned(code="unclear_verdict", message=message).fact(turn.place))
+        return facts
+
+    async def _not_met(self, turn: Turn, rendered: Rendered, code: str, message: str) -> Verdict:
+        judged = self._judged(turn, rendered, "error")
+        warned = Warned(code=code, message=f"{message}; the condition counts as not met")
+        await self.recorder.record(turn.place.part("judged"), [judged.fact(turn.place), warned.fact(turn.place)])
+        return _verdict(judged)
+
+    def _judged(self, turn: Turn, rendered: Rendered, verdict: Word, answer: str = "") -> Judged:
+        return Judged(
+            criterion="until",
+            verdict=verdict,
+            iteration=turn.number,
+            condition=self.condition,
+            interpolated=rendered.text if rendered.text != self.condition else None,
+            output_ref=turn.place.key,
+            answer=answer,
+        )
+
+
+def _verdict(judged: Judged) -> Verdict:
+    return Verdict(judged.verdict, "condition_met" if judged.verdict == "yes" else None, judged.answer)
+
+
+def _shortened(answer: str) -> str:
+    text = " ".join(answer.split())
+    if not text:
+        return "an empty answer"
+    return f'"{text[:60]}…"' if len(text) > 60 else f'"{text}"'

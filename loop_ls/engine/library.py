@@ -1,0 +1,63 @@
+"""The workflows that a run can call, read from the texts that were recorded when it started.
+
+A run never looks at the disk: an edit made while it goes on changes nothing for it. References are
+resolved from the folder of the workflow that makes them (workflow spec 1.4, 4.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loop_ls.engine.ports import Failure
+from loop_ls.formats.read import read_workflow
+from loop_ls.formats.spelling import nearest
+from loop_ls.formats.workflow import Loop, Step, Template, Workflow
+from loop_ls.index.resolve import resolve_key
+
+
+class Library:
+    """Workflows by key. `texts`: path -> text; `keys`: workflow key -> path."""
+
+    def __init__(self, texts: Mapping[str, str], keys: Mapping[str, str]) -> None:
+        self._texts, self._keys = texts, keys
+        self._read: dict[str, Workflow] = {}
+
+    def workflow(self, key: str) -> Workflow:
+        """The workflow with this key, as values. Raises `Failure` when its file cannot be run."""
+        if key not in self._read:
+            found = read_workflow(self._texts[self._keys[key]])
+            if not isinstance(found, Workflow):
+                first = found[0]
+                raise Failure("file_has_errors", f"the workflow `{key}` cannot be run: {first.message}")
+            self._read[key] = found
+        return self._read[key]
+
+    def path(self, key: str) -> str:
+        """The file of a workflow, relative to the root."""
+        return self._keys[key]
+
+    def key_of(self, path: str) -> str:
+        """The key of the workflow in this file."""
+        return next(key for key, file in self._keys.items() if file == path)
+
+    def called(self, caller: str, reference: str) -> str:
+        """The key that a workflow means by a reference. Raises `Failure` when there is none."""
+        folder = caller.rpartition("/")[0]
+        key = resolve_key(folder, reference, self._keys)
+        if key is None:
+            near = nearest(reference, self._keys)
+            hint = f"did you mean `{near}`?" if near else "a reference is the `name` of a workflow, not its file name"
+            raise Failure("not_found", f"there is no workflow `{reference}`", hint)
+        return key
+
+
+def references(workflow: Workflow) -> tuple[str, ...]:
+    """What a workflow calls, as written, in document order."""
+    found: list[str] = []
+    for element in workflow.elements:
+        match element:
+            case Loop(workflow=name) | Step(mode=Loop(workflow=name)) | Step(mode=Template(name=name)):
+                found.append(name)
+            case Step():
+                pass
+    return tuple(found)
