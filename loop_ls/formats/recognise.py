@@ -1,0 +1,69 @@
+"""Which of our formats a file is, if any (spec 1.1). Everything else gets no finding and no feature."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+from loop_ls.formats.workflow_keys import SCHEMA
+from loop_ls.syntax import nodes
+from loop_ls.syntax.nodes import Node, Scalar, resolved
+
+if TYPE_CHECKING:
+    from loop_ls.syntax.tree import Tree
+
+Format = Literal["workflow", "lookalike", "role_loop", "assistant", "settings"]
+
+SETTINGS_NAME = ".loop-ls.yaml"
+
+_ASSISTANT = re.compile(r"[^/]*\.assistant\.(?:ya?ml|json)$")
+_SCHEMA_LINE = re.compile(rf"[ \t]*(?:- )?(['\"]?)\$schema\1[ \t]*:[ \t]*(['\"]?){re.escape(SCHEMA)}\2[ \t]*(?:#.*)?$")
+
+
+def recognise(path: str, tree: Tree) -> Format | None:
+    """What the file at `path` (with `/`) is by its name and by what stands in it."""
+    entries: dict[str, Node | None] = {}
+    items: set[str] = set()
+    for piece in tree.pieces:
+        if piece.key is not None:
+            entries.setdefault(piece.key.text, piece.node)
+        elif piece.kind == "item" and piece.section:
+            items.add(piece.section)
+    return by_name(path) or by_content(entries, items)
+
+
+def by_name(path: str) -> Format | None:
+    """The format that the name of a file settles alone. Other JSON files are none of ours."""
+    file = PurePosixPath(path)
+    if file.name == SETTINGS_NAME:
+        return "settings"
+    if _ASSISTANT.match(file.name):
+        return "assistant"
+    if file.suffix == ".json" and file.parent.name == "loops":
+        return "role_loop"
+    return None
+
+
+def by_content(entries: Mapping[str, Node | None], sections_with_items: Iterable[str]) -> Format | None:
+    """Workflow or look-alike, from the top-level entries of a YAML file."""
+    schema = resolved(entries.get("$schema"))
+    if isinstance(schema, Scalar) and schema.text == SCHEMA:
+        return "workflow"
+    name = resolved(entries.get("name"))
+    execution = resolved(entries.get("execution"))
+    if not isinstance(name, Scalar) or not isinstance(execution, nodes.Mapping):
+        return None
+    listed = set(sections_with_items)
+    lists = ("steps" in listed, "loops" in listed, _is_list(entries, "steps"), _is_list(entries, "loops"))
+    return "lookalike" if any(lists) else None
+
+
+def names_schema(lines: Iterable[str]) -> bool:
+    """Whether a line of a text that is no mapping, or is broken, still says what it wants to be."""
+    return any("$schema" in line and _SCHEMA_LINE.match(line) for line in lines)
+
+
+def _is_list(entries: Mapping[str, Node | None], key: str) -> bool:
+    return isinstance(resolved(entries.get(key)), nodes.Sequence)

@@ -1,0 +1,52 @@
+"""How a placeholder is written: `{{` NAME `}}`, no expressions, no nesting, no escape (spec 3.1).
+
+For plain texts. Placeholders with their places in a file are found by `syntax.islands`.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: A letter or `_`, then letters, digits, `_`, `-` of any script; more parts behind dots.
+NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
+
+_PLACEHOLDER = re.compile(rf"\{{\{{\s*({NAME})\s*\}}\}}")
+_NAME = re.compile(NAME)
+
+#: Words that are no names of steps, loops, arguments or accumulated outputs (3.5).
+RESERVED = frozenset(("env", "loop", "step", "input"))
+
+#: What a rag step defines behind its own name (2.8).
+RAG_PARTS = frozenset(("results", "total_results", "fusion_method"))
+
+
+def is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names of all placeholders in the order of the text, each once."""
+    if "{{" not in text:
+        return ()
+    return tuple(dict.fromkeys(_PLACEHOLDER.findall(text)))
+
+
+def producers(name: str) -> tuple[str, ...]:
+    """The element names that a variable may belong to, the likeliest first (4.2).
+
+    `x` and `step.x` are the result of x, `x.results` and its kin come from a rag step x. Constants
+    and loop variables belong to no element by name.
+    """
+    head, dot, rest = name.partition(".")
+    if not dot:
+        return () if name == "input" else (name,)
+    if head in ("env", "loop"):
+        return (name,)  # a step may be called `env.x`, to its author's regret (WF217)
+    if head == "step":
+        return (rest, name, *_rag(rest))
+    return (name, *_rag(name))
+
+
+def _rag(name: str) -> tuple[str, ...]:
+    owner, _, part = name.rpartition(".")
+    return (owner,) if owner and part in RAG_PARTS else ()

@@ -1,0 +1,272 @@
+"""One file as an immutable snapshot. An edit gives the next one and reads only the pieces it changed.
+
+What is known of a piece is kept with it; names are copied and adjusted; the graph is shared until
+a name, a need or a variable changes. Nothing here knows other files (see `index.workspace`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from loop_ls.formats.block import Block, Pair
+from loop_ls.formats.recognise import Format, by_content, by_name, names_schema
+from loop_ls.formats.variables import RESERVED
+from loop_ls.index.element import Definition, Element, Use
+from loop_ls.index.graph import Graph
+from loop_ls.index.head import Head
+from loop_ls.index.names import Names
+from loop_ls.index.pieces import Facts, read_piece
+from loop_ls.index.uris import path_of
+from loop_ls.syntax.tree import Tree, read_yaml
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Span
+
+if TYPE_CHECKING:
+    from loop_ls.syntax.tree import Piece
+
+
+class Document:
+    """`path` is absolute, with `/`. `elements` are steps and loops in the order of the file, repeated
+    `steps` and `loops` blocks joined, so that the index of an element is its document position.
+
+    Places in elements and in the head are relative to their pieces: `absolute` gives those of the text.
+    """
+
+    __slots__ = (
+        *("uri", "path", "version", "tree", "format", "head", "elements"),
+        *("_facts", "_graph", "_names", "_parameters", "_positions"),
+    )
+
+    uri: str
+    path: str
+    version: int
+    tree: Tree
+    format: Format | None
+    head: Head
+    elements: tuple[Element, ...]
+    _facts: tuple[Facts, ...]
+    _names: Names
+    _graph: Graph | None
+    _parameters: tuple[str, ...] | None
+    _positions: dict[Element, int] | None
+
+    @classmethod
+    def open(cls, uri: str, text: str | Text, version: int = 0, path: str | None = None) -> Document:
+        """A document from its whole text. Never raises on content."""
+        document = cls.__new__(cls)
+        document.uri, document.version = uri, version
+        document.path = path_of(uri) if path is None else path
+        document.tree = read_yaml(text if isinstance(text, Text) else Text.of(text))
+        document._facts = tuple(map(read_piece, document.tree.pieces))
+        document.elements = tuple(element for facts in document._facts for element in facts.elements)
+        document.head = Head(tuple(facts.top for facts in document._facts if facts.top is not None))
+        document.format = document._recognised()
+        document._names = Names.of(document.elements)
+        document._graph = document._parameters = document._positions = None
+        return document
+
+    def edit(self, span: Span, new: str, version: int | None = None) -> Document:
+        """The document with `span` replaced by `new`."""
+        return self.with_tree(self.tree.edit(span, new), self.version + 1 if version is None else version)
+
+    def with_tree(self, tree: Tree, version: int) -> Document:
+        """The document of a tree that came from this one's by edits."""
+        document = self.__class__.__new__(self.__class__)
+        document.uri, document.path, document.version, document.tree = self.uri, self.path, version, tree
+        start, stop, end = _changed(self.tree.pieces, tree.pieces)
+        old = self._facts[start:stop]
+        new = self._read_again(tree.pieces[start:end], start, stop)
+        document._facts = (*self._facts[:start], *new, *self._facts[stop:])
+        document._take_head(self, old, new)
+        document._take_elements(self, start, old, new)
+        return document
+
+    # -- what stands in the file ------------------------------------------------------------------
+
+    @property
+    def text(self) -> Text:
+        return self.tree.text
+
+    def absolute(self, piece: Piece, span: Span) -> Span:
+        """The place in the text of a place in a piece."""
+        return span.shift(self.tree.start_of(piece))
+
+    def facts(self) -> zip[tuple[Piece, Facts]]:
+        """Every piece with what was read from it, in order."""
+        return zip(self.tree.pieces, self._facts, strict=True)
+
+    def facts_of(self, piece: Piece) -> Facts:
+        return self._facts[self.tree.pieces.index(piece)]
+
+    @property
+    def name(self) -> str | None:
+        """The written name of the workflow."""
+        return self.head.text("name")
+
+    @property
+    def execution(self) -> Block | None:
+        return self.head.execution
+
+    @property
+    def env(self) -> dict[str, Pair]:
+        return self.head.env
+
+    @property
+    def steps(self) -> tuple[Element, ...]:
+        return tuple(element for element in self.elements if element.kind == "step")
+
+    @property
+    def loops(self) -> tuple[Element, ...]:
+        """The top-level loops."""
+        return tuple(element for element in self.elements if element.kind == "loop")
+
+    def has_entries(self) -> bool:
+        """Whether `steps` or `loops` has an entry, in whatever state (WF104)."""
+        return bool(self.elements) or any(facts.blank or facts.faults for facts in self._facts)
+
+    # -- names and order --------------------------------------------------------------------------
+
+    @property
+    def names(self) -> dict[str, tuple[Definition, ...]]:
+        """Every name that a step, loop or `accumulate` of this file defines."""
+        return self._names.defined
+
+    def definition(self, name: str) -> Definition | None:
+        """The first definition of a name: the one that counts."""
+        found = self._names.defined.get(name)
+        return found[0] if found else None
+
+    def element(self, name: str) -> Element | None:
+        """The step or loop with this name (an accumulated output is none)."""
+        for definition in self._names.defined.get(name, ()):
+            if definition.kind != "accumulate":
+                return definition.element
+        return None
+
+    def mentioning(self, name: str) -> tuple[Element, ...]:
+        """The elements whose meaning depends on a name (`x`, `env.KEY`, `loop.output`), in order."""
+        found = self._names.mentions.get(name, ())
+        return found if len(found) < 2 else tuple(sorted(found, key=self.position))
+
+    def mentioned(self) -> dict[str, tuple[Element, ...]]:
+        """All names that elements depend on, with those elements in no order."""
+        return self._names.mentions
+
+    def position(self, element: Element) -> int:
+        """Its place among all elements. Raises KeyError for one of another version."""
+        if self._positions is None:
+            self._positions = dict(zip(self.elements, range(len(self.elements)), strict=True))
+        return self._positions[element]
+
+    @property
+    def graph(self) -> Graph:
+        """Who waits for whom; its indexes are positions."""
+        if self._graph is None:
+            self._graph = Graph.of(element.node for element in self.elements)
+        return self._graph
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The simple names that are used and that nothing here defines, in order of first use (3.5)."""
+        if self._parameters is None:
+            self._parameters = self._find_parameters()
+        return self._parameters
+
+    def first_use(self, name: str) -> tuple[Element, Use] | None:
+        """The first use of exactly this variable in the file."""
+        for element in self.mentioning(name):
+            for use in element.uses:
+                if use.name == name:
+                    return element, use
+        return None
+
+    def last_step(self) -> Element | None:
+        """The step whose result is that of the workflow, unless it is skipped; without any step the
+        last top-level loop (4.6)."""
+        steps = self.steps
+        if steps:
+            return steps[-1]
+        return self.elements[-1] if self.elements else None
+
+    # -- building ---------------------------------------------------------------------------------
+
+    def _read_again(self, pieces: Sequence[Piece], start: int, stop: int) -> tuple[Facts, ...]:
+        known = dict(zip(self.tree.pieces[start:stop], self._facts[start:stop], strict=True))
+        return tuple(known.get(piece) or read_piece(piece) for piece in pieces)
+
+    def _take_head(self, before: Document, old: tuple[Facts, ...], new: tuple[Facts, ...]) -> None:
+        if any(facts.top for facts in old) or any(facts.top for facts in new):
+            self.head = Head(tuple(facts.top for facts in self._facts if facts.top is not None))
+        else:
+            self.head = before.head
+        same = self.head is before.head and self.tree.root_kind == before.tree.root_kind == "mapping"
+        settled = before.format == "workflow" or bool(before.elements) == bool(self._facts)
+        self.format = before.format if same and settled else self._recognised()
+
+    def _take_elements(self, before: Document, start: int, old: tuple[Facts, ...], new: tuple[Facts, ...]) -> None:
+        gone = tuple(element for facts in old for element in facts.elements)
+        come = tuple(element for facts in new for element in facts.elements)
+        self._positions = None
+        if gone == come:
+            self.elements, self._names = before.elements, before._names
+            self._graph, self._parameters, self._positions = before._graph, before._parameters, before._positions
+            return
+        at = _offset(before, start, gone)
+        self.elements = (*before.elements[:at], *come, *before.elements[at + len(gone) :])
+        self._names = before._names.replaced(gone, come, self.position)
+        nodes = tuple(element.node for element in come)
+        graph = before._graph
+        self._graph = None if graph is None else graph.replaced(at, len(gone), nodes)
+        same = nodes == tuple(element.node for element in gone)
+        self._parameters = before._parameters if same else None
+
+    def _recognised(self) -> Format | None:
+        """Which of our formats this is; a broken text may still say what it wants to be (1.1)."""
+        named = by_name(self.path)
+        if named is not None or self.path.endswith((".json", ".jsonc")):
+            return named
+        entries = {name: top.entry.value for name, top in self.head.first.items()}
+        sections = {"steps" if element.kind == "step" else "loops" for element in self.elements}
+        found = by_content(entries, sections)
+        broken = self.tree.root_kind != "mapping" or any(piece.tolerant for piece in self.tree.pieces)
+        if found != "workflow" and broken and names_schema(self.text.lines):
+            return "workflow"
+        return found
+
+    def _find_parameters(self) -> tuple[str, ...]:
+        free = self._names.mentions.keys() - self._names.defined.keys() - RESERVED
+        found = {name: self.first_use(name) for name in free if "." not in name}
+        uses = [(self.position(use[0]), use[1].span, name) for name, use in found.items() if use is not None]
+        return tuple(name for _, _, name in sorted(uses))
+
+
+def _changed(old: Sequence[Piece], new: Sequence[Piece]) -> tuple[int, int, int]:
+    """Which pieces differ: `old[start:stop]` became `new[start:end]`. Compares identities, in slices."""
+    shorter = min(len(old), len(new))
+    low, high = 0, shorter
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    start = low
+    low, high = 0, shorter - start
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return start, len(old) - low, len(new) - low
+
+
+def _offset(document: Document, start: int, gone: tuple[Element, ...]) -> int:
+    """How many elements stand before the pieces from `start` on."""
+    if gone:
+        return document.elements.index(gone[0])
+    for facts in reversed(document._facts[:start]):
+        if facts.elements:
+            return document.elements.index(facts.elements[-1]) + 1
+    return 0

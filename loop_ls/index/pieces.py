@@ -1,0 +1,57 @@
+"""What the index reads from one piece, once: a top-level key, or the elements that stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from loop_ls.formats.block import Fault
+from loop_ls.index.element import Element
+from loop_ls.index.head import Top, inline_items, read_top
+from loop_ls.index.reading import read_element
+from loop_ls.syntax.nodes import Mapping, Node, resolved
+
+if TYPE_CHECKING:
+    from loop_ls.syntax.tree import Piece
+
+_KINDS: dict[str | None, Literal["step", "loop"]] = {"steps": "step", "loops": "loop"}
+
+
+class Facts(NamedTuple):
+    """`faults` are items that are no mapping; `blank` counts items with nothing behind the dash."""
+
+    elements: tuple[Element, ...] = ()
+    top: Top | None = None
+    faults: tuple[Fault, ...] = ()
+    blank: int = 0
+
+
+NOTHING = Facts()
+
+
+def read_piece(piece: Piece) -> Facts:
+    """Everything that can be said about a piece without looking at another one."""
+    kind = _KINDS.get(piece.section)
+    if piece.kind == "item":
+        return NOTHING if kind is None else _items(kind, piece, (piece.node,), None)
+    top = read_top(piece)
+    if top is None:
+        return NOTHING
+    if kind is None or piece.kind != "head":
+        return Facts(top=top)
+    return _items(kind, piece, inline_items(piece.node), top)
+
+
+def _items(kind: Literal["step", "loop"], piece: Piece, items: Sequence[Node | None], top: Top | None) -> Facts:
+    elements: list[Element] = []
+    faults: list[Fault] = []
+    blank = 0
+    for item in items:
+        found = resolved(item)
+        if isinstance(found, Mapping):
+            elements.append(read_element(kind, piece, found, piece.lines))
+        elif item is None:
+            blank += 1
+        else:
+            faults.append(Fault("type", item, "a mapping"))
+    return Facts(tuple(elements), top, tuple(faults), blank)

@@ -1,0 +1,193 @@
+"""From the mapping of one item to its element. Reads one piece and knows nothing of any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, cast
+
+from loop_ls.formats.block import Block, Field, Pair, Word
+from loop_ls.formats.condition import parse_condition
+from loop_ls.formats.keys import Type
+from loop_ls.formats.values import read_block
+from loop_ls.formats.variables import producers
+from loop_ls.formats.workflow_keys import LOOP, MODES, STEP, STEP_LOOP
+from loop_ls.index.element import Element, Need, Reference, Slot, SlotKind, Stray, Use
+from loop_ls.index.graph import Node
+from loop_ls.syntax.islands import Island, islands
+from loop_ls.syntax.nodes import Mapping, Scalar, resolved
+from loop_ls.syntax.nodes import Sequence as List
+from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.syntax.tree import Piece
+
+_LOOPS = (LOOP, STEP_LOOP)
+_AFTERWARDS = ("loop.iteration", "loop.output")
+
+
+def read_element(kind: Literal["step", "loop"], piece: Piece, node: Mapping, lines: Sequence[str]) -> Element:
+    """The element that `node` describes. `lines` are those of the piece, first one first."""
+    block = read_block(LOOP if kind == "loop" else STEP, node)
+    loop = block if kind == "loop" else block.block("loop")
+    slots, strays = _texts(block, lines)
+    uses = tuple(use for slot in slots for use in _uses(slot))
+    needs = tuple(Need(*word) for word in block.words("needs")) if kind == "step" else ()
+    name = block.get("name")
+    text = block.text("name") or ""
+    accumulate = _word(loop, "accumulate")
+    return Element(
+        kind=kind,
+        name=text,
+        name_span=name.span if name is not None and text else None,
+        piece=piece,
+        block=block,
+        modes=("loop",) if kind == "loop" else tuple(key for key in block.fields if key in MODES),
+        loop=loop,
+        needs=needs,
+        slots=slots,
+        uses=uses,
+        strays=strays,
+        accumulate=accumulate,
+        reference=_reference(block, loop),
+        node=_node(kind, text, block, loop, needs, uses, accumulate),
+        mentioned=_mentioned(needs, uses),
+    )
+
+
+def strays_of(field: Field, lines: Sequence[str]) -> Iterator[Stray]:
+    """Everything in double braces in a field that is not interpolated."""
+    if field.key.interpolated or field.key.type is Type.ANY:
+        return
+    for scalar in _scalars(field):
+        if "{{" in scalar.text:
+            for island in islands(lines, scalar):
+                yield Stray(field.key, scalar, island)
+
+
+def _texts(block: Block, lines: Sequence[str]) -> tuple[tuple[Slot, ...], tuple[Stray, ...]]:
+    slots: list[Slot] = []
+    strays: list[Stray] = []
+    for inner in block.walk():
+        for field in inner.fields.values():
+            if field.key.interpolated:
+                slots += _slots(inner, field, lines)
+            elif field.value.__class__ is str or field.key.type is Type.TEXTS:
+                strays += strays_of(field, lines)
+    return tuple(slots), tuple(strays)
+
+
+def _slots(block: Block, field: Field, lines: Sequence[str]) -> Iterator[Slot]:
+    kind, of_loop = cast(SlotKind, field.key.name), block.shape in _LOOPS
+    for argument, scalar in _filled(field):
+        condition = parse_condition(scalar.text) if kind == "if" else None
+        found = islands(lines, scalar) if "{{" in scalar.text else ()
+        yield Slot(kind, field.key, scalar, block, found, argument, of_loop, condition)
+
+
+def _filled(field: Field) -> Iterator[tuple[str | None, Scalar]]:
+    """The texts of a field, those deep inside an argument included."""
+    if field.key.type is Type.ARGUMENTS:
+        for pair in cast(tuple[Pair, ...], field.value or ()):
+            for scalar in _leaves(pair.node):
+                yield pair.name, scalar
+    elif not field.empty:
+        for scalar in _scalars(field):
+            yield None, scalar
+
+
+def _scalars(field: Field) -> Iterator[Scalar]:
+    return _leaves(field.node)
+
+
+def _leaves(node: object, depth: int = 32) -> Iterator[Scalar]:
+    found = resolved(node)  # type: ignore[arg-type]
+    match found:
+        case Scalar():
+            yield found
+        case Mapping() if depth:
+            for entry in found.entries:
+                yield from _leaves(entry.value, depth - 1)
+        case List() if depth:
+            for item in found.items:
+                yield from _leaves(item, depth - 1)
+        case _:
+            return
+
+
+def _uses(slot: Slot) -> Iterator[Use]:
+    condition = slot.condition
+    for island in slot.islands:
+        if island.name is not None:
+            yield Use(island.name, island.span, _name_span(island, island.name), slot)
+        elif condition is not None and condition.expression and condition.name:
+            span = _name_span(island, condition.name)
+            yield Use(condition.name, span, span, slot)
+
+
+def _name_span(island: Island, name: str) -> Span:
+    """Where the name stands inside the braces, blanks in front of it left out."""
+    line, column = island.inner.start
+    column += max(island.raw.find(name), 0) if island.raw.startswith((" ", "\t")) else 0
+    return Span(Position(line, column), Position(line, column + len(name)))
+
+
+def _word(block: Block | None, key: str) -> Word | None:
+    field = None if block is None else block.get(key)
+    if field is None or not isinstance(field.value, str) or not field.value:
+        return None
+    return Word(field.value, field.span)
+
+
+def _reference(block: Block, loop: Block | None) -> Reference | None:
+    """The first of `template` and `loop` counts where a step has both (WF204)."""
+    template = block.block("template")
+    if template is not None and (loop is None or list(block.fields).index("template") < _place(block, "loop")):
+        return _call("template", template, "name")
+    return None if loop is None else _call("loop", loop, "workflow")
+
+
+def _place(block: Block, key: str) -> int:
+    return list(block.fields).index(key) if key in block.fields else len(block.fields)
+
+
+def _call(kind: Literal["template", "loop"], block: Block, key: str) -> Reference:
+    field = block.get(key)
+    arguments = block.get("with")
+    given = cast(tuple[Pair, ...], arguments.value or ()) if arguments is not None else None
+    text = field.value if field is not None and isinstance(field.value, str) else ""
+    span = field.span if field is not None else block.node.span
+    iterates = kind == "loop" and block.text("mode") == "iterate"
+    return Reference(kind, text, span, block, field, given, iterates)
+
+
+def _node(
+    kind: Literal["step", "loop"],
+    name: str,
+    block: Block,
+    loop: Block | None,
+    needs: tuple[Need, ...],
+    uses: tuple[Use, ...],
+    accumulate: Word | None,
+) -> Node:
+    reads = dict.fromkeys(use.name for use in uses if use.name != "input")
+    return Node(
+        name=name,
+        kind=kind,
+        needs=tuple(need.name for need in needs),
+        reads=tuple(reads),
+        provides=tuple(dict.fromkeys(word for word in (name, accumulate.text if accumulate else "") if word)),
+        loops=loop is not None,
+        reads_loop=any(use.name in _AFTERWARDS and not use.slot.of_loop for use in uses),
+        execution_order=block.integer("execution_order"),
+    )
+
+
+def _mentioned(needs: tuple[Need, ...], uses: tuple[Use, ...]) -> frozenset[str]:
+    found = {need.name for need in needs}
+    for use in uses:
+        found.add(use.name)
+        found.update(producers(use.name))
+        head, dot, _ = use.name.partition(".")
+        if dot and head not in ("env", "loop", "step"):
+            found.add(head)
+    return frozenset(found)
