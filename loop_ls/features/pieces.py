@@ -1,0 +1,55 @@
+"""Which piece of a document a line belongs to, and where all pieces begin."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.pieces import Facts
+from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.syntax.tree import Piece
+
+
+def pieces_at(document: Document, line: int) -> tuple[int, tuple[Piece, ...]]:
+    """The line that the pieces around `line` count from, and those pieces (several share their lines
+    where the document could not be cut)."""
+    pieces = document.tree.pieces
+    start_of = document.tree.start_of
+    last = bisect_right(pieces, line, key=start_of) - 1
+    if last < 0:
+        return 0, ()
+    start = start_of(pieces[last])
+    first = last
+    while first > 0 and pieces[first - 1].lines is pieces[last].lines:
+        first -= 1
+    return start, tuple(pieces[first : last + 1])
+
+
+def element_at(document: Document, line: int) -> Element | None:
+    """The step or loop whose item the line belongs to, blank lines behind it included."""
+    start, pieces = pieces_at(document, line)
+    found: Element | None = None
+    for piece in pieces:
+        for element in document.facts_of(piece).elements:
+            if element.span.start.line <= line - start:
+                found = element
+    return found
+
+
+def with_starts(document: Document) -> Iterator[tuple[int, Piece, Facts]]:
+    """Every piece with its first line and what was read from it, in order."""
+    start, lines = 0, None
+    for piece, facts in document.facts():
+        if lines is not None and piece.lines is not lines:
+            start += len(lines)
+        lines = piece.lines
+        yield start, piece, facts
+
+
+def inside(span: Span, at: Position) -> bool:
+    return span.start <= at <= span.end
