@@ -26,11 +26,9 @@ class Closure:
             known = self._known[node]
         return known
 
-    def keep(self, other: Closure, without: int) -> None:
-        """Take over what `other` knows about nodes that do not reach `without`."""
-        bit = 1 << without
-        self._known = {node: reach for node, reach in other._known.items() if not reach & bit}
-        self._known.pop(without, None)
+    def keep(self, other: Closure, touched: int) -> None:
+        """Take over what `other` knows about nodes that are not, and do not reach, the `touched` ones."""
+        self._known = {node: reach for node, reach in other._known.items() if not (reach | 1 << node) & touched}
 
 
 class _Search:

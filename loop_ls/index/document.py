@@ -6,7 +6,7 @@ a name, a need or a variable changes. Nothing here knows other files (see `index
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.block import Block, Pair
@@ -217,9 +217,13 @@ class Document:
         self._names = before._names.replaced(gone, come, self.position)
         nodes = tuple(element.node for element in come)
         graph = before._graph
-        self._graph = None if graph is None else graph.replaced(at, len(gone), nodes)
+        self._graph = None if graph is None else graph.replaced(at, len(gone), nodes, self._is_mentioned(before))
         same = nodes == tuple(element.node for element in gone)
         self._parameters = before._parameters if same else None
+
+    def _is_mentioned(self, before: Document) -> Callable[[str], bool]:
+        now, earlier = self._names.mentions, before._names.mentions
+        return lambda name: name in now or name in earlier
 
     def _recognised(self) -> Format | None:
         """Which of our formats this is; a broken text may still say what it wants to be (1.1)."""

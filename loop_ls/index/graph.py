@@ -1,142 +1,110 @@
 """Who waits for whom inside one file (spec 4.2): needs, variables, and the third rule about `loop.*`.
 
 The same graph serves the checker, which edits it with every keystroke, and the engine, which wants
-an order. Sets of elements are whole numbers with one bit for each, which makes closures cheap.
+an order. Outside, elements are meant by their index in document order; inside by numbers that stay
+when elements are inserted above, so that an edit keeps what is known about the others.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
 
 from loop_ls.formats.variables import producers
+from loop_ls.formats.workflow import Element, Workflow
 from loop_ls.index.closure import Closure, bits
+from loop_ls.index.graph_names import Node, Providers
+from loop_ls.index.workflow_nodes import nodes_of
 
-
-class Node(NamedTuple):
-    """What the graph has to know of a step or top-level loop. Equal nodes make an equal graph.
-
-    `reads` are the variables it uses (`x`, `step.x`, `x.results`); `loops` tells that it calls
-    in a loop, `reads_loop` that it uses `loop.iteration` or `loop.output` outside of its own loop.
-    """
-
-    name: str
-    kind: str  # "step" | "loop"
-    needs: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    provides: tuple[str, ...] = ()
-    loops: bool = False
-    reads_loop: bool = False
-    execution_order: int | None = None
-
-
-class _Names(NamedTuple):
-    """Which element provides a name. Of several the first counts; `doubled` have several."""
-
-    provider: dict[str, int]
-    doubled: frozenset[str]
-
-    @classmethod
-    def of(cls, nodes: tuple[Node, ...]) -> _Names:
-        provider: dict[str, int] = {}
-        doubled: set[str] = set()
-        for i, node in enumerate(nodes):
-            for name in node.provides:
-                if provider.setdefault(name, i) != i:
-                    doubled.add(name)
-        return cls(provider, frozenset(doubled))
-
-    def exchanged(self, at: int, old: Node, new: Node) -> _Names | None:
-        """After a change of names of one element; None where a name has, or gets, several providers."""
-        if old.provides == new.provides:
-            return self
-        if not self.doubled.isdisjoint(old.provides):
-            return None
-        provider = self.provider.copy()
-        for name in old.provides:
-            del provider[name]
-        for name in new.provides:
-            if provider.setdefault(name, at) != at:
-                return None
-        return _Names(provider, self.doubled)
+__all__ = ["Graph", "Node", "cycles", "dependencies", "run_order"]
 
 
 class Graph:
-    """Immutable. Elements are meant by their index in document order."""
+    """Immutable; `replaced` gives the next version."""
 
-    __slots__ = ("_all", "_cycles", "_explicit", "_loops", "_names", "_read", "_readers", "nodes")
+    __slots__ = ("_all", "_at", "_cycles", "_explicit", "_ids", "_loops", "_nodes", "_providers", "_read", "_readers")
 
-    def __init__(self, nodes: tuple[Node, ...], names: _Names, loops: int, readers: frozenset[int]) -> None:
-        self.nodes, self._names, self._loops, self._readers = nodes, names, loops, readers
+    def __init__(self, ids: tuple[int, ...], nodes: dict[int, Node], providers: Providers) -> None:
+        self._ids, self._nodes, self._providers = ids, nodes, providers
+        self._loops = 0
+        self._readers: frozenset[int] = frozenset()
         self._explicit = Closure(self._explicit_edges)
         self._read = Closure(self._read_edges)
-        self._all = Closure(self.targets)
+        self._all = Closure(self._edges)
+        self._at: dict[int, int] | None = None
         self._cycles: tuple[tuple[int, ...], ...] | None = None
 
     @classmethod
     def of(cls, nodes: Iterable[Node]) -> Graph:
-        listed = tuple(nodes)
-        loops = sum(1 << i for i, node in enumerate(listed) if node.loops)
-        readers = frozenset(i for i, node in enumerate(listed) if node.reads_loop)
-        return cls(listed, _Names.of(listed), loops, readers)
+        return cls._numbered(dict(enumerate(nodes)))
+
+    @classmethod
+    def _numbered(cls, nodes: dict[int, Node]) -> Graph:
+        ids = tuple(nodes)
+        graph = cls(ids, nodes, Providers.of(ids, nodes))
+        graph._loops = sum(1 << i for i, node in nodes.items() if node.loops)
+        graph._readers = frozenset(i for i, node in nodes.items() if node.reads_loop)
+        return graph
+
+    # -- questions, by index in document order ----------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def node(self, index: int) -> Node:
+        return self._nodes[self._ids[index]]
 
     def index(self, name: str) -> int | None:
-        """The element that provides this name: its own, or that of an accumulated output."""
-        return self._names.provider.get(name)
+        """The element that provides a name: its own, or that of an accumulated output."""
+        found = self._providers.table.get(name)
+        return None if found is None else self._index(found)
 
     def producer(self, variable: str) -> int | None:
         """The element that a variable waits for, None for one that comes from elsewhere."""
-        for name in producers(variable):
-            found = self._names.provider.get(name)
-            if found is not None:
-                return found
-        return None
+        found = self._producer(variable)
+        return None if found is None else self._index(found)
 
     def targets(self, index: int) -> tuple[int, ...]:
         """All elements that `index` waits for directly."""
-        third = self.third(index)
-        edges = self._read_edges(index)
-        return edges if third is None else (*edges, third)
+        return tuple(self._index(i) for i in self._edges(self._ids[index]))
 
     def third(self, index: int) -> int | None:
         """The loop that a step waits for only because it uses `loop.iteration` or `loop.output`:
         the nearest top-level loop above, if needs and references lead to no loop."""
-        if not self.nodes[index].reads_loop or self._read.of(index) & self._loops:
-            return None
-        above = range(index - 1, -1, -1)
-        return next((i for i in above if self.nodes[i].kind == "loop"), None)
+        found = self._third(self._ids[index])
+        return None if found is None else self._index(found)
 
     def dependencies(self, index: int) -> frozenset[int]:
         """Everything that has to be finished before `index` starts."""
-        return frozenset(bits(self._all.of(index)))
+        return frozenset(self._index(i) for i in bits(self._all.of(self._ids[index])))
 
     def depends(self, index: int, on: int) -> bool:
-        return bool(self._all.of(index) >> on & 1)
+        return self._reaches(self._all, index, on)
 
     def depends_explicitly(self, index: int, on: int) -> bool:
         """Whether `needs` of steps and the references of loops lead from `index` to `on` (WF304)."""
-        return bool(self._explicit.of(index) >> on & 1)
+        return self._reaches(self._explicit, index, on)
 
     def loops_before(self, index: int) -> tuple[int, ...]:
         """The loops, of both kinds, that are finished before `index` starts."""
-        return tuple(bits(self._all.of(index) & self._loops & ~(1 << index)))
+        own = self._ids[index]
+        return tuple(sorted(self._index(i) for i in bits(self._all.of(own) & self._loops & ~(1 << own))))
+
+    def in_cycle(self, index: int) -> bool:
+        return self._circular(self._ids[index])
 
     @property
     def cycles(self) -> tuple[tuple[int, ...], ...]:
-        """One path for every group of elements that wait for one another; the first one is the
+        """One path for every group of elements that wait for one another; the first element is the
         highest in the document and is not repeated at the end."""
         if self._cycles is None:
-            self._cycles = self._find_cycles(range(len(self.nodes)))
-        return self._cycles
-
-    def in_cycle(self, index: int) -> bool:
-        return bool(self._all.of(index) >> index & 1)
+            self._cycles = self._find_cycles(self._ids)
+        return tuple(sorted(tuple(self._index(i) for i in path) for path in self._cycles))
 
     def order(self) -> tuple[int, ...]:
         """The order of a sequential run: of the elements that are ready the lower
         `execution_order`, then the higher place. What hangs in a cycle is left out."""
-        waiting = {i: set(self.targets(i)) for i in range(len(self.nodes))}
+        waiting = {i: set(self.targets(i)) for i in range(len(self._ids))}
         followers: dict[int, list[int]] = {}
         for i, targets in waiting.items():
             for target in targets:
@@ -153,64 +121,123 @@ class Graph:
                     heapq.heappush(ready, self._rank(follower))
         return tuple(order)
 
-    def replaced(self, start: int, removed: int, added: Sequence[Node]) -> Graph:
-        """The graph after an edit that put `added` in the place of `removed` nodes."""
-        nodes = (*self.nodes[:start], *added, *self.nodes[start + removed :])
-        if removed != 1 or len(added) != 1:
-            return self if nodes == self.nodes else Graph.of(nodes)
-        return self._exchanged(start, added[0], nodes)
+    # -- the next version -------------------------------------------------------------------------
 
-    def _exchanged(self, at: int, new: Node, nodes: tuple[Node, ...]) -> Graph:
-        """One node in the place of another: what is known about elements that do not lead to it
-        stays, as long as it provides the same names."""
-        old = self.nodes[at]
-        if old == new:
+    def replaced(
+        self, start: int, removed: int, added: Sequence[Node], mentioned: Callable[[str], bool] = lambda name: True
+    ) -> Graph:
+        """The graph with `added` in the place of `removed` nodes. `mentioned` answers whether any
+        node, old or new, waits for a name: if none does, names may come and go unnoticed."""
+        gone = self._ids[start : start + removed]
+        old = [self._nodes[i] for i in gone]
+        if old == list(added):
             return self
-        names = self._names.exchanged(at, old, new)
-        if names is None or old.loops != new.loops or old.kind != new.kind:
-            return Graph.of(nodes)
-        readers = self._readers - {at} | ({at} if new.reads_loop else set())
-        graph = Graph(nodes, names, self._loops, readers)
-        if names is self._names:
-            graph._explicit.keep(self._explicit, without=at)
-            graph._read.keep(self._read, without=at)
-            if not readers and not self._readers:
-                graph._all.keep(self._all, without=at)
+        fresh = gone if len(added) == removed else self._fresh(len(added))
+        providers = self._providers.replaced(old, zip(fresh, added, strict=True))
+        if providers is None or (fresh and fresh[-1] > 64 + 2 * (len(self._ids) + len(added))):
+            ids = (*self._ids[:start], *self._ids[start + removed :])
+            listed = [*(self._nodes[i] for i in ids[:start]), *added, *(self._nodes[i] for i in ids[start:])]
+            return Graph.of(listed)
+        return self._next(start, gone, fresh, added, providers, mentioned)
+
+    def _next(
+        self,
+        start: int,
+        gone: tuple[int, ...],
+        fresh: tuple[int, ...],
+        added: Sequence[Node],
+        providers: Providers,
+        mentioned: Callable[[str], bool],
+    ) -> Graph:
+        nodes = self._nodes.copy()
+        old = [nodes.pop(i) for i in gone]
+        nodes.update(zip(fresh, added, strict=True))
+        ids = self._ids if fresh is gone else (*self._ids[:start], *fresh, *self._ids[start + len(gone) :])
+        graph = Graph(ids, nodes, providers)
+        touched = sum(1 << i for i in {*gone, *fresh})
+        graph._loops = self._loops & ~touched | sum(1 << i for i, node in zip(fresh, added, strict=True) if node.loops)
+        graph._readers = self._readers - set(gone) | {
+            i for i, node in zip(fresh, added, strict=True) if node.reads_loop
+        }
+        changed = {name for node in old for name in node.provides} ^ {name for node in added for name in node.provides}
+        if not any(mentioned(name) for name in changed):
+            graph._explicit.keep(self._explicit, touched)
+            graph._read.keep(self._read, touched)
+            if not graph._readers and not self._readers:
+                graph._all.keep(self._all, touched)
         if self._cycles is not None:
-            graph._cycles = graph._find_cycles(sorted({at, *readers, *(i for path in self._cycles for i in path)}))
+            suspects = {*fresh, *graph._readers, *(i for path in self._cycles for i in path if i in nodes)}
+            graph._cycles = graph._find_cycles(suspects)
         return graph
 
+    def _fresh(self, count: int) -> tuple[int, ...]:
+        first = max(self._nodes, default=-1) + 1
+        return tuple(range(first, first + count))
+
+    # -- edges, by number -------------------------------------------------------------------------
+
+    def _index(self, number: int) -> int:
+        if self._at is None:
+            self._at = dict(zip(self._ids, range(len(self._ids)), strict=True))
+        return self._at[number]
+
+    def _reaches(self, closure: Closure, index: int, on: int) -> bool:
+        return bool(closure.of(self._ids[index]) >> self._ids[on] & 1)
+
+    def _circular(self, number: int) -> bool:
+        return bool(self._all.of(number) >> number & 1)
+
     def _rank(self, index: int) -> tuple[tuple[bool, int], int]:
-        order = self.nodes[index].execution_order
+        order = self.node(index).execution_order
         return (order is None, order or 0), index
 
-    def _read_edges(self, index: int) -> tuple[int, ...]:
-        node = self.nodes[index]
-        found = [self._names.provider.get(name) for name in node.needs]
-        found += [self.producer(name) for name in node.reads]
-        return _others(found, index)
+    def _producer(self, variable: str) -> int | None:
+        table = self._providers.table
+        for name in producers(variable):
+            found = table.get(name)
+            if found is not None:
+                return found
+        return None
 
-    def _explicit_edges(self, index: int) -> tuple[int, ...]:
-        node = self.nodes[index]
-        found = [self._names.provider.get(name) for name in node.needs]
+    def _edges(self, number: int) -> tuple[int, ...]:
+        edges = self._read_edges(number)
+        if not self._nodes[number].reads_loop:
+            return edges
+        third = self._third(number)
+        return edges if third is None else (*edges, third)
+
+    def _third(self, number: int) -> int | None:
+        if not self._nodes[number].reads_loop or self._read.of(number) & self._loops:
+            return None
+        above = reversed(self._ids[: self._index(number)])
+        return next((i for i in above if self._nodes[i].kind == "loop"), None)
+
+    def _read_edges(self, number: int) -> tuple[int, ...]:
+        node = self._nodes[number]
+        found = [self._providers.table.get(name) for name in node.needs]
+        found += [self._producer(name) for name in node.reads]
+        return _others(found, number)
+
+    def _explicit_edges(self, number: int) -> tuple[int, ...]:
+        node = self._nodes[number]
+        found = [self._providers.table.get(name) for name in node.needs]
         if node.loops:
-            found += [self.producer(name) for name in node.reads]
-        return _others(found, index)
+            found += [self._producer(name) for name in node.reads]
+        return _others(found, number)
 
     def _find_cycles(self, among: Iterable[int]) -> tuple[tuple[int, ...], ...]:
         found: list[tuple[int, ...]] = []
         seen = 0
         for i in among:
-            if not seen >> i & 1 and self.in_cycle(i):
+            if not seen >> i & 1 and self._circular(i):
                 group = self._group(i)
                 seen |= group
-                found.append(self._path(min(bits(group)), group))
-        return tuple(sorted(found))
+                found.append(self._path(min(bits(group), key=self._index), group))
+        return tuple(found)
 
-    def _group(self, index: int) -> int:
-        """All elements that wait for `index` and that it waits for, itself included."""
-        reach = self._all.of(index)
-        return sum(1 << i for i in bits(reach) if self._all.of(i) >> index & 1)
+    def _group(self, number: int) -> int:
+        """All elements that wait for `number` and that it waits for, itself included."""
+        return sum(1 << i for i in bits(self._all.of(number)) if self._all.of(i) >> number & 1)
 
     def _path(self, start: int, group: int) -> tuple[int, ...]:
         """The shortest way from `start` back to itself inside its group."""
@@ -219,7 +246,7 @@ class Graph:
         while front:
             ahead: list[int] = []
             for i in front:
-                for target in self.targets(i):
+                for target in self._edges(i):
                     if target == start:
                         return _way(came, start, i)
                     if group >> target & 1 and target not in came:
@@ -236,6 +263,28 @@ def _way(came: dict[int, int], start: int, end: int) -> tuple[int, ...]:
     return tuple(reversed(way))
 
 
-def _others(found: Iterable[int | None], index: int) -> tuple[int, ...]:
+def _others(found: Iterable[int | None], own: int) -> tuple[int, ...]:
     """Each target once, in order; an element that names itself is no edge (WF302, WF510)."""
-    return tuple(dict.fromkeys(i for i in found if i is not None and i != index))
+    return tuple(dict.fromkeys(i for i in found if i is not None and i != own))
+
+
+# -- the same for a workflow that is run ----------------------------------------------------------
+
+
+def run_order(workflow: Workflow) -> tuple[Element, ...]:
+    """The elements in the order of a sequential run (WB_050 to WB_057). What hangs in a cycle is
+    missing: ask `cycles` first."""
+    return tuple(workflow.elements[i] for i in Graph.of(nodes_of(workflow)).order())
+
+
+def dependencies(workflow: Workflow, name: str) -> frozenset[str]:
+    """The names of everything that has to be finished before the step or loop `name` starts."""
+    graph = Graph.of(nodes_of(workflow))
+    index = graph.index(name)
+    return frozenset() if index is None else frozenset(graph.node(i).name for i in graph.dependencies(index))
+
+
+def cycles(workflow: Workflow) -> tuple[tuple[str, ...], ...]:
+    """The names along every circle of elements that wait for one another (WB_059)."""
+    graph = Graph.of(nodes_of(workflow))
+    return tuple(tuple(graph.node(i).name for i in path) for path in graph.cycles)

@@ -12,7 +12,7 @@ from loop_ls.formats.values import read_block
 from loop_ls.formats.variables import producers
 from loop_ls.formats.workflow_keys import LOOP, MODES, STEP, STEP_LOOP
 from loop_ls.index.element import Element, Need, Reference, Slot, SlotKind, Stray, Use
-from loop_ls.index.graph import Node
+from loop_ls.index.graph_names import Node
 from loop_ls.syntax.islands import Island, islands
 from loop_ls.syntax.nodes import Mapping, Scalar, resolved
 from loop_ls.syntax.nodes import Sequence as List

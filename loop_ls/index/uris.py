@@ -15,7 +15,7 @@ def path_of(uri: str) -> str:
     if not uri.startswith("file:"):
         return uri
     parts = urlsplit(uri)
-    path = unquote(parts.path)
+    path = unquote(parts.path, errors="surrogateescape")
     if parts.netloc and parts.netloc != "localhost":
         return f"//{parts.netloc}{path}"
     return path[1:] if _DRIVE.match(path) else path
@@ -24,7 +24,9 @@ def path_of(uri: str) -> str:
 def uri_of(path: str | os.PathLike[str]) -> str:
     """The `file:` URI of an absolute path."""
     text = os.fspath(path).replace(os.sep, "/")
-    return "file://" + quote(text if text.startswith("/") else f"/{text}", safe="/:~!$&'()*+,;=@")
+    return "file://" + quote(
+        text if text.startswith("/") else f"/{text}", safe="/:~!$&'()*+,;=@", errors="surrogateescape"
+    )
 
 
 def folder_of(path: str) -> str:

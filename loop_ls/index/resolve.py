@@ -1,0 +1,79 @@
+"""Which workflow a reference means (spec 1.4). Pure, so that the engine resolves like the checker."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from loop_ls.formats.spelling import nearest, plain
+
+
+class Match(NamedTuple):
+    """`key` is what the reference means; `other` a root workflow that it hides (WF606)."""
+
+    key: str
+    other: str | None = None
+
+
+def resolve(caller_folder: str, reference: str, keys: Container[str]) -> Match | None:
+    """`dir/name` is exactly that key; a bare name means the caller's folder first, then the root.
+
+    `caller_folder` is counted from the workflow root and empty for the root itself.
+    """
+    if "/" in reference or not caller_folder:
+        return Match(reference) if reference in keys else None
+    own = f"{caller_folder}/{reference}"
+    if own in keys:
+        return Match(own, reference if reference in keys else None)
+    return Match(reference) if reference in keys else None
+
+
+def resolve_key(caller_folder: str, reference: str, keys: Container[str]) -> str | None:
+    """The key that a reference means, None where there is none."""
+    match = resolve(caller_folder, reference, keys)
+    return None if match is None else match.key
+
+
+def suggestions(
+    reference: str, keys: Iterable[str], stems: Iterable[tuple[str, str]], limit: int = 5
+) -> tuple[str, ...]:
+    """Keys that may have been meant, best first: the same bare name elsewhere; a file with that name
+    whose workflow is called otherwise; a small slip; a key that goes on where the reference ends.
+
+    `stems` are pairs of file name without suffix and key.
+    """
+    listed = sorted(keys, key=lambda key: (key.count("/"), key))
+    bare = _bare(reference)
+    found = dict.fromkeys(key for key in listed if _last(key) == bare and key != reference)
+    found.update(dict.fromkeys(key for stem, key in stems if plain(stem) == plain(bare)))
+    for known in (listed, [_last(key) for key in listed]):
+        near = nearest(reference if known is listed else bare, known)
+        if near is not None:
+            found.update(dict.fromkeys(key for key in listed if near in (key, _last(key))))
+    found.update(dict.fromkeys(key for key in listed if bare and key.startswith(bare)))
+    return tuple(found)[:limit]
+
+
+def _bare(reference: str) -> str:
+    """The name alone: without folders and without the suffix of a file."""
+    name = _last(reference.strip())
+    return name.removesuffix(".yaml").removesuffix(".yml")
+
+
+def _last(key: str) -> str:
+    return key.rpartition("/")[2]
+
+
+def key_of(folder: str, name: str) -> str:
+    """The key of a workflow called `name` in a folder counted from the root."""
+    return f"{folder}/{name}" if folder else name
+
+
+def folder_in(root: str, path: str) -> str | None:
+    """The folder of a file, counted from `root`; None where the file lies outside of it."""
+    try:
+        inside = PurePosixPath(path).parent.relative_to(root)
+    except ValueError:
+        return None
+    return "" if str(inside) == "." else str(inside)
