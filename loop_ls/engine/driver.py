@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from loop_ls.engine.deadline import OVER_TIME, within
-from loop_ls.engine.events.kinds import Error, Iteration, IterationFailed, IterationStarted, Retrying, Warned
+from loop_ls.engine.events.kinds import Error, Iteration, IterationFailed, IterationStarted, Retrying
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure, ModelFailure, Recorder
 
@@ -120,7 +120,7 @@ class _Driver:
 
     def __init__(self, loop: LoopParts, recorder: Recorder) -> None:
         self.loop, self.limits, self.recorder = loop, loop.limits, recorder
-        self.number, self.output, self.succeeded = 0, "", 0
+        self.number, self.output = 0, ""
 
     async def rounds(self) -> Outcome:
         most = self.limits.max_iterations
@@ -135,7 +135,6 @@ class _Driver:
             verdict = await self.judged(found)
             if verdict is not None and verdict.exit is not None:
                 return Outcome(verdict.exit, self.output, self.number)
-        await self.warn_of_nothing()
         return Outcome("max_iterations", self.output, self.number)
 
     async def iteration(self) -> Turn | Failure:
@@ -163,7 +162,7 @@ class _Driver:
             await self.recorder.record(key, [self.fact_of(turn, known).fact(place)], answer=known)
         if "output" not in known:
             return Failure(**known["failure"])
-        self.output, self.succeeded = known["output"], self.succeeded + 1
+        self.output = known["output"]
         self.loop.memory.remember(turn, self.output)
         return None
 
@@ -203,13 +202,6 @@ class _Driver:
         if self.loop.judge is None:
             return None
         return await self.loop.judge.judge(turn, self.output)
-
-    async def warn_of_nothing(self) -> None:
-        if self.succeeded == 0 and self.number > 0:
-            place, told = self.loop.place, f"no iteration of `{self.loop.name}` succeeded; its output is empty"
-            await self.recorder.record(
-                place.part("nothing"), [Warned(code="no_iteration_succeeded", message=told).fact(place)]
-            )
 
 
 def error_of(failure: Failure | ModelFailure) -> Error:

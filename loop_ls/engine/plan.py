@@ -1,16 +1,16 @@
 """What a run needs, all of it from its `run_started` fact: nothing is read from disk once it runs.
 
-Also the port through which the engine runs a format without knowing it.
+Also the ports through which the engine runs a format, and asks models, without knowing either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from loop_ls.engine.driver import Outcome
-from loop_ls.engine.ports import Models, Recorder
+from loop_ls.engine.ports import ModelFailure, Models, Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +40,34 @@ class Program(Protocol):
     """One format. `run` returns how it ended, or raises `Stopped`; the engine journals the end."""
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome: ...
+
+
+class Door(Models, Protocol):
+    """The models of one run, which can say beforehand whom they cannot ask."""
+
+    def problem(self, name: str) -> ModelFailure | None:
+        """Why provider `name` cannot be asked at all (no such provider, no key); None: it can."""
+        ...
+
+
+def read_plan(run_id: str, started: Mapping[str, Any], text_of: Callable[[str], str]) -> Plan:
+    """The plan that a `run_started` fact holds; `text_of` gives a text by its hash."""
+    plan, target = started.get("plan") or {}, started.get("target") or {}
+    elements = plan.get("elements")
+    return Plan(
+        run_id=run_id,
+        format=started["format"],
+        root=started.get("root", ""),
+        name=started["name"],
+        path=started["path"],
+        target_kind=target.get("kind", "workflow"),
+        target_name=target.get("name"),
+        elements=None if elements is None else tuple(elements),
+        input=started.get("input"),
+        parameters=started.get("parameters") or {},
+        max_iterations=plan.get("maxIterations"),
+        texts={path: text_of(name) for path, name in (started.get("files") or {}).items()},
+        keys=plan.get("keys") or {},
+        settings=started.get("settings") or {},
+        mock=bool(started.get("mock")),
+    )

@@ -1,41 +1,191 @@
 """The engine's operations, as every surface calls them: plain JSON objects in and out, no HTTP.
 
-A refusal is an answer `{ok: False, code, message, hint}`, never an exception.
+A refusal is an answer `{ok: False, code, message, hint}`, never an exception. Runs go on in the
+background; how they are prepared, what they do and who owns them is passed in.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.commands import obey
+from loop_ls.engine.control import Control
+from loop_ls.engine.events import RunState
+from loop_ls.engine.events.kinds import Recovered
+from loop_ls.engine.feed import Feed
+from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
+from loop_ls.engine.live import LiveRun, Runs
+from loop_ls.engine.owner import NoOwner, Owner
+from loop_ls.engine.plan import Door, Plan, Program
+from loop_ls.engine.refusal import Refused
+from loop_ls.engine.request import read_request
+from loop_ls.engine.running import bring_to_end
+from loop_ls.engine.starting.prepare import Preparer
+
 Answer = dict[str, Any]
+LIMIT = 1000
 
 
 class Engine:
-    """One per data folder. `open` inside the running event loop, `close` before it ends."""
+    """One per data folder (the caller holds its lock). `open` inside the running loop, `close` before
+    it ends. `models` opens the door to the providers of one run."""
 
-    async def start(self, request: Answer) -> Answer:
+    def __init__(
+        self,
+        folder: Path,
+        programs: Mapping[str, Program],
+        models: Callable[[Plan], Door],
+        preparer: Preparer,
+        owner: Owner | None = None,
+        storage: Callable[[], Storage] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.folder, self._clock = folder, clock
+        self._programs, self._models, self._preparer = programs, models, preparer
+        self._owner = owner or NoOwner()
+        self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
+        self._owned: asyncio.Queue[list[str]] = asyncio.Queue()
+        self._owning: asyncio.Task[None] | None = None
+        self.started_at = clock()
+
+    # -- life --------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Open the journal and take up unfinished runs. Raises `JournalRefused`."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.journal = Journal(self._storage(), self._clock)
+        position = await self.journal.read(self.journal.storage.position)
+        self.feed = Feed(self.journal.since, position, self._clock)
+        self._runs = Runs(self.journal)
+        self.journal.listeners.append(self.feed.publish)
+        for run_id, in_flight in (await self._runs.load()).items():
+            fact = Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight)).fact()
+            self.journal.append(run_id, facts=[fact])
+            self._begin(self._runs.live[run_id])
+        self._owned.put_nowait([run.run_id for run in self._runs])
+        self._owning = asyncio.create_task(self._own())
+
+    async def close(self) -> None:
+        """Leave: runs stop where they are and go on when the engine is opened again."""
+        tasks = [run.task for run in self._runs if run.task is not None]
+        for run in self._runs:
+            run.control.leaving = True
+        if self._owning is not None:
+            self._owning.cancel()
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
+        self.feed.close()
+        await self._owner.close()
+        await self.journal.close()
+
+    async def _own(self) -> None:
+        """Tell the owner about runs, one batch after the other, while nobody waits for it."""
+        await self._owner.open(self._run_to_end)
+        while True:
+            await self._owner.own(await self._owned.get())
+
+    async def _run_to_end(self, run_id: str) -> None:
+        run = self._runs.live.get(run_id)
+        if run is not None and run.task is not None:
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(run.task)
+            if run.control.leaving:
+                raise asyncio.CancelledError  # the owner must keep it as unfinished
+
+    def _begin(self, run: LiveRun) -> None:
+        run.task = asyncio.create_task(
+            bring_to_end(run, self.journal, self.feed, self._programs, self._models), name=f"run {run.run_id}"
+        )
+
+    # -- operations --------------------------------------------------------------------------------
+
+    async def start(self, argument: Answer) -> Answer:
         """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`."""
-        raise NotImplementedError
+        try:
+            prepared = await self._preparer.prepare(read_request(argument), self._models)
+            run_id = secrets.token_hex(6)
+            run = LiveRun(run_id, RunState(run_id), Control())
+            self._runs.live[run_id] = run
+            try:
+                await self.journal.append(run_id, ":start", [prepared.started.fact()], {"value": True}, prepared.texts)
+            except BaseException:
+                del self._runs.live[run_id]
+                raise
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        self._begin(run)
+        self._owned.put_nowait([run_id])
+        return {"ok": True, "runId": run_id}
 
     async def control(self, verb: str, run_id: str, **details: Any) -> Answer:
         """`pause`, `resume`, `stop` of one run or `all` -> `{ok, runs: [{runId, status}]}`."""
-        raise NotImplementedError
+        try:
+            return await obey(verb, run_id, self._runs, self.journal, str(details.get("cause", "user")))
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
-        """`{ok, runs: [RunState]}`, newest first."""
-        raise NotImplementedError
+        """`{ok, runs: [RunState]}`, newest first; `status` may be `active`. Long outputs are cut."""
+        try:
+            found = await self._runs.newest(status, uri, _limited(limit, 100))
+        except JournalRefused as refused:
+            return refused.answer()
+        now = self._clock()
+        return {"ok": True, "runs": [_short(state.wire(now)) for state in found]}
 
     async def state(self, run_id: str) -> Answer:
         """`{ok, state: RunState}`. The id may be shortened, here and everywhere."""
-        raise NotImplementedError
+        try:
+            state = await self._runs.state(await self._runs.find(run_id))
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        return {"ok": True, "state": state.wire(self._clock())}
 
     async def events(self, run_id: str | None = None, after: int = 0, limit: int | None = None) -> Answer:
         """Facts of one run above seq `after`, or of all runs above position `after`
-        -> `{ok, events, next}`."""
-        raise NotImplementedError
+        -> `{ok, events, next}`: `next` is what to ask `after` for the rest, None at the end."""
+        most = _limited(limit, 500)
+        try:
+            if run_id is None:
+                found = await self.journal.since(after, most)
+            else:
+                found = await self.journal.facts(await self._runs.find(run_id), after, most)
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        last = (found[-1].position if run_id is None else found[-1].seq) if len(found) == most else None
+        return {"ok": True, "events": [event.wire() for event in found], "next": last}
 
-    def subscribe(self) -> AsyncIterator[tuple[int, Answer]]:
-        """`(position, event)` of all runs as they are journalled (`text` with position 0), from now
-        on; ask `events` for what came before."""
-        raise NotImplementedError
+    async def subscribe(self, after: int | None = None, run_id: str | None = None) -> AsyncIterator[tuple[int, Answer]]:
+        """`(position, event)` as they are journalled; `text` has position 0. With `after`, first the
+        facts above that position: no gap, no double. A slow listener slows nobody but itself."""
+        async for event in self.feed.listen(after, run_id):
+            yield event.position, event.wire()
+
+    @property
+    def status(self) -> Answer:
+        """What the engine says about itself: `{startedAt, running, listeners, position}`."""
+        return {
+            "startedAt": self.started_at,
+            "running": len(self._runs.live),
+            "listeners": self.feed.listeners,
+            "position": self.feed.position,
+        }
+
+
+def _limited(given: int | None, usual: int) -> int:
+    return usual if given is None else max(1, min(given, LIMIT))
+
+
+def _short(state: Answer, most: int = 2000) -> Answer:
+    output = state.get("lastOutput")
+    if isinstance(output, str) and len(output) > most:
+        state["lastOutput"] = output[: most - 1] + "…"
+    return state

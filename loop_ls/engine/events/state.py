@@ -184,7 +184,7 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
         case "resumed" | "approval_resolved":
             return {"status": "running", "reason": None, "pending_approval": None}
         case "stopping":
-            return {"status": "stopping", "reason": None, "pending_approval": None}
+            return {"status": "stopping", "reason": body.get("cause", "user"), "pending_approval": None}
         case "manual_approval_required":
             asked = {key: body[key] for key in ("loopId", "iteration", "output") if key in body}
             return {"status": "waiting_approval", "pending_approval": asked}

@@ -10,7 +10,7 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -49,19 +49,27 @@ class Journal:
     # -- writing ---------------------------------------------------------------------------------
 
     def append(
-        self, run: str, key: str | None = None, facts: Sequence[Fact] = (), answer: Any = ...
+        self,
+        run: str,
+        key: str | None = None,
+        facts: Sequence[Fact] = (),
+        answer: Any = ...,
+        keep: Mapping[str, str] | None = None,
     ) -> asyncio.Future[list[Event]]:
         """Queue an entry at once, in order; the future gives the facts it added once they are on
-        disk. Without `answer` the call of `key` begins. Nobody has to await it."""
-        texts: dict[str, str] = {}
+        disk. Without `answer` the call of `key` begins. `keep` are texts by their hash, stored with
+        it. Nobody has to await it."""
+        texts = dict(keep or {})
         seen: list[Fact] = [(kind, plain(body)) for kind, body in facts]
         packed = [(kind, pack(body, texts)) for kind, body in seen]
         value = None if answer is ... else pack(answer, texts)
         return self._put(Entry(run, key, value, packed, texts, self.clock()), seen)
 
-    def keep_snapshot(self, run: str, snapshot: str) -> asyncio.Future[list[Event]]:
+    def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:
         """Remember the folded state of a run that ended."""
-        return self._put(Entry(run, snapshot=snapshot), [])
+        texts: dict[str, str] = {}
+        packed = pack(plain(state), texts)
+        return self._put(Entry(run, snapshot=packed, texts=texts), [])
 
     def _put(self, entry: Entry, facts: list[Fact]) -> asyncio.Future[list[Event]]:
         done: asyncio.Future[list[Event]] = self._loop.create_future()
@@ -123,7 +131,10 @@ class Journal:
     def recall(self, run: str, key: str) -> Json:
         """The answer of `key`, read at once; None where there is none."""
         packed = self.storage.value(run, key)
-        return None if packed is None else unpack(packed, self.storage.text)
+        return None if packed is None else self.unpacked(packed)
+
+    def unpacked(self, packed: str) -> Json:
+        return unpack(packed, self.storage.text)
 
     async def facts(self, run: str, after: int = 0, limit: int = 1000) -> list[Event]:
         return await self.read(self.facts_now, run, after, limit)
@@ -135,8 +146,7 @@ class Journal:
         return [self.event(row) for row in self.storage.facts(run, after, limit)]
 
     def event(self, row: Row) -> Event:
-        body = unpack(row.body, self.storage.text)
-        return Event(row.run, row.seq, row.at, row.kind, body, row.position)
+        return Event(row.run, row.seq, row.at, row.kind, self.unpacked(row.body), row.position)
 
     async def read(self, work: Callable[..., T], *args: Any) -> T:
         """Do a read outside the loop's thread."""

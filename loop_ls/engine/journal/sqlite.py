@@ -55,15 +55,14 @@ class SqliteStorage:
 
     def _add(self, entry: Entry) -> list[Row]:
         known = self._known.get(entry.run) or self._learn(entry.run)
-        if entry.snapshot is not None:
-            self._writer.execute("update run set snapshot = ? where number = ?", (entry.snapshot, known[0]))
-            self._known.pop(entry.run, None)
-            return []
         if entry.key is not None and not self._mark(known[0], entry.key, entry.value):
             return []
         if entry.texts:
             texts = [(bytes.fromhex(name), text) for name, text in entry.texts.items()]
             self._writer.executemany("insert or ignore into text(hash, body) values(?, ?)", texts)
+        if entry.snapshot is not None:
+            self._writer.execute("update run set snapshot = ? where number = ?", (entry.snapshot, known[0]))
+            self._known.pop(entry.run, None)
         return [self._append(entry, known, kind, body) for kind, body in entry.facts]
 
     def _mark(self, run: int, key: str, value: str | None) -> bool:

@@ -1,0 +1,95 @@
+"""Pause, resume, stop: recorded first, obeyed at once, and right however often they are said."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, assert_never, cast, get_args
+
+from loop_ls.engine.events import RunState
+from loop_ls.engine.events.kinds import Paused, Resumed, Stopping
+from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.live import LiveRun, Runs
+from loop_ls.engine.ports import Fact
+from loop_ls.engine.refusal import Refused
+
+Verb = Literal["pause", "resume", "stop"]
+Cause = Literal["user", "teardown", "shutdown"]
+
+#: verb -> states in which it has nothing to do, which is no error.
+ALREADY: dict[Verb, frozenset[str]] = {
+    "pause": frozenset({"paused"}),
+    "resume": frozenset({"running", "queued", "waiting_approval"}),
+    "stop": frozenset({"stopping", "cancelled"}),
+}
+#: verb -> states in which it means something.
+POSSIBLE: dict[Verb, frozenset[str]] = {
+    "pause": frozenset({"queued", "running", "waiting_approval"}),
+    "resume": frozenset({"paused", "interrupted"}),
+    "stop": frozenset({"queued", "running", "paused", "waiting_approval", "interrupted"}),
+}
+
+
+async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str = "user") -> dict[str, Any]:
+    """-> `{ok, runs: [{runId, status}]}`. Raises `Refused`."""
+    if verb not in get_args(Verb):
+        raise Refused("bad_argument", f"`{verb}` is none of `pause`, `resume` and `stop`.")
+    asked, why = cast(Verb, verb), cast(Cause, cause if cause in get_args(Cause) else "user")
+    if run_id == "all":
+        told = [await _one(asked, run, journal, why) for run in runs if run.state.status in POSSIBLE[asked]]
+        return {"ok": True, "runs": [_shown(state) for state in told]}
+    found = await runs.find(run_id)
+    run = runs.live.get(found)
+    if run is None:
+        state = await runs.state(found)
+        _check(asked, state)
+        return {"ok": True, "runs": [_shown(state)]}
+    return {"ok": True, "runs": [_shown(await _one(asked, run, journal, why))]}
+
+
+async def _one(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunState:
+    async with run.asked:
+        if _check(verb, run.state):
+            try:
+                await journal.append(run.run_id, facts=[_fact(verb, cause)])
+            except JournalRefused:
+                if verb != "stop":
+                    raise
+                # A stop is obeyed even when it cannot be written down.
+            _do(verb, run)
+        return run.state
+
+
+def _check(verb: Verb, state: RunState) -> bool:
+    """Whether there is something to do. Raises `Refused` where the verb makes no sense."""
+    if state.status in POSSIBLE[verb]:
+        return True
+    if state.status in ALREADY[verb]:
+        return False
+    raise Refused("wrong_status", f"Run {state.run_id} is {state.status}: there is nothing to {verb}.")
+
+
+def _fact(verb: Verb, cause: Cause) -> Fact:
+    match verb:
+        case "pause":
+            return Paused().fact()
+        case "resume":
+            return Resumed().fact()
+        case "stop":
+            return Stopping(cause=cause).fact()
+        case never:
+            assert_never(never)
+
+
+def _do(verb: Verb, run: LiveRun) -> None:
+    match verb:
+        case "pause":
+            run.control.pause()
+        case "resume":
+            run.control.resume()
+        case "stop":
+            run.control.stop()
+        case never:
+            assert_never(never)
+
+
+def _shown(state: RunState) -> dict[str, Any]:
+    return {"runId": state.run_id, "status": state.status}

@@ -1,0 +1,141 @@
+"""All runs of a data folder: those that go on, in memory; those that ended, in the journal.
+
+A live run's state is folded as its facts are committed, so questions are answered without reading.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from loop_ls.engine.control import Control
+from loop_ls.engine.events import Event, RunState, fold
+from loop_ls.engine.journal import Journal, RunRow
+from loop_ls.engine.refusal import Refused
+
+PAGE = 1000
+
+
+@dataclass(eq=False)
+class LiveRun:
+    """A run that has not ended. `asked` makes control one after the other."""
+
+    run_id: str
+    state: RunState
+    control: Control
+    answered: set[str] = field(default_factory=set)
+    asked: asyncio.Lock = field(default_factory=asyncio.Lock)
+    task: asyncio.Task[None] | None = None
+    lost: dict[str, Any] | None = None  # how it ended, when the journal could not take that
+
+
+class Runs:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.live: dict[str, LiveRun] = {}
+        journal.listeners.append(self._hear)
+
+    def _hear(self, events: list[Event]) -> None:
+        for event in events:
+            run = self.live.get(event.run_id)
+            if run is None:
+                continue
+            run.state = run.state.after(event)
+            if run.state.ended:
+                del self.live[event.run_id]
+                self._journal.keep_snapshot(event.run_id, asdict(run.state))
+
+    # -- coming back -------------------------------------------------------------------------------
+
+    async def load(self) -> dict[str, list[str]]:
+        """Take up the unfinished runs of the journal: their ids, with the calls that were in flight."""
+        found = await self._journal.read(self._unfinished)
+        for run_id, state, answered, _ in found:
+            control = Control(state.status == "paused", state.status == "stopping", state.active)
+            self.live[run_id] = LiveRun(run_id, state, control, answered)
+        return {run_id: in_flight for run_id, _, _, in_flight in found}
+
+    def _unfinished(self) -> list[tuple[str, RunState, set[str], list[str]]]:
+        found = []
+        for run_id in self._journal.storage.unfinished():
+            state = self._folded(run_id)
+            if state.ended:
+                self._journal.keep_snapshot(run_id, asdict(state))
+            elif state.last_seq:
+                answered, begun = self._journal.storage.keys(run_id)
+                found.append((run_id, state, answered, begun))
+        return found
+
+    def _folded(self, run_id: str) -> RunState:
+        state = RunState()
+        while page := self._journal.facts_now(run_id, state.last_seq, PAGE):
+            state = fold(page, state)
+        return state
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    async def find(self, given: Any) -> str:
+        """The run that an id, whole or shortened, means. Raises `Refused`."""
+        if not isinstance(given, str) or not given:
+            raise Refused("bad_argument", "`runId` says which run; it is not given.")
+        if given in self.live:
+            return given
+        found = await self._journal.read(self._journal.storage.matching, given, 3)
+        if given in found or len(found) == 1:
+            return given if given in found else found[0]
+        if found:
+            raise Refused("not_found", f"Several runs begin with `{given}`.", f"They are {', '.join(found)}, ...")
+        raise Refused("not_found", f"There is no run `{given}`.", "`loop-ls runs` lists all of them.")
+
+    async def state(self, run_id: str) -> RunState:
+        live = self.live.get(run_id)
+        if live is not None:
+            return live.state
+        return await self._journal.read(self._ended_state, run_id)
+
+    def _ended_state(self, run_id: str) -> RunState:
+        return self._state_of(RunRow(0, run_id, self._journal.storage.snapshot(run_id)))
+
+    async def newest(self, status: str | None, uri: str | None, limit: int) -> list[RunState]:
+        """States, newest first. `status` may be `active`: all that have not ended."""
+        found: list[RunState] = []
+        before: int | None = None
+        while len(found) < limit:
+            rows, states = await self._journal.read(self._page, before)
+            for row, ended in zip(rows, states, strict=True):
+                live = self.live.get(row.run)
+                state = live.state if live else ended if ended.last_seq else await self.state(row.run)
+                if state.last_seq and _wanted(state, status, uri):
+                    found.append(state)
+            if len(rows) < PAGE:
+                break
+            before = rows[-1].number
+        return found[:limit]
+
+    def _page(self, before: int | None) -> tuple[list[RunRow], list[RunState]]:
+        rows = self._journal.storage.runs(before, PAGE)
+        live = self.live
+        return rows, [RunState() if row.run in live else self._state_of(row) for row in rows]
+
+    def _state_of(self, row: RunRow) -> RunState:
+        kept = self._journal.unpacked(row.snapshot) if row.snapshot else None
+        return _restored(kept) or self._folded(row.run)
+
+    def __iter__(self) -> Iterator[LiveRun]:
+        return iter(list(self.live.values()))
+
+
+def _wanted(state: RunState, status: str | None, uri: str | None) -> bool:
+    if uri is not None and state.uri != uri:
+        return False
+    return status is None or state.status == status or (status == "active" and not state.ended)
+
+
+def _restored(kept: Any) -> RunState | None:
+    """A state from its snapshot; None where another version wrote it."""
+    names = {each.name for each in fields(RunState)}
+    if not isinstance(kept, dict) or set(kept) != names:
+        return None
+    return RunState(**{**kept, "progress_log": tuple(kept["progress_log"])})

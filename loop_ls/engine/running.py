@@ -1,0 +1,121 @@
+"""One run from its first fact to its last: the plan is read, the program runs, the end is journalled.
+
+However a run ends, exactly one closing fact says so. Only the leaving of the engine ends it without one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import cast
+
+from loop_ls.engine.driver import Outcome, error_of
+from loop_ls.engine.events import Event, status_of
+from loop_ls.engine.events.kinds import Cancelled, Completed, Failed
+from loop_ls.engine.events.outcomes import CAUSES, Cause
+from loop_ls.engine.feed import Feed
+from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.live import LiveRun
+from loop_ls.engine.plan import Door, Plan, Program, read_plan
+from loop_ls.engine.ports import Failure, ModelFailure, Stopped
+from loop_ls.engine.recorder import JournalRecorder
+
+End = Completed | Failed | Cancelled
+#: How often a closing fact that the journal refused is offered again.
+WRITE_AGAIN = 5.0
+
+
+async def bring_to_end(
+    run: LiveRun, journal: Journal, feed: Feed, programs: Mapping[str, Program], models: Callable[[Plan], Door]
+) -> None:
+    recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show)
+    try:
+        end = await _end_of(run, journal, recorder, programs, models)
+        await recorder.end([end.fact()])
+    except JournalRefused as refused:
+        await _lost(run, journal, feed, refused)
+
+
+async def _end_of(
+    run: LiveRun,
+    journal: Journal,
+    recorder: JournalRecorder,
+    programs: Mapping[str, Program],
+    models: Callable[[Plan], Door],
+) -> End:
+    try:
+        started = await journal.facts(run.run_id, 0, 1)
+        plan = await journal.read(read_plan, run.run_id, started[0].body, journal.storage.text)
+        outcome = await programs[plan.format].run(plan, recorder, models(plan))
+    except Stopped:
+        return _cancelled(run)
+    except asyncio.CancelledError:
+        if run.control.leaving:
+            raise
+        return _cancelled(run) if run.control.stopping else _failed(run, _fault("the run was cancelled from inside"))
+    except (Failure, ModelFailure) as failure:
+        return _failed(run, failure)
+    except JournalRefused:
+        raise
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        return _failed(run, _fault(f"{type(error).__name__}: {error}"))
+    return _ended(run, outcome)
+
+
+def _ended(run: LiveRun, outcome: Outcome) -> End:
+    match status_of(outcome.reason):
+        case "completed":
+            return Completed(
+                reason=outcome.reason,
+                total_iterations=outcome.iterations,
+                final_output=outcome.output,
+                last_output=outcome.output,
+            )
+        case "cancelled":
+            return _cancelled(run)
+        case _:
+            failure = outcome.failure or Failure(outcome.reason, f"The run ended with `{outcome.reason}`.")
+            return _failed(run, failure, outcome.reason, outcome.iterations)
+
+
+def _cancelled(run: LiveRun) -> Cancelled:
+    state = run.state
+    cause = cast(Cause, state.reason) if state.reason in CAUSES else "user"
+    return Cancelled(cause=cause, total_iterations=state.iteration, last_output=state.last_output)
+
+
+def _failed(
+    run: LiveRun, failure: Failure | ModelFailure, reason: str | None = None, iterations: int | None = None
+) -> Failed:
+    named = failure.reason if isinstance(failure, Failure) else "error"
+    return Failed(
+        error=error_of(failure),
+        reason=reason or named,
+        cause=(failure.place or None) if isinstance(failure, Failure) else None,
+        iteration=run.state.iteration or None,
+        total_iterations=run.state.iteration if iterations is None else iterations,
+        last_output=run.state.last_output,
+    )
+
+
+async def _lost(run: LiveRun, journal: Journal, feed: Feed, refused: JournalRefused) -> None:
+    """The journal cannot take the run's facts: it ends here and now, and is told so without a number.
+    The closing fact is written as soon as it can be; an engine that starts before goes on with the run."""
+    failed = _failed(run, Failure(refused.code, refused.message, refused.hint))
+    kind, body = failed.fact()
+    run.state = replace(run.state, status="failed", reason="error", ended_at=journal.clock(), error=body["error"])
+    feed.publish([Event(run.run_id, 0, journal.clock(), kind, body)])
+    while True:
+        await asyncio.sleep(WRITE_AGAIN)
+        with suppress(JournalRefused):
+            await journal.append(run.run_id, ":end", [(kind, body)], {"value": True})
+            return
+
+
+def _fault(told: str) -> Failure:
+    return Failure("internal", f"The engine made a mistake: {told}.", "Please report it, with the engine's log.")

@@ -1,0 +1,1 @@
+"""What happens between the wish to run something and its first fact: everything that can refuse it."""
