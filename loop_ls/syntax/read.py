@@ -5,7 +5,7 @@ from __future__ import annotations
 from loop_ls.syntax import tolerant
 from loop_ls.syntax.compose import ODD_BREAKS, Composed, Rejected, compose
 from loop_ls.syntax.cut import Kind, State
-from loop_ls.syntax.nodes import Alias, Mapping, Node, Sequence
+from loop_ls.syntax.nodes import Mapping, Node, Sequence
 from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
@@ -85,8 +85,7 @@ def alias_faults(composed: Composed) -> tuple[Fault, ...]:
 
 
 def _value(root: Node | None) -> Node | None:
-    value = root.entries[0].value if isinstance(root, Mapping) and root.entries else None
-    return value if not isinstance(value, Alias) else value
+    return root.entries[0].value if isinstance(root, Mapping) and root.entries else None
 
 
 def _odd(lines: tuple[str, ...]) -> bool:

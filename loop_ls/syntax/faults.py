@@ -1,0 +1,103 @@
+"""The sentences for broken YAML: what stands there, and what to write instead."""
+
+from __future__ import annotations
+
+from loop_ls.text.fault import Fault
+from loop_ls.text.position import Position, Span
+
+
+def _at(line: int, start: int, end: int) -> Span:
+    return Span(Position(line, start), Position(line, max(end, start + 1)))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37].rstrip() + "..."
+
+
+def tab(line: int, start: int, end: int) -> Fault:
+    return Fault(_at(line, start, end), "A tab indents this line; YAML takes only spaces there.", "tab")
+
+
+def missing_colon(line: int, start: int, word: str) -> Fault:
+    return Fault(
+        _at(line, start, start + len(word)),
+        f"`{_short(word)}` has no colon behind it; write `{_short(word)}:` and its value.",
+        "missing-colon",
+    )
+
+
+def missing_space(line: int, colon: int, key: str) -> Fault:
+    return Fault(_at(line, colon, colon + 1), f"`{_short(key)}:` needs a space behind its colon.", "missing-space")
+
+
+def missing_dash_space(line: int, dash: int) -> Fault:
+    return Fault(_at(line, dash, dash + 1), "`-` needs a space behind it to begin an item.", "missing-space")
+
+
+def indentation(line: int, column: int, expected: int) -> Fault:
+    spaces = "1 space" if column == 1 else f"{column} spaces"
+    sentence = f"This line is indented by {spaces}; the lines it belongs to are indented by {expected}."
+    return Fault(_at(line, 0, column), sentence, "indentation")
+
+
+def open_quote(line: int, start: int, end: int, quote: str) -> Fault:
+    return Fault(
+        _at(line, start, end), f"The text that starts here is never closed; end it with `{quote}`.", "open-quote"
+    )
+
+
+def open_bracket(line: int, start: int, end: int, bracket: str) -> Fault:
+    closing = "]" if bracket == "[" else "}"
+    sentence = f"`{bracket}` is never closed; put `{closing}` behind its last entry."
+    return Fault(_at(line, start, end), sentence, "open-bracket")
+
+
+def wrong_bracket(line: int, column: int, bracket: str, opening: str) -> Fault:
+    closing = "]" if opening == "[" else "}"
+    return Fault(
+        _at(line, column, column + 1), f"`{bracket}` cannot close `{opening}`; write `{closing}`.", "open-bracket"
+    )
+
+
+def missing_comma(line: int, column: int) -> Fault:
+    return Fault(_at(line, column, column + 1), "A comma is missing in front of this entry.", "missing-comma")
+
+
+def quotes_around(line: int, start: int, end: int, why: str) -> Fault:
+    return Fault(_at(line, start, end), f"Put quotes around this text: it {why}.", "quotes-needed")
+
+
+def behind_quote(line: int, start: int, end: int) -> Fault:
+    sentence = "Text goes on behind the closing quote; move it inside, or put other quotes around the whole text."
+    return Fault(_at(line, start, end), sentence, "unexpected-text")
+
+
+def behind_header(line: int, start: int, end: int, sign: str) -> Fault:
+    sentence = f"Text stands behind `{sign}`; write it on the lines below, indented."
+    return Fault(_at(line, start, end), sentence, "unexpected-text")
+
+
+def inline_item(line: int, start: int, end: int, key: str) -> Fault:
+    sentence = f"`- ` cannot follow `{_short(key)}:` on the same line; begin a new line, or write `[...]`."
+    return Fault(_at(line, start, end), sentence, "unexpected-text")
+
+
+def stray_text(line: int, start: int, text: str) -> Fault:
+    first = text.split(maxsplit=1)[0] if text.split() else text
+    hint = f"is a colon missing behind `{_short(first)}`, or is it indented too little?"
+    return Fault(
+        _at(line, start, start + len(text)),
+        f"A `key: value` is expected here, not plain text; {hint}",
+        "unexpected-text",
+    )
+
+
+def stray_item(line: int, start: int, end: int) -> Fault:
+    sentence = "`-` begins an item, but nothing above takes a list; give it a key of its own, or remove the `-`."
+    return Fault(_at(line, start, end), sentence, "unexpected-text")
+
+
+def too_deep(line: int, column: int, limit: int) -> Fault:
+    return Fault(
+        _at(line, column, column + 1), f"This is nested deeper than {limit} levels; nothing below is read.", "too-deep"
+    )
