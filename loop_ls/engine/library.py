@@ -10,9 +10,8 @@ from collections.abc import Mapping
 
 from loop_ls.engine.ports import Failure
 from loop_ls.formats.read import read_workflow
-from loop_ls.formats.spelling import nearest
 from loop_ls.formats.workflow import Loop, Step, Template, Workflow
-from loop_ls.index.resolve import resolve_key
+from loop_ls.index.resolve import resolve_key, suggestions
 
 
 class Library:
@@ -45,8 +44,9 @@ class Library:
         folder = caller.rpartition("/")[0]
         key = resolve_key(folder, reference, self._keys)
         if key is None:
-            near = nearest(reference, self._keys)
-            hint = f"did you mean `{near}`?" if near else "a reference is the `name` of a workflow, not its file name"
+            stems = ((path.rpartition("/")[2].rpartition(".")[0], key) for key, path in self._keys.items())
+            near = suggestions(reference, self._keys, stems, limit=1)
+            hint = f"did you mean `{near[0]}`?" if near else "a reference is the `name` of a workflow"
             raise Failure("not_found", f"there is no workflow `{reference}`", hint)
         return key
 

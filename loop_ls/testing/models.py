@@ -45,7 +45,7 @@ class ScriptedModels:
             while callable(answer):
                 answer = answer(request)
             if answer is SILENCE:
-                await asyncio.Event().wait()
+                answer = await _silence(request)
             await asyncio.sleep(0)  # other branches get their turn, as with a real model
         finally:
             self.running -= 1
@@ -84,6 +84,16 @@ class ScriptedModels:
 def failure(message: str = "the service is out of order", code: str = "server") -> ModelFailure:
     """A failure for a script."""
     return ModelFailure(code, message)
+
+
+async def _silence(request: ModelRequest) -> ModelFailure:
+    """Wait for ever, or for the time limit of the request, as a provider does."""
+    try:
+        async with asyncio.timeout(request.timeout):
+            await asyncio.Event().wait()
+    except TimeoutError:
+        pass
+    return failure(f"no answer within {request.timeout} s", "timeout")
 
 
 def last_part(place: str) -> str:

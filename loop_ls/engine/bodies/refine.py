@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from loop_ls.engine.bodies.called import arguments_of, call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.events.outcomes import FAILINGS
 from loop_ls.engine.judges.choice import Choice, choose_judge
 from loop_ls.engine.judges.condition import UntilJudge
@@ -63,6 +64,10 @@ async def run_refine(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Fi
     outcome = await drive(parts, frame.recorder)
     if outcome.reason in FAILINGS:
         raise failed(loop, outcome)
+    if not history.outputs:
+        message = f"no iteration of `{loop.name}` succeeded; its output is empty"
+        fact = Warned(code="no_iteration_succeeded", message=message).fact(place)
+        await frame.recorder.record(place.part("nothing"), [fact])
     return Finished(
         loop.name,
         outcome.output,

@@ -47,7 +47,8 @@ class WorkflowProgram:
             key = library.key_of(plan.path)
             frame = Frame(context, key, library.workflow(key), Place(workflow=key, file=plan.path))
             scope = Scope(plan.input or "", arguments=plan.parameters)
-            result = await _run(frame, scope, plan.elements)
+            target = plan.target_name if plan.target_kind in ("loop", "step") else None
+            result = await _run(frame, scope, plan.elements, target)
         except Failure as failure:
             return Outcome(failure.reason, failure=failure)
         return Outcome(result.reason, result.output or "", result.iterations)
@@ -55,10 +56,11 @@ class WorkflowProgram:
 
 async def run_workflow(frame: Frame, scope: Scope) -> Result:
     """Run all of a workflow. Raises `Failure` where it fails."""
-    return await _run(frame, scope, None)
+    return await _run(frame, scope)
 
 
-async def _run(frame: Frame, scope: Scope, only: Iterable[str] | None) -> Result:
+async def _run(frame: Frame, scope: Scope, only: Iterable[str] | None = None, target: str | None = None) -> Result:
+    """Run the elements that are asked for; `target` is the one that gives the result, if one does."""
     scope = await _with_env(frame, scope)
     elements = chosen(run_order(frame.workflow), only)
     finished: dict[str, Finished] = {}
@@ -67,7 +69,8 @@ async def _run(frame: Frame, scope: Scope, only: Iterable[str] | None) -> Result
         done = await run_element(frame, element, scope)
         finished[element.name] = done
         scope = done.enter(scope)
-    return summed_up(frame.workflow, finished)
+    whole = summed_up(frame.workflow, finished)
+    return whole if target is None else _of_target(finished[target], whole)
 
 
 async def _with_env(frame: Frame, scope: Scope) -> Scope:
@@ -94,6 +97,13 @@ def summed_up(workflow: Workflow, finished: Mapping[str, Finished]) -> Result:
     limits = [reason for reason in reasons if reason not in ("condition_met", "completed")]
     reason = limits[0] if limits else ("condition_met" if "condition_met" in reasons else "completed")
     return Result(_output(workflow, finished), reason, sum(done.iterations for done in loops))
+
+
+def _of_target(done: Finished, whole: Result) -> Result:
+    """The result of a run that was started for one element: a loop's own end counts, not those before it."""
+    if done.loop is None:
+        return replace(whole, output=done.output)
+    return Result(done.output, done.reason, done.iterations)
 
 
 def _output(workflow: Workflow, finished: Mapping[str, Finished]) -> str | None:
