@@ -1,15 +1,48 @@
-"""Finding a running engine, and starting one where there is none."""
+"""Finding a running engine, and starting one where there is none.
+
+Two callers that start at the same time start one engine: the second process sees the lock of the
+first and leaves, and both callers read the same hand-over file.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from loop_ls.client.place import (
+    LOG_NAME,
+    PROTOCOL,
+    EngineUnavailable,
+    Handover,
+    data_folder,
+    read_handover,
+)
 from loop_ls.client.session import EngineClient
+
+START_SECONDS = 20.0
+LOOK_SECONDS = 0.02
+#: An engine that was started because it was needed leaves after this long without listener and run.
+IDLE_SECONDS = 60.0
+
+#: How an engine ends that finds another one in its folder: that one is waited for.
+TAKEN = 75
+
+#: Children of ours that were started and not yet reaped.
+_started: list[subprocess.Popen[bytes]] = []
 
 
 async def find(root: Path | str, data_dir: str | None = None) -> EngineClient | None:
     """The client of a running engine, or None: never starts one."""
-    raise NotImplementedError
+    folder = data_folder(root, data_dir)
+    handover = await living(folder)
+    return EngineClient(folder, handover) if handover else None
 
 
 async def connect(root: Path | str, data_dir: str | None = None) -> EngineClient:
@@ -17,4 +50,119 @@ async def connect(root: Path | str, data_dir: str | None = None) -> EngineClient
 
     `data_dir` is the setting `engine.dataDir`. Raises `EngineUnavailable` with one sentence.
     """
-    raise NotImplementedError
+    folder = data_folder(root, data_dir)
+
+    async def revive() -> Handover:
+        return await living(folder) or await start(folder)
+
+    return EngineClient(folder, await revive(), revive)
+
+
+async def living(folder: Path) -> Handover | None:
+    """What the hand-over file says, when the engine that wrote it answers."""
+    handover = read_handover(folder)
+    if handover is None or not _alive(handover.pid):
+        return None
+    health = await _health(handover)
+    if health is None or health.get("engine") != handover.fingerprint:
+        return None
+    if handover.protocol != PROTOCOL:
+        raise EngineUnavailable(
+            f"An engine of loop-ls {handover.version} has the data folder {folder}; this version cannot speak to it.",
+            "Stop it with `loop-ls engine stop` of its version, or end its process "
+            f"({handover.pid}); its runs go on with the new one.",
+        )
+    return handover
+
+
+async def start(folder: Path, idle: float | None = IDLE_SECONDS, port: int | None = None) -> Handover:
+    """Start an engine in the background and wait until it answers. Raises `EngineUnavailable`."""
+    _reap()
+    log, begin = _log(folder)
+    argv = [sys.executable, "-P", "-m", "loop_ls", "engine", "start", "--foreground", "--data-dir", str(folder)]
+    argv += ["--idle-exit", str(idle)] if idle is not None else []
+    argv += ["--port", str(port)] if port is not None else []
+    child = await asyncio.to_thread(_spawn, argv, folder, log)
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        gone = child.poll() is not None
+        if handover := await living(folder):
+            return handover
+        if gone and child.returncode not in (0, TAKEN):
+            raise _failed(folder, begin)
+        await asyncio.sleep(LOOK_SECONDS)
+    raise EngineUnavailable(
+        f"The engine did not answer within {START_SECONDS:g} s.", f"Its log is {folder / LOG_NAME}."
+    )
+
+
+def _spawn(argv: list[str], folder: Path, log: int) -> subprocess.Popen[bytes]:
+    """Detached: in its own session, with nothing of ours but the environment, where keys live."""
+    flags: dict[str, Any] = {"start_new_session": True}
+    if os.name == "nt":
+        flags = {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+    try:
+        child = subprocess.Popen(
+            argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, **flags
+        )
+    except OSError as error:
+        raise EngineUnavailable(f"The engine cannot be started: {error.strerror or error}.") from None
+    finally:
+        os.close(log)
+    _started.append(child)
+    return child
+
+
+def _reap() -> None:
+    _started[:] = [child for child in _started if child.poll() is None]
+
+
+def _log(folder: Path) -> tuple[int, int]:
+    """The open log and where this start begins in it. A log that grew large begins anew."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / LOG_NAME
+        fresh = os.O_TRUNC if path.exists() and path.stat().st_size > 4_000_000 else 0
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh, 0o600)
+        return handle, path.stat().st_size
+    except OSError as error:
+        raise EngineUnavailable(
+            f"The data folder {folder} cannot be written: {error.strerror or error}.",
+            "Choose another with the setting `engine.dataDir` or the variable LOOP_LS_DATA_DIR.",
+        ) from None
+
+
+def _failed(folder: Path, begin: int) -> EngineUnavailable:
+    """The last words of the engine, which are one sentence, and maybe what to do."""
+    try:
+        said = (folder / LOG_NAME).read_bytes()[begin:].decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        said = []
+    words = [line.removeprefix("loop-ls engine: ") for line in said if line.startswith("loop-ls engine: ")]
+    if words:
+        return EngineUnavailable(words[0], words[1] if len(words) > 1 else "")
+    last = said[-1] if said else "it said nothing"
+    return EngineUnavailable(f"The engine ended at its start: {last}.", f"Its log is {folder / LOG_NAME}.")
+
+
+def _alive(pid: int) -> bool:
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError, OSError):
+        return True
+    return True
+
+
+async def _health(handover: Handover) -> dict[str, Any] | None:
+    httpx = await asyncio.to_thread(import_module, "httpx")
+    try:
+        async with httpx.AsyncClient(trust_env=False, verify=False, timeout=2.0) as http:
+            response = await http.get(f"{handover.url}/health")
+            found = json.loads(response.content)
+    except (httpx.HTTPError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -7,19 +7,24 @@ not exceptions: callers show them as they are.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from loop_ls.client import follow
-from loop_ls.client.place import EngineUnavailable, Handover
+from loop_ls.client.place import EngineUnavailable, Handover, read_handover
 
 if TYPE_CHECKING:
     import httpx
 
 Answer = dict[str, Any]
+
+CONNECT_SECONDS = 2.0
+ANSWER_SECONDS = 30.0
 
 
 class EngineClient:
@@ -33,11 +38,12 @@ class EngineClient:
         self,
         folder: Path,
         handover: Handover,
-        revive: Callable[[], Any] | None = None,
+        revive: Callable[[], Awaitable[Handover]] | None = None,
     ) -> None:
         self.folder, self.handover, self._revive = folder, handover, revive
         self._http: httpx.AsyncClient | None = None
         self._closing = asyncio.Event()
+        self._renewing = asyncio.Lock()
 
     # -- runs ---------------------------------------------------------------------------------
 
@@ -58,7 +64,7 @@ class EngineClient:
 
     async def status(self, run_id: str) -> Answer:
         """`{ok, state: RunState}`. Ids may be shortened everywhere."""
-        return await self._send("GET", f"/api/v1/loops/{_id(run_id)}")
+        return await self._send("GET", f"/api/v1/loops/{_id(run_id)}/state")
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
         """`{ok, runs: [RunState]}`, newest first."""
@@ -106,9 +112,12 @@ class EngineClient:
 
     async def aclose(self) -> None:
         self._closing.set()
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
+        await self._drop()
+
+    @property
+    def closing(self) -> asyncio.Event:
+        """Set when the client is being closed; whoever listens ends."""
+        return self._closing
 
     async def __aenter__(self) -> EngineClient:
         return self
@@ -124,7 +133,87 @@ class EngineClient:
         return await self._send("POST", f"/api/v1/loops/{_id(run_id)}/{verb}", body={})
 
     async def _send(self, method: str, path: str, *, body: Any = None, query: Answer | None = None) -> Answer:
-        raise EngineUnavailable("not built yet")
+        """One exchange. A call that cannot have reached the engine is made once more with the one of now."""
+        import httpx
+
+        params = {name: str(value) for name, value in (query or {}).items() if value is not None}
+        for last in (False, True):
+            try:
+                http = await self.http()
+                response = await http.request(method, path, json=body, params=params)
+                return _answer(response.status_code, response.content)
+            except EngineUnavailable as gone:
+                return gone.answer()
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                if last or not await self.renew():
+                    return _lost(error)
+            except httpx.TransportError as error:
+                return _lost(error)
+        raise AssertionError("the second exchange answers")
+
+    async def http(self) -> httpx.AsyncClient:
+        """The connections to the engine. Loopback needs neither proxy nor certificates."""
+        if self._http is None:
+            httpx = await asyncio.to_thread(import_module, "httpx")
+            self._http = httpx.AsyncClient(
+                base_url=self.handover.url,
+                headers={"Authorization": f"Bearer {self.handover.token}"},
+                timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
+                trust_env=False,
+                verify=False,
+            )
+        return self._http
+
+    async def renew(self, *, revive: bool = True) -> bool:
+        """Look for the engine again (it may have been restarted), start it where that is wanted.
+        Whether there is one."""
+        async with self._renewing:
+            found = read_handover(self.folder)
+            if found is None or found == self.handover:
+                if not revive or self._revive is None or self._closing.is_set():
+                    return False
+                try:
+                    found = await self._revive()
+                except EngineUnavailable:
+                    return False
+            await self._drop()
+            self.handover = found
+            return True
+
+    async def _drop(self) -> None:
+        http, self._http = self._http, None
+        if http is not None:
+            await http.aclose()
+
+
+def _answer(status: int, content: bytes) -> Answer:
+    """The engine's answer as every surface knows it, whatever the envelope on the way."""
+    try:
+        body = json.loads(content)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        return _refusal("engine_not_ready", f"The engine gave no readable answer ({status}).")
+    if status < 400:
+        return {"ok": True, **body}
+    details = body.get("details")
+    return {
+        **(details if isinstance(details, dict) else {}),
+        **_refusal(str(body.get("code") or "engine_not_ready"), str(body.get("error")), str(body.get("hint") or "")),
+    }
+
+
+def _lost(error: Exception) -> Answer:
+    said = str(error) or type(error).__name__
+    return _refusal(
+        "engine_not_ready",
+        f"The engine does not answer ({said}).",
+        "It is started again with the next run; `loop-ls engine status` tells more.",
+    )
+
+
+def _refusal(code: str, message: str, hint: str = "") -> Answer:
+    return {"ok": False, "code": code, "message": message, "hint": hint}
 
 
 def _id(run_id: str) -> str:

@@ -90,6 +90,8 @@ class RunState:
             "path": self.path,
             "target": self.target,
             "sessionId": self.session_id,
+            "origin": self.origin,
+            "detach": self.detach or None,
             "status": self.status,
             "reason": self.reason,
             "label": self.label,

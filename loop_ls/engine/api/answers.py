@@ -1,0 +1,95 @@
+"""Answers of the engine as HTTP, and the bodies of requests: one place for codes and envelopes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+Answer = dict[str, Any]
+
+BODY_LIMIT = 1024 * 1024
+
+STATUS = {
+    "bad_argument": 400,
+    "validation_error": 400,
+    "missing_field": 400,
+    "invalid_format": 400,
+    "file_has_errors": 400,
+    "input_required": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "not_trusted": 403,
+    "not_found": 404,
+    "not_allowed": 405,
+    "already_running": 409,
+    "conflict": 409,
+    "consent_required": 409,
+    "wrong_status": 409,
+    "too_large": 413,
+    "limit_reached": 429,
+    "internal_error": 500,
+    "engine_not_ready": 503,
+    "provider_unavailable": 503,
+}
+
+_ENVELOPE = frozenset({"ok", "code", "message", "hint"})
+
+
+class BadRequest(Exception):
+    """A request that no operation can be made of."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+def refusal(code: str, message: str, hint: str = "", details: Answer | None = None) -> Response:
+    """`{"error", "code", "hint"?, "details"?}` with the status of the code."""
+    body: Answer = {"error": message, "code": code}
+    if hint:
+        body["hint"] = hint
+    if details:
+        body["details"] = details
+    status = STATUS.get(code, 400)
+    headers = {"www-authenticate": "Bearer"} if status == 401 else None
+    return JSONResponse(body, status, headers)
+
+
+def refused(answer: Answer) -> Response:
+    """An answer of the engine that is no success."""
+    details = {name: value for name, value in answer.items() if name not in _ENVELOPE}
+    return refusal(str(answer["code"]), str(answer["message"]), str(answer.get("hint") or ""), details)
+
+
+async def read_object(request: Request) -> Answer:
+    """The body as a JSON object; an absent body is an empty one. Raises `BadRequest`."""
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > BODY_LIMIT:
+                raise BadRequest("too_large", f"The body is larger than {BODY_LIMIT} bytes.")
+    except ClientDisconnect:
+        raise BadRequest("invalid_format", "The body was not sent to its end.") from None
+    if not body.strip():
+        return {}
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadRequest("invalid_format", "The body is no JSON.") from None
+    if not isinstance(value, dict):
+        raise BadRequest("validation_error", "The body is a JSON object.")
+    return value
+
+
+def whole_number(request: Request, name: str, otherwise: int | None = None) -> int | None:
+    """A query parameter that is a number from 0. Raises `BadRequest`."""
+    text = request.query_params.get(name)
+    if text is None or text == "":
+        return otherwise
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise BadRequest("validation_error", f"`{name}` is a whole number from 0, not `{text[:40]}`.")
+    return int(text)

@@ -1,0 +1,31 @@
+"""What the routes need of an engine. `service.Engine` is one; tests bring a small one of their own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+Answer = dict[str, Any]
+
+
+class Operations(Protocol):
+    """Answers are plain JSON objects; a refusal is `{ok: False, code, message, hint}`."""
+
+    @property
+    def status(self) -> Answer:
+        """`{startedAt, running, listeners, position}`; `position` is that of the newest fact."""
+        ...
+
+    async def start(self, request: Answer) -> Answer: ...
+
+    async def control(self, verb: str, run_id: str, **details: Any) -> Answer: ...
+
+    async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer: ...
+
+    async def state(self, run_id: str) -> Answer: ...
+
+    async def events(self, run_id: str | None = None, after: int = 0, limit: int | None = None) -> Answer: ...
+
+    def subscribe(self, after: int | None = None, run_id: str | None = None) -> AsyncIterator[tuple[int, Answer]]:
+        """`(position, event)` above position `after`, each once, until the engine ends."""
+        ...

@@ -1,0 +1,87 @@
+"""Who is there: listeners and requests. When nobody is, attended runs end and the engine leaves.
+
+A run that was started to be watched ends when its watchers are gone for the grace time, so that a
+closed window costs no money over night (UP-59). Detached runs go on; while one does, the engine stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+
+class Presence:
+    """`teardown` ends attended runs; `busy` says whether anything runs; `leave` ends the engine.
+
+    `grace` None: runs are never torn down. `idle` None: the engine never leaves by itself.
+    """
+
+    def __init__(
+        self,
+        *,
+        teardown: Callable[[], Awaitable[None]],
+        busy: Callable[[], Awaitable[bool]],
+        leave: Callable[[], None],
+        grace: float | None = 60.0,
+        idle: float | None = None,
+    ) -> None:
+        self._teardown, self._busy, self._leave = teardown, busy, leave
+        self._grace, self._idle = grace, idle
+        self.listeners = 0
+        self._seen = time.monotonic()
+        self._somebody_came = False
+        self._changed = asyncio.Event()
+        self._watch: asyncio.Task[None] | None = None
+
+    def touch(self) -> None:
+        self._seen = time.monotonic()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        self.listeners += 1
+        self._somebody_came = True
+        self._changed.set()
+        try:
+            yield
+        finally:
+            self.listeners -= 1
+            self.touch()
+            self._changed.set()
+
+    def start(self) -> None:
+        self._watch = asyncio.get_running_loop().create_task(self._keep_watch())
+
+    async def aclose(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+
+    async def _keep_watch(self) -> None:
+        torn = False
+        while True:
+            self._changed.clear()
+            if self.listeners:
+                torn = False
+                await self._changed.wait()
+                continue
+            alone = time.monotonic() - self._seen
+            if self._grace is not None and self._somebody_came and not torn and alone >= self._grace:
+                torn = True
+                await self._teardown()
+            if self._idle is not None and alone >= self._idle and not await self._busy():
+                self._leave()
+                return
+            await self._pause(alone, torn)
+
+    async def _pause(self, alone: float, torn: bool) -> None:
+        """Until somebody comes, or the next moment at which there may be something to do."""
+        due = [self._grace - alone] if self._grace is not None and self._somebody_came and not torn else []
+        if self._idle is not None:
+            due.append(max(self._idle - alone, min(self._idle, 2.0)))
+        try:
+            async with asyncio.timeout(max(min(due), 0.01) if due else None):
+                await self._changed.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,80 @@
+"""Listening: a socket of this machine, uvicorn inside the engine's own event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+LOOPBACK = "127.0.0.1"
+START_SECONDS = 10.0
+#: Open event streams would keep a server from ever ending.
+GRACEFUL_SECONDS = 1
+
+
+class PortTaken(Exception):
+    """The wanted port is somebody else's."""
+
+
+def listen(port: int) -> socket.socket:
+    """A bound socket; port 0 takes a free one. Raises `PortTaken`."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((LOOPBACK, port))
+    except OSError as error:
+        made.close()
+        raise PortTaken(f"Port {port} cannot be used: {error.strerror or error}.") from None
+    return made
+
+
+class Server(uvicorn.Server):
+    """Leaves signals to the process, which has more to end than this; says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self.listening.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Listening:
+    """The server as a task of the running loop."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._server: Server | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=GRACEFUL_SECONDS,
+        )
+        self._server = Server(config)
+        self._task = asyncio.get_running_loop().create_task(self._server.serve(sockets=[self._socket]))
+        async with asyncio.timeout(START_SECONDS):
+            await self._server.listening.wait()
+
+    async def stop(self) -> None:
+        if self._server is not None and self._task is not None:
+            self._server.should_exit = True
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._socket.close()

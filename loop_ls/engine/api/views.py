@@ -1,0 +1,35 @@
+"""Runs as the rows of the documented loop API: views of `RunState`, nothing of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Answer = dict[str, Any]
+
+#: Statuses of the engine -> those of the loop API where they differ.
+_STATUS = {
+    "queued": "running",
+    "stopping": "running",
+    "waiting_approval": "running",
+    "interrupted": "paused",
+}
+
+
+def loop_row(state: Answer) -> Answer:
+    """The loop of one run. `state` keeps everything that the row has no name for."""
+    return {
+        "id": state["runId"],
+        "definition_name": state.get("name"),
+        "session_id": state.get("sessionId"),
+        "goal": state.get("goal"),
+        "status": _STATUS.get(state["status"], state["status"]),
+        "completion_reason": state.get("reason"),
+        "current_iteration": state.get("iteration", 0),
+        "current_stage": state.get("stage"),
+        "max_iterations": state.get("maxIterations"),
+        "termination_criteria": state.get("criterion"),
+        "started_at": state.get("startedAt"),
+        "completed_at": state.get("endedAt"),
+        "elapsed_seconds": state.get("elapsedMs", 0) / 1000,
+        "state": state,
+    }

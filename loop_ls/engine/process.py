@@ -1,0 +1,112 @@
+"""The engine as a process: from the lock of its folder to the last word of its log.
+
+What the engine is made of comes from outside (`build`); this module gives it a folder, a port, a
+hand-over file and an end. Leaving loses nothing: unfinished runs go on when it is started again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from loop_ls.engine.api.app import Facts, application, workspace_id
+from loop_ls.engine.api.presence import Presence
+from loop_ls.engine.api.server import Listening, listen
+from loop_ls.engine.handover import DataFolder, Handover
+from loop_ls.engine.providers import Providers
+from loop_ls.engine.providers.secrets import redact
+from loop_ls.engine.service import Engine
+
+WORKING = frozenset({"queued", "running", "stopping"})
+#: Who starts runs to watch them; what comes by HTTP alone is nobody's window.
+WATCHERS = frozenset({"editor", "cli"})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`idle` None: stays until it is told to leave. `grace` None: attended runs are never torn down."""
+
+    port: int = 0
+    idle: float | None = None
+    grace: float | None = 60.0
+
+
+async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Providers], Engine]) -> None:
+    """Run the engine of a folder that is ours until it is told to leave, or nobody needs it."""
+    leaving = asyncio.Event()
+    _on_signals(leaving.set)
+    sock = listen(options.port)
+    providers = Providers(log_folder=folder.path)
+    engine = build(folder.path, providers)
+    presence = _presence(engine, options, leaving.set)
+    listening = Listening(sock)
+    await engine.open()
+    try:
+        port = int(sock.getsockname()[1])
+        token = secrets.token_urlsafe(32)
+        facts = Facts(token, workspace_id(str(folder.path)), str(folder.path), _now(), port)
+        await listening.start(application(engine, facts, presence, leaving.set))
+        folder.hand_over(Handover(port, token, os.getpid()))
+        presence.start()
+        warming = asyncio.create_task(providers.warm())
+        await leaving.wait()
+        warming.cancel()
+    finally:
+        folder.forget()
+        await presence.aclose()
+        await engine.close()
+        await listening.stop()
+        await providers.aclose()
+
+
+def _presence(engine: Engine, options: Options, leave: Callable[[], None]) -> Presence:
+    async def attended() -> list[str]:
+        answer = await engine.runs("active", limit=1000)
+        states = answer.get("runs") or []
+        return [s["runId"] for s in states if s.get("origin") in WATCHERS and not s.get("detach")]
+
+    async def teardown() -> None:
+        for run_id in await attended():
+            await engine.control("stop", run_id, cause="teardown")
+
+    async def busy() -> bool:
+        answer = await engine.runs("active", limit=1000)
+        return any(state["status"] in WORKING for state in answer.get("runs") or [])
+
+    return Presence(teardown=teardown, busy=busy, leave=leave, grace=options.grace, idle=options.idle)
+
+
+def _on_signals(leave: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if os.name == "nt":
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(leave))
+        else:
+            loop.add_signal_handler(number, leave)
+
+
+class _Redacting(logging.Formatter):
+    """No key reaches the log, whoever wrote the line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
+
+def log_to_stderr(level: int = logging.WARNING) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
