@@ -56,6 +56,7 @@ class Item:
     sort: str = ""
     filter: str | None = None
     preselect: bool = False
+    span: Span | None = None  # what it replaces, where that is not `Completions.span`
     again: bool = False  # ask for completion again once it was accepted (`with:` -> its keys)
     more: tuple[TextEdit, ...] = ()  # edits elsewhere in the document
     documentation: str | None = None  # where it is cheap
@@ -64,7 +65,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """Items for one place, best first. `span` (one line) is what accepting any of them replaces."""
+    """Items for one place, best first. `span` (on one line) is what accepting one of them replaces."""
 
     span: Span
     items: tuple[Item, ...] = ()

@@ -23,6 +23,7 @@ class _Candidate:
     column: int
     path: Path
     frames: Sequence[Frame]  # up to and including the one that is continued or hung on to
+    owner: int | None = None
 
 
 def candidates(source: Lines, frames: Sequence[Frame], start: Position, at: Position, unit: int) -> tuple[Spot, ...]:
@@ -42,7 +43,7 @@ def candidates(source: Lines, frames: Sequence[Frame], start: Position, at: Posi
     chosen = [best] + [one for one in ranked if one is not best and one.column == best.column]
     chosen.sort(key=lambda one: one.where is Where.ITEM)
     if best.where is not Where.BELOW:
-        chosen += _next_sequence(ranked, chosen)
+        chosen += [one for one in ranked if one.where is Where.BELOW] or _next_sequence(ranked, chosen)
     return tuple(_spot(source, one, start, word.end(), at) for one in chosen)
 
 
@@ -53,10 +54,10 @@ def _all(frames: Sequence[Frame], column: int, below: tuple[int, bool] | None, u
         found.append(_Candidate(where, frame.column, frame.path, frames[: index + 1]))
     top = frames[-1]
     if top.hangs:
-        inner = column if column > top.column else top.column + unit
+        inner, owner = (column, None) if column > top.column else (top.column + unit, top.column)
         if below and (below[0] > top.column or (below == (top.column, True) and top.kind == "mapping")):
-            inner = below[0]
-        found.append(_Candidate(Where.BELOW, inner, child_path(top), frames))
+            inner, owner = below[0], None
+        found.append(_Candidate(Where.BELOW, inner, child_path(top), frames, owner))
     return found
 
 
@@ -110,5 +111,6 @@ def _spot(source: Lines, one: _Candidate, start: Position, end: int, at: Positio
         other_items(source, frame, at.line) if one.where is Where.ITEM else (),
         lead=lead,
         dash=one.where is Where.ITEM,
+        owner=one.owner,
         fresh=not line[end:].strip(),
     )

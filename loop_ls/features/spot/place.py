@@ -49,6 +49,7 @@ class Spot:
     quote: str = ""  # the quote around the word, or `|` and `>` in block text
     lead: str = ""
     dash: bool = False  # ITEM: its dash has to be inserted, too
+    owner: int | None = None  # BELOW: the column of the key above, where `column` is only a guess
     fresh: bool = True  # nothing stands behind the word on its line
 
 
