@@ -1,0 +1,149 @@
+"""The journal's database: keys count once, numbers have no gap, and it says no in words."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from loop_ls.engine.journal import Entry, JournalRefused, SqliteStorage
+from loop_ls.engine.journal.schema import APPLICATION, FORMAT, prepare
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.db"
+
+
+def facts(*kinds: str) -> list[tuple[str, str]]:
+    return [(kind, "{}") for kind in kinds]
+
+
+def test_facts_of_one_run_are_numbered_without_gap_and_all_facts_are_ordered(path: Path) -> None:
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "1", "1", facts("x", "y")), Entry("b", "1", "1", facts("x")), Entry("a", None, None)])
+    storage.write([Entry("a", "2", None, facts("z"))])
+    assert [(row.seq, row.kind) for row in storage.facts("a", 0, 10)] == [(1, "x"), (2, "y"), (3, "z")]
+    assert [row.position for row in storage.since(0, 10)] == [1, 2, 3, 4]
+    assert [row.seq for row in storage.facts("a", 1, 1)] == [2]
+    assert storage.position() == 4
+
+
+def test_a_key_is_answered_once_and_its_facts_are_written_once(path: Path) -> None:
+    storage = SqliteStorage(path)
+    first = storage.write([Entry("a", "k", '"one"', facts("x"))])
+    second = storage.write([Entry("a", "k", '"two"', facts("x"))])
+    assert [len(rows) for rows in first + second] == [1, 0]
+    assert storage.value("a", "k") == '"one"'
+    assert len(storage.facts("a", 0, 10)) == 1
+
+
+def test_a_call_that_began_is_in_flight_until_its_answer(path: Path) -> None:
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "k", None, facts("step_started"))])
+    assert storage.keys("a") == (set(), ["k"])
+    storage.write([Entry("a", "k", None, facts("step_started"))])
+    storage.write([Entry("a", "k", "1", facts("step_completed"))])
+    assert storage.keys("a") == ({"k"}, [])
+    assert [row.kind for row in storage.facts("a", 0, 10)] == ["step_started", "step_completed"]
+
+
+def test_numbers_go_on_after_a_restart(path: Path) -> None:
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "1", "1", facts("x"))])
+    storage.close()
+    again = SqliteStorage(path)
+    again.write([Entry("a", "2", "1", facts("y"))])
+    assert [row.seq for row in again.facts("a", 0, 10)] == [1, 2]
+
+
+def test_a_batch_that_fails_leaves_nothing_behind(path: Path) -> None:
+    storage = SqliteStorage(path)
+    bad = Entry("a", "2", "1", [("x", None)])  # type: ignore[list-item]
+    with pytest.raises(JournalRefused):
+        storage.write([Entry("a", "1", "1", facts("x")), bad])
+    assert storage.facts("a", 0, 10) == []
+    storage.write([Entry("a", "1", "1", facts("x"))])
+    assert [row.seq for row in storage.facts("a", 0, 10)] == [1]
+
+
+def test_a_text_is_stored_once(path: Path) -> None:
+    storage = SqliteStorage(path)
+    name = "00" * 16
+    storage.write([Entry("a", "1", "1", texts={name: "long"}), Entry("b", "1", "1", texts={name: "long"})])
+    assert storage.text(name) == "long"
+    assert storage.text("11" * 16) == ""
+    count = sqlite3.connect(path).execute("select count(*) from text").fetchone()[0]
+    assert count == 1
+
+
+def test_runs_are_listed_newest_first_and_found_by_the_beginning_of_their_id(path: Path) -> None:
+    storage = SqliteStorage(path)
+    storage.write([Entry(run, "1", "1", facts("x")) for run in ("abc1", "abd2", "xyz3")])
+    assert [row.run for row in storage.runs(None, 2)] == ["xyz3", "abd2"]
+    assert [row.run for row in storage.runs(storage.runs(None, 2)[-1].number, 5)] == ["abc1"]
+    assert storage.matching("ab", 5) == ["abc1", "abd2"]
+    assert storage.matching("*", 5) == []
+    storage.write([Entry("abd2", snapshot="{}")])
+    assert storage.unfinished() == ["abc1", "xyz3"]
+    assert storage.snapshot("abd2") == "{}"
+
+
+def test_a_journal_of_a_newer_format_is_refused_and_left_alone(path: Path) -> None:
+    SqliteStorage(path).close()
+    db = sqlite3.connect(path)
+    db.execute(f"pragma user_version = {FORMAT + 1}")
+    db.close()
+    with pytest.raises(JournalRefused) as refused:
+        SqliteStorage(path)
+    assert refused.value.code == "newer_format"
+    assert str(FORMAT + 1) in refused.value.message
+    assert sqlite3.connect(path).execute("pragma user_version").fetchone()[0] == FORMAT + 1
+
+
+def test_a_foreign_database_is_refused(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.execute("create table photos(name)")
+    db.commit()
+    with pytest.raises(JournalRefused) as refused:
+        SqliteStorage(path)
+    assert refused.value.code == "not_a_journal"
+
+
+def test_an_older_format_is_brought_up_to_date_step_by_step() -> None:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.execute("create table old(a)")
+    db.execute(f"pragma application_id = {APPLICATION}")
+    db.execute(f"pragma user_version = {FORMAT - 1}")
+    prepare(db, {FORMAT - 1: lambda found: found.execute("create table made(a)") and None})
+    assert db.execute("select count(*) from made").fetchone() == (0,)
+    assert db.execute("pragma user_version").fetchone() == (FORMAT,)
+
+
+def test_a_damaged_file_is_refused(path: Path) -> None:
+    path.write_bytes(b"this is no database, but long enough to look like one" * 100)
+    with pytest.raises(JournalRefused) as refused:
+        SqliteStorage(path)
+    assert refused.value.code == "damaged"
+    assert refused.value.hint
+
+
+def test_a_full_disk_is_refused_and_what_was_written_stays(path: Path) -> None:
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "1", "1", facts("x"))])
+    storage._writer.execute(f"pragma max_page_count = {storage._writer.execute('pragma page_count').fetchone()[0]}")
+    with pytest.raises(JournalRefused) as refused:
+        storage.write([Entry("a", "2", "1", [("y", "z" * 100_000)])])
+    assert refused.value.code == "disk_full"
+    assert [row.kind for row in storage.facts("a", 0, 10)] == ["x"]
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(JournalRefused):
+        SqliteStorage(tmp_path / "none" / "journal.db")
+
+
+def test_the_file_is_for_its_owner_alone(path: Path) -> None:
+    SqliteStorage(path)
+    assert path.stat().st_mode & 0o077 == 0
