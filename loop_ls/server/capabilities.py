@@ -43,6 +43,7 @@ class ClientFacts:
     configuration_registration: bool = False
     progress: bool = False
     message_request: bool = False
+    suggest_command: str = ""
 
 
 def client_facts(params: dict[str, Any]) -> ClientFacts:
@@ -88,7 +89,16 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
         configuration_registration=said("workspace.didChangeConfiguration.dynamicRegistration"),
         progress=said("window.workDoneProgress"),
         message_request=isinstance(at("window.showMessage.messageActionItem"), dict),
+        suggest_command=_suggest_command(info, params.get("initializationOptions")),
     )
+
+
+def _suggest_command(info: Any, options: Any) -> str:
+    """The editor's command that opens completion again. Only VS Code and its kin have one."""
+    if isinstance(options, dict) and isinstance(named := options.get("suggestCommand"), str):
+        return named
+    name = str(info.get("name", "")) if isinstance(info, dict) else ""
+    return "editor.action.triggerSuggest" if "Visual Studio Code" in name or "code-server" in name else ""
 
 
 def _encoding(offered: Any) -> str:
@@ -104,7 +114,7 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
     """What we answer to `initialize`. Only what exists is announced."""
     capabilities: dict[str, Any] = {
         "positionEncoding": client.encoding,
-        "textDocumentSync": {"openClose": True, "change": 2, "save": False},
+        "textDocumentSync": {"openClose": True, "change": 2, "save": not client.watched_files},
         "completionProvider": {"triggerCharacters": list(COMPLETION_TRIGGERS), "resolveProvider": True},
         "hoverProvider": True,
         "definitionProvider": True,

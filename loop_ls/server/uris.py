@@ -6,16 +6,14 @@ without case, and `c%3A` is `C:`; nothing else about a path is guessed.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
-_DRIVE = re.compile(r"^/([A-Za-z]):(?=/|$)")
-#: What VS Code's own `Uri.toString` leaves unescaped in a path.
-_SAFE = "/-._~"
+from loop_ls.index.uris import path_of, uri_of
+
+_DRIVE = re.compile(r"^(/?)([A-Za-z]):(?=/|$)")
 
 
 @lru_cache(maxsize=8192)
@@ -31,44 +29,25 @@ def key(uri: str) -> str:
 
 
 @lru_cache(maxsize=8192)
+def path_text(uri: str) -> str:
+    """The path as the index has it; what is no file has its URI for a path."""
+    try:
+        path = path_of(uri)
+    except ValueError:
+        return uri
+    return uri if path in ("", uri) or "\0" in path else _lower_drive(path)
+
+
 def to_path(uri: str) -> Path | None:
     """The file of a `file:` URI. None for everything that is no file on this machine."""
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
-        return None
-    if parts.scheme.lower() != "file" or not parts.path:
-        return None
-    text = unquote(parts.path, errors="surrogateescape")
-    if "\0" in text:
-        return None
-    host = unquote(parts.netloc)
-    if host and host.lower() != "localhost":
-        return Path(f"//{host}{text}")
-    if sys.platform == "win32":
-        text = _lower_drive(text)
-        return Path(text[1:] if _DRIVE.match(text) else text)
-    return Path(text)
+    path = path_text(uri)
+    return None if path == uri else Path(path)
 
 
 def from_path(path: Path | str) -> str:
-    """The URI of a file, as editors write it: lower drive, colon of the drive escaped."""
-    text = os.fspath(path)
-    if sys.platform == "win32":
-        text = text.replace("\\", "/")
-    host = ""
-    if text.startswith("//"):
-        host, _, rest = text[2:].partition("/")
-        text = "/" + rest
-    if not text.startswith("/"):
-        text = "/" + text
-    return f"file://{host}{quote(_lower_drive(text), safe=_SAFE, errors='surrogateescape')}"
-
-
-def scheme(uri: str) -> str:
-    return uri.partition(":")[0].lower()
+    return uri_of(path)
 
 
 def _lower_drive(path: str) -> str:
     drive = _DRIVE.match(path)
-    return path if drive is None else f"/{drive[1].lower()}{path[2:]}"
+    return path if drive is None else f"{drive[1]}{drive[2].lower()}{path[drive.end(2) :]}"

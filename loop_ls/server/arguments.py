@@ -1,0 +1,67 @@
+"""The one argument object of a command: checked against a table, refused in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loop_ls.server.typed_answers import refused
+
+Json = dict[str, Any]
+#: name -> (what it has to be, in words; the types)
+Shape = dict[str, tuple[str, tuple[type, ...]]]
+
+_TEXT = ("a text", (str,))
+_COUNT = ("a whole number", (int,))
+_FLAG = ("true or false", (bool,))
+_OBJECT = ("an object", (dict,))
+
+TARGETS = ("workflow", "loop", "step")
+
+RUN: Shape = {
+    "uri": _TEXT,
+    "target": _OBJECT,
+    "input": _TEXT,
+    "goal": _TEXT,
+    "message": _TEXT,
+    "parameters": _OBJECT,
+    "maxIterations": _COUNT,
+    "mock": _FLAG,
+    "sessionId": _TEXT,
+    "consent": _TEXT,
+}
+CONTROL: Shape = {"runId": _TEXT}
+RUNS: Shape = {"status": _TEXT, "uri": _TEXT, "limit": _COUNT}
+EVENTS: Shape = {"runId": _TEXT, "afterSeq": _COUNT, "limit": _COUNT}
+NOTHING: Shape = {}
+
+
+def checked(command: str, argument: Any, shape: Shape, required: tuple[str, ...] = ()) -> Json:
+    """The refusal as an answer, or an empty object. Names that are not in the table are ignored: a
+    newer client may say more than this server knows."""
+    if not isinstance(argument, dict):
+        return refused("bad_argument", f"`{command}` takes one object as its argument.")
+    for name in required:
+        if name not in argument:
+            return refused("bad_argument", f"`{command}` needs `{name}` in its argument.")
+    for name, value in argument.items():
+        wanted = shape.get(name)
+        if wanted is None or value is None:
+            continue
+        words, types = wanted
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            return refused("bad_argument", f"`{name}` of `{command}` is {words}.")
+    for name in ("maxIterations", "limit"):
+        if isinstance(value := argument.get(name), int) and value < 1:
+            return refused("bad_argument", f"`{name}` of `{command}` is at least 1.")
+    return _checked_target(argument.get("target"))
+
+
+def _checked_target(target: Any) -> Json:
+    if target is None:
+        return {}
+    kind, name = target.get("kind"), target.get("name")
+    if kind not in TARGETS:
+        return refused("bad_argument", f"`target.kind` is one of {', '.join(f'`{one}`' for one in TARGETS)}.")
+    if kind != "workflow" and not (isinstance(name, str) and name):
+        return refused("bad_argument", f"`target.name` says which {kind} to run.")
+    return {}

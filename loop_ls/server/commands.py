@@ -1,0 +1,77 @@
+"""The commands of `workspace/executeCommand`: one table, one argument object, one typed answer each."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from loop_ls.server import arguments
+from loop_ls.server.typed_answers import Answer, refused, sentence
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+Command = Callable[[Json], Awaitable[Answer]]
+
+#: Refusals that a person who clicked has to hear of; a client that settles answers itself shows them.
+_TOLD = ("loopLs.run", "loopLs.stop", "loopLs.pause", "loopLs.resume", "loopLs.engine.restart")
+
+
+class Commands:
+    """`names` are what the server announces, no more and no less."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        runs = server.runs
+        self._table: dict[str, tuple[Command, arguments.Shape, tuple[str, ...]]] = {
+            "loopLs.run": (runs.start, arguments.RUN, ("uri",)),
+            "loopLs.stop": (runs.stop, arguments.CONTROL, ("runId",)),
+            "loopLs.pause": (runs.pause, arguments.CONTROL, ("runId",)),
+            "loopLs.resume": (runs.resume, arguments.CONTROL, ("runId",)),
+            "loopLs.runs": (runs.recent, arguments.RUNS, ()),
+            "loopLs.status": (runs.status, arguments.CONTROL, ("runId",)),
+            "loopLs.events": (runs.events, arguments.EVENTS, ("runId",)),
+            "loopLs.engine.status": (runs.engine_status, arguments.NOTHING, ()),
+            "loopLs.engine.restart": (runs.engine_restart, arguments.NOTHING, ()),
+        }
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._table)
+
+    async def execute(self, name: str, given: Any) -> Answer:
+        """Never raises: whoever clicked gets an answer that can be shown."""
+        answer = await self._answer(name, given)
+        if not answer.get("ok") and name in _TOLD and not self._server.session.settles_answers:
+            self._tell(answer)
+        return answer
+
+    async def _answer(self, name: str, given: Any) -> Answer:
+        entry = self._table.get(name)
+        if entry is None:
+            known = ", ".join(f"`{one}`" for one in self._table)
+            return refused("not_found", f"`{name}` is no command of this server.", f"It has {known}.")
+        command, shape, required = entry
+        argument = {} if given is None and not required else given
+        if problem := arguments.checked(name, argument, shape, required):
+            return problem
+        try:
+            return await command(argument)
+        except Exception as error:
+            logger.exception(
+                "%s failed with %s", name, {k: argument[k] for k in argument if k in ("uri", "runId", "target")}
+            )
+            message = f"`{name}` failed in the server ({type(error).__name__}: {error})."
+            return refused("internal", message, "The server's log has the details.")
+
+    def _tell(self, answer: Answer) -> None:
+        """Most editors throw the answer of a command away."""
+        level = types.MessageType.Warning
+        params = {"type": int(level), "message": sentence(answer)}
+        self._server.protocol.notify(types.WINDOW_SHOW_MESSAGE, params)

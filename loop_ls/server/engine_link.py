@@ -1,0 +1,135 @@
+"""One engine as the server sees it: found or started when needed, listened to as long as it is there.
+
+Importing the client's libraries takes long enough to be felt while typing, so a thread does it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+#: An engine answers or starts within this; afterwards the command says so.
+LIMIT = 30.0
+
+
+class Client(Protocol):
+    """What we use of `loop_ls.client.EngineClient`. Refusals are answers, not exceptions."""
+
+    async def start(self, args: Json) -> Json: ...
+    async def stop(self, run_id: str) -> Json: ...
+    async def pause(self, run_id: str) -> Json: ...
+    async def resume(self, run_id: str) -> Json: ...
+    async def status(self, run_id: str) -> Json: ...
+    async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Json: ...
+    async def events(self, run_id: str, after: int = 0, limit: int | None = None) -> Json: ...
+    def follow(
+        self,
+        after: int | None = None,
+        run_id: str | None = None,
+        on_connection: Callable[[bool], None] | None = None,
+    ) -> AsyncIterator[Json]: ...
+    async def engine_status(self) -> Json: ...
+    async def engine_stop(self) -> Json: ...
+    async def aclose(self) -> None: ...
+
+
+class Door(Protocol):
+    """How an engine is reached: `connect` starts one where there is none, `find` never does."""
+
+    async def connect(self, root: Path, data_dir: str | None) -> Client: ...
+    async def find(self, root: Path, data_dir: str | None) -> Client | None: ...
+
+
+class EngineDoor:
+    """The real one."""
+
+    async def connect(self, root: Path, data_dir: str | None) -> Client:
+        room = await _room()
+        return cast(Client, await room.connect(root, data_dir))
+
+    async def find(self, root: Path, data_dir: str | None) -> Client | None:
+        room = await _room()
+        return cast("Client | None", await room.find(root, data_dir))
+
+
+async def _room() -> Any:
+    return await asyncio.to_thread(importlib.import_module, "loop_ls.client")
+
+
+def refusal(error: BaseException) -> Json:
+    """What kept us from the engine, as a typed answer."""
+    answer = getattr(error, "answer", None)
+    if callable(answer):
+        return cast(Json, answer())
+    if isinstance(error, TimeoutError):
+        message = f"The engine did not answer within {LIMIT:.0f} seconds."
+        return {"ok": False, "code": "engine_not_ready", "message": message, "hint": "Try `loopLs.engine.restart`."}
+    logger.error("The engine cannot be used", exc_info=error)
+    message = f"The engine cannot be used: {error or type(error).__name__}."
+    return {"ok": False, "code": "engine_not_ready", "message": message, "hint": "The server's log has the details."}
+
+
+class EngineLink:
+    """The engine of one root. `listen` is run, with this link, for as long as there is a client."""
+
+    def __init__(
+        self,
+        door: Door,
+        root: Path,
+        data_dir: str | None,
+        listen: Callable[[EngineLink], Awaitable[None]],
+        own: Callable[[Any, str], asyncio.Task[Any]],
+    ) -> None:
+        self.root, self.data_dir = root, data_dir
+        self._door, self._listen, self._own = door, listen, own
+        self._lock = asyncio.Lock()
+        self.client: Client | None = None
+        self._starts = False
+        self._listener: asyncio.Task[Any] | None = None
+
+    async def connect(self) -> Client:
+        """The client; an engine is started where there is none. One at a time (UP-37, UP-38)."""
+        async with self._lock:
+            if self.client is None or not self._starts:
+                # A client that was only found would not start the engine again if it died.
+                client = await asyncio.wait_for(self._door.connect(self.root, self.data_dir), LIMIT)
+                await self.close()
+                self._use(client, starts=True)
+            assert self.client is not None
+            return self.client
+
+    async def find(self) -> Client | None:
+        """The client if an engine runs already."""
+        async with self._lock:
+            if self.client is None:
+                found = await asyncio.wait_for(self._door.find(self.root, self.data_dir), LIMIT)
+                if found is not None:
+                    self._use(found, starts=False)
+            return self.client
+
+    async def restart(self) -> Client:
+        """End the engine, wait until it is gone, and start it. Unfinished runs go on."""
+        client = await self.find()
+        if client is not None:
+            await asyncio.wait_for(client.engine_stop(), LIMIT)
+            await self.close()
+        return await self.connect()
+
+    async def close(self) -> None:
+        listener, self._listener = self._listener, None
+        client, self.client = self.client, None
+        if listener is not None:
+            listener.cancel()
+        if client is not None:
+            await client.aclose()
+
+    def _use(self, client: Client, starts: bool) -> None:
+        self.client, self._starts = client, starts
+        self._listener = self._own(self._listen(self), f"events of {self.root}")

@@ -1,0 +1,124 @@
+"""One workspace folder: the snapshot of its files, their findings, its settings.
+
+A document that lies in no folder gets one of its own (`loose`): the folder that it lies in, so that
+a single file works, and references to its neighbours too.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.index.document import Document
+from loop_ls.index.roots import Roots
+from loop_ls.index.uris import uri_of
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.check import Checker
+from loop_ls.server import uris
+from loop_ls.server.settings import folder_settings
+
+if TYPE_CHECKING:
+    from loop_ls.formats.settings import Settings
+    from loop_ls.rules.finding import Finding
+
+logger = logging.getLogger(__name__)
+
+#: What cannot be said before all files are known: that a name comes from nowhere, that nobody calls.
+_NEEDS_ALL_FILES = frozenset({"WF501", "WF502", "WF506", "WF601"})
+
+
+class Folder:
+    """`path` is None for a document that is no file. `indexed` tells that the files on disk are known."""
+
+    def __init__(self, uri: str, path: Path | None, editor_settings: Any, loose: bool = False) -> None:
+        self.uri, self.path, self.loose = uri, path, loose
+        self.text = uris.path_text(uri)
+        self.indexed = path is None
+        self._editor_settings = editor_settings
+        settings = folder_settings(path, editor_settings)
+        self.workspace = Workspace.of(Roots(self.text), settings=settings)
+        self._checker = Checker()
+        self._moved: dict[str, Workspace] = {}
+
+    @classmethod
+    def loose_for(cls, uri: str, path: Path | None, editor_settings: Any) -> Folder:
+        """The folder of a document that lies in none of the client's."""
+        if path is None:
+            return cls(uri, None, editor_settings, loose=True)
+        return cls(uris.from_path(path.parent), path.parent, editor_settings, loose=True)
+
+    def holds(self, path: Path | None) -> bool:
+        return path is not None and self.path is not None and path.is_relative_to(self.path)
+
+    # -- documents ----------------------------------------------------------------------------
+
+    def put(self, document: Document) -> None:
+        """This version counts from now on."""
+        self._moved.setdefault(document.uri, self.workspace)
+        self.workspace = self.workspace.with_document(document)
+
+    def remove(self, uri: str) -> None:
+        if uri in self.workspace.documents:
+            self._moved.setdefault(uri, self.workspace)
+            self.workspace = self.workspace.without(uri)
+
+    def replace_all(self, roots: Roots, documents: Iterable[Document]) -> None:
+        """The files on disk are known; `documents` are all there are, open ones included."""
+        self.workspace = Workspace.of(roots, documents, self.workspace.settings)
+        self.indexed = True
+
+    def document(self, uri: str) -> Document | None:
+        return self.workspace.documents.get(uri)
+
+    def documents(self) -> Iterator[Document]:
+        yield from self.workspace.documents.values()
+
+    def take_affected(self) -> set[str]:
+        """The URIs of the documents that changed since the last call, and of those that depend on them."""
+        moved, self._moved = self._moved, {}
+        affected = set(moved)
+        for uri, before in moved.items():
+            for workspace in (before, self.workspace):
+                document = workspace.documents.get(uri)
+                if document is not None:
+                    affected |= workspace.neighbours(document)
+        return affected
+
+    # -- findings -----------------------------------------------------------------------------
+
+    def findings(self, document: Document) -> tuple[Finding, ...]:
+        found = self._checker.findings(self.workspace, document)
+        if self.indexed:
+            return found
+        return tuple(finding for finding in found if finding.rule not in _NEEDS_ALL_FILES)
+
+    # -- settings -----------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        return self.workspace.settings
+
+    @property
+    def data_dir(self) -> str | None:
+        return self.settings.engine.data_dir
+
+    def set_editor_settings(self, section: Any) -> bool:
+        """Whether that changes anything."""
+        self._editor_settings = section
+        return self.read_settings()
+
+    def read_settings(self) -> bool:
+        """Read the settings again; whether they differ."""
+        settings = folder_settings(self.path, self._editor_settings)
+        if settings == self.settings:
+            return False
+        self.workspace = self.workspace.with_settings(settings)
+        return True
+
+
+def canonical(uri: str) -> str:
+    """The URI under which the index knows a document, however the client spells it."""
+    path = uris.path_text(uri)
+    return uri if path == uri else uri_of(path)

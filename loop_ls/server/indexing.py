@@ -1,0 +1,222 @@
+"""The files of the workspace that nobody has open: read in the background, kept up to date by events.
+
+Reading happens in a thread, parsing here in slices of a few milliseconds, so that a keystroke never
+waits for it. An open document always counts as it is in the editor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from loop_ls.formats.recognise import SETTINGS_NAME
+from loop_ls.index.discovery import Discovered, discover, wanted
+from loop_ls.index.document import Document
+from loop_ls.index.uris import uri_of
+from loop_ls.server import disk, uris
+from loop_ls.server.protocol import Refused
+from loop_ls.server.registrations import refresh_diagnostics
+from loop_ls.server.reports import SLICE
+
+if TYPE_CHECKING:
+    from loop_ls.server.folders import Folder
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.text.lines import Text
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+#: Files that are read from disk at a time.
+_BATCH = 64
+#: With fewer files nobody would see the progress.
+_SHOWN_FROM = 200
+#: Events of the disk are gathered this long: a branch switch makes hundreds.
+_GATHER = 0.05
+TOKEN = "loop-ls/index"
+
+
+class Indexing:
+    """One task at a time reads; events that come meanwhile are looked at afterwards."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        self._ready = asyncio.Event()
+        self._task: asyncio.Task[Any] | None = None
+        self._changed: set[str] = set()
+        self._due: asyncio.TimerHandle | None = None
+        self._scanned = 0
+
+    # -- start --------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Index the folders that are not indexed yet, unless that is under way."""
+        if self._task is not None and not self._task.done():
+            return
+        waiting = [folder for folder in self._server.session.all_folders() if not folder.indexed]
+        if waiting:
+            self._task = self._server.own(self._index(waiting), None, "index")
+        else:
+            self._ready.set()
+
+    async def ready(self) -> None:
+        """Wait until all folders are indexed."""
+        self.start()
+        await self._ready.wait()
+
+    def folders_changed(self) -> None:
+        self._server.publisher.publish_all()
+        self._ready.clear()
+        self.start()
+
+    async def _index(self, folders: list[Folder]) -> None:
+        for folder in folders:
+            try:
+                await self._index_folder(folder)
+            except Exception:
+                logger.exception("The files of %s cannot be indexed", folder.text)
+                folder.indexed = True
+        self._server.publisher.publish_all()
+        refresh_diagnostics(self._server)
+        self._server.runs.redraw()
+        self._task = None
+        self.start()
+
+    async def _index_folder(self, folder: Folder) -> None:
+        started = time.perf_counter()
+        found = await asyncio.to_thread(discover, folder.text, folder.settings, not folder.loose)
+        progress = _Progress(self._server, len(found.paths))
+        documents: list[Document] = []
+        for at in range(0, len(found.paths), _BATCH):
+            batch = found.paths[at : at + _BATCH]
+            texts = await asyncio.to_thread(_read, batch)
+            await self._parse(folder, texts, documents)
+            progress.report(at + len(batch))
+        progress.end()
+        self._finish(folder, found, documents)
+        logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
+
+    async def _parse(self, folder: Folder, texts: list[tuple[str, Text]], documents: list[Document]) -> None:
+        until = time.perf_counter() + SLICE
+        for path, text in texts:
+            document = Document.open(uri_of(path), text, path=path)
+            if document.format is not None:
+                documents.append(document)
+            if time.perf_counter() > until:
+                await asyncio.sleep(0)
+                until = time.perf_counter() + SLICE
+
+    def _finish(self, folder: Folder, found: Discovered, documents: list[Document]) -> None:
+        """What is open counts as it is now, and so does what was changed while we read."""
+        known = {document.uri: document for document in documents}
+        known |= {one.document.uri: one.document for one in self._server.session.open.values() if one.folder is folder}
+        folder.replace_all(found.roots, known.values())
+        if found.truncated:
+            logger.warning("%s holds more files than are indexed; the rest is read when it is opened", folder.text)
+        self._gather(set())
+
+    # -- events of the disk -------------------------------------------------------------------
+
+    def changed_on_disk(self, changed: list[str]) -> None:
+        """Files or folders were made, changed or deleted."""
+        self._gather(set(changed))
+
+    def saved(self, uri: str) -> None:
+        """A client that watches nothing saved a file: others may have changed too."""
+        if not self._server.client.watched_files:
+            for folder in self._server.session.all_folders():
+                folder.indexed = False
+            self._ready.clear()
+            self.start()
+
+    def _gather(self, changed: set[str]) -> None:
+        self._changed |= changed
+        if self._changed and self._due is None:
+            self._due = asyncio.get_running_loop().call_later(_GATHER, self._look)
+
+    def _look(self) -> None:
+        self._due = None
+        if self._task is not None and not self._task.done():
+            return  # `_finish` gathers again
+        changed, self._changed = self._changed, set()
+        self._task = self._server.own(self._take(changed), None, "changed files")
+
+    async def _take(self, changed: set[str]) -> None:
+        until = time.perf_counter() + SLICE
+        for uri in changed:
+            path = uris.path_text(uri)
+            for folder in self._server.session.all_folders():
+                if folder.holds(uris.to_path(uri)):
+                    self._take_one(folder, uri, path)
+            if time.perf_counter() > until:
+                await asyncio.sleep(0)
+                until = time.perf_counter() + SLICE
+        self._server.publisher.publish_affected_soon()
+        refresh_diagnostics(self._server)
+        self._task = None
+        self.start()
+        self._gather(set())
+
+    def _take_one(self, folder: Folder, uri: str, path: str) -> None:
+        name = PurePath(path).name
+        if name == SETTINGS_NAME and folder.read_settings():
+            self._server.publisher.publish_all()
+        if name in (SETTINGS_NAME, "config.yaml"):
+            # Where the workflows are may have changed with it.
+            folder.indexed = False
+        if self._server.session.find(uri) is not None:
+            return
+        document = disk.read_document(uri_of(path), path) if wanted(folder.text, path) else None
+        if document is not None:
+            folder.put(document)
+            return
+        below = path + "/"
+        for known in [one for one in folder.documents() if one.path == path or one.path.startswith(below)]:
+            if self._server.session.find(known.uri) is None:
+                folder.remove(known.uri)
+
+
+def _read(paths: list[str]) -> list[tuple[str, Text]]:
+    """In a thread: the texts of files that may be ours."""
+    found = []
+    for path in paths:
+        text = disk.read_text(path)
+        if text is not None:
+            found.append((path, text))
+    return found
+
+
+class _Progress:
+    """Tells a client that shows progress how far the index is, if it takes long."""
+
+    def __init__(self, server: LoopServer, total: int) -> None:
+        self._server, self._total = server, total
+        self._open = False
+        if total >= _SHOWN_FROM and server.client.progress:
+            server.own(self._begin(), None, "index progress")
+
+    async def _begin(self) -> None:
+        try:
+            await self._server.protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": TOKEN})
+        except (Refused, TimeoutError):
+            return
+        if self._total:
+            self._open = True
+            self._send({"kind": "begin", "title": "Reading workflows", "cancellable": False, "percentage": 0})
+
+    def report(self, done: int) -> None:
+        if self._open:
+            self._send({"kind": "report", "message": f"{done}/{self._total}", "percentage": 100 * done // self._total})
+
+    def end(self) -> None:
+        self._total = 0
+        if self._open:
+            self._open = False
+            self._send({"kind": "end"})
+
+    def _send(self, value: Json) -> None:
+        self._server.protocol.notify(types.PROGRESS, {"token": TOKEN, "value": value})

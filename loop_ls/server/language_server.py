@@ -1,0 +1,138 @@
+"""The server as a whole: what is made at start, what happens when, and how it ends.
+
+Holds the parts together and does none of their work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from pygls.lsp.server import LanguageServer
+
+from loop_ls import __version__
+from loop_ls.server import registrations
+from loop_ls.server.capabilities import ClientFacts, client_facts, server_capabilities
+from loop_ls.server.commands import Commands
+from loop_ls.server.converter import LateConverter
+from loop_ls.server.engine_link import Door
+from loop_ls.server.inbox import Inbox
+from loop_ls.server.indexing import Indexing
+from loop_ls.server.protocol import LoopProtocol
+from loop_ls.server.publisher import Publisher
+from loop_ls.server.reports import Reports
+from loop_ls.server.routes import register
+from loop_ls.server.runs import Runs
+from loop_ls.server.session import Session
+from loop_ls.server.tasks import Tasks
+from loop_ls.server.texts import Texts
+
+if TYPE_CHECKING:
+    from pygls.server import ServerErrors
+
+logger = logging.getLogger(__name__)
+
+#: Seconds without a message after which start-up work that can wait is done.
+_QUIET = 0.25
+
+
+class LoopServer(LanguageServer):
+    """One server for one client."""
+
+    protocol: LoopProtocol
+
+    def __init__(self, door: Door | None = None) -> None:
+        super().__init__("loop-ls", __version__, protocol_cls=LoopProtocol, converter_factory=LateConverter)
+        self.client = ClientFacts()
+        self.tasks = Tasks()
+        self.session = Session()
+        self.publisher = Publisher(self)
+        self.reports = Reports(self)
+        self.texts = Texts(self)
+        self.indexing = Indexing(self)
+        self.runs = Runs(self, door)
+        self.commands = Commands(self)
+        self._ended: asyncio.Future[int] | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        register(self)
+
+    # -- the conversation ---------------------------------------------------------------------
+
+    def initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.client = client_facts(params)
+        self.session.begin(params, self.client)
+        return {
+            "capabilities": server_capabilities(self.client, self.commands.names),
+            "serverInfo": {"name": self.name, "version": self.version},
+        }
+
+    def initialized(self) -> None:
+        self.own(registrations.register(self), None, "registrations")
+        self._later()
+
+    def settle(self) -> None:
+        """A batch of messages was handled: say what changed by it."""
+        self.publisher.flush()
+        self._later()
+
+    def _later(self) -> None:
+        """Work that can wait runs when the client has been quiet for a moment."""
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(_QUIET, self._quiet)
+
+    def _quiet(self) -> None:
+        self._idle = None
+        self.indexing.start()
+        if self.texts.fresh:
+            # A fresh tree would otherwise be walked by every later collection, in the middle of a keystroke.
+            self.texts.fresh = False
+            gc.collect()
+            gc.freeze()
+
+    async def close(self) -> None:
+        """`shutdown`: let go of the engine and end what runs here. Runs go on in the engine."""
+        await self.runs.close()
+        await self.tasks.close()
+
+    # -- services for the parts ---------------------------------------------------------------
+
+    def own(
+        self, work: Coroutine[Any, Any, Any], failed: Callable[[BaseException], None] | None, name: str = "notification"
+    ) -> asyncio.Task[Any]:
+        return self.tasks.start(work, name, failed)
+
+    def place_of(self, params: Any) -> str:
+        """Document and version that a message is about, for the log."""
+        document = params.get("textDocument") if isinstance(params, dict) else None
+        uri = document.get("uri") if isinstance(document, dict) else None
+        if not isinstance(uri, str):
+            return ""
+        opened = self.session.find(uri)
+        return uri if opened is None else f"{uri} version {opened.document.version}"
+
+    def report_server_error(self, error: Exception, source: ServerErrors) -> None:
+        """Never a popup: what failed stands in the log, with its place, and in the answer."""
+        logger.error("%s: %s", source.__name__, error)
+
+    # -- running ------------------------------------------------------------------------------
+
+    def listen(self) -> Inbox:
+        """Where messages of the client go from now on. Called inside the running loop."""
+        loop = asyncio.get_running_loop()
+        self._ended = loop.create_future()
+        return Inbox(loop, self.protocol.receive)
+
+    def stop(self, status: int) -> None:
+        """End the process with this status. The first reason counts."""
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(status)
+
+    async def ended(self) -> int:
+        assert self._ended is not None
+        status = await self._ended
+        await self.close()
+        return status

@@ -1,0 +1,146 @@
+"""The one publisher of diagnostics: what a file says (`loop-ls`) and what its runs said (`loop-run`).
+
+A client that pulls gets only the second by push; a client that does not gets both in one message,
+since the next message for a document replaces the last. Nothing is sent twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lsprotocol import types
+
+from loop_ls.server.diagnostics import RUN_SOURCE, SOURCE, Diagnostic, diagnostics
+
+if TYPE_CHECKING:
+    from loop_ls.index.document import Document
+    from loop_ls.rules.finding import Finding
+    from loop_ls.server.folders import Folder
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.session import OpenDocument
+
+logger = logging.getLogger(__name__)
+
+
+class _Report(NamedTuple):
+    name: str
+    document: Document
+    findings: tuple[Finding, ...]
+    diagnostics: list[Diagnostic]
+
+
+class Publisher:
+    """Keeps what was said last about each document."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        self._touched: dict[str, OpenDocument] = {}
+        self._sent: dict[str, list[Diagnostic]] = {}
+        self._reports: dict[str, _Report] = {}
+        self._count = 0
+        self._rest: asyncio.Handle | None = None
+
+    # -- push ---------------------------------------------------------------------------------
+
+    def touch(self, opened: OpenDocument) -> None:
+        """This document changed: `flush` publishes it."""
+        self._touched[opened.key] = opened
+
+    def flush(self) -> None:
+        """Publish what was touched now; documents that depend on it follow when nothing else waits."""
+        if not self._touched:
+            return
+        touched, self._touched = self._touched, {}
+        for opened in touched.values():
+            self._publish(opened, touched=True)
+        self.publish_affected_soon()
+
+    def publish_affected_soon(self) -> None:
+        """Look again at the documents that depend on what changed, once the queue is empty."""
+        if self._rest is None:
+            self._rest = asyncio.get_running_loop().call_soon(self._publish_affected)
+
+    def _publish_affected(self) -> None:
+        self._rest = None
+        session = self._server.session
+        affected = {uri for folder in session.all_folders() for uri in folder.take_affected()}
+        for uri in affected:
+            opened = session.find(uri)
+            if opened is not None:
+                self._publish(opened)
+        if affected:
+            self._server.reports.changed(affected)
+
+    def publish_all(self) -> None:
+        """Settings, folders or the whole index changed."""
+        for opened in tuple(self._server.session.open.values()):
+            self._publish(opened)
+        self._server.reports.changed(None)
+
+    def publish_runs(self, opened: OpenDocument) -> None:
+        """A run said something about this document."""
+        self._publish(opened)
+
+    def closed(self, opened: OpenDocument) -> None:
+        """A closed document has no findings here (UP-26); workspace diagnostics tell of it."""
+        self._touched.pop(opened.key, None)
+        self._reports.pop(opened.key, None)
+        if self._sent.pop(opened.key, None):
+            self._send(opened.uri, None, [])
+        self.publish_affected_soon()
+
+    def forget(self, key: str) -> None:
+        """This file is gone."""
+        self._reports.pop(key, None)
+
+    def _publish(self, opened: OpenDocument, touched: bool = False) -> None:
+        if self._server.session.open.get(opened.key) is not opened:
+            return
+        pulls = self._server.client.pull_diagnostics
+        try:
+            found = self._run_diagnostics(opened)
+            if not pulls:
+                found = self.report(opened)[1] + found
+        except Exception:
+            logger.exception("The diagnostics of %s version %s failed", opened.uri, opened.document.version)
+            return
+        # A client that waits for diagnostics is told of every version; everybody else only of news.
+        if found != self._sent.get(opened.key, []) or (touched and not pulls):
+            self._sent[opened.key] = found
+            self._send(opened.uri, opened.document.version, found)
+
+    def _send(self, uri: str, version: int | None, found: list[Diagnostic]) -> None:
+        params: dict[str, Any] = {"uri": uri, "diagnostics": found}
+        if version is not None:
+            params["version"] = version
+        self._server.protocol.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+
+    def _run_diagnostics(self, opened: OpenDocument) -> list[Diagnostic]:
+        session = self._server.session
+        found = self._server.runs.findings(opened)
+        if not found:
+            return []
+        places = session.places(opened.document)
+        return diagnostics(found, opened.uri, places, session.places_of, self._server.client, RUN_SOURCE)
+
+    # -- pull ---------------------------------------------------------------------------------
+
+    def report(self, opened: OpenDocument) -> tuple[str, list[Diagnostic]]:
+        """The findings of an open document, with an id that changes when they do."""
+        return self.report_on(opened.key, opened.uri, opened.folder, opened.document)
+
+    def report_on(self, key: str, uri: str, folder: Folder, document: Document) -> tuple[str, list[Diagnostic]]:
+        session, findings = self._server.session, folder.findings(document)
+        known = self._reports.get(key)
+        if known is None or known.document is not document or known.findings is not findings:
+            found = diagnostics(findings, uri, session.places(document), session.places_of, self._server.client, SOURCE)
+            same = known is not None and known.diagnostics == found
+            name = known.name if known is not None and same else self._next_id()
+            known = self._reports[key] = _Report(name, document, findings, found)
+        return known.name, known.diagnostics
+
+    def _next_id(self) -> str:
+        self._count += 1
+        return f"loop-ls:{self._count}"

@@ -1,0 +1,75 @@
+"""What is arranged with the client after `initialized`: settings, watched files, warm converters."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from loop_ls.server.protocol import Refused
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+SECTION = "loopLs"
+#: Files that can change what other files mean. A folder that is moved or deleted is told of by its name alone.
+WATCHED = ("**/*.{yaml,yml,json}", "**/.loop-ls.yaml", "**/")
+
+
+async def register(server: LoopServer) -> None:
+    registrations = []
+    if server.client.watched_files:
+        watchers = [{"globPattern": pattern} for pattern in WATCHED[:2]]
+        registrations.append(_registration(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, {"watchers": watchers}))
+    if server.client.configuration_registration:
+        registrations.append(_registration(types.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": SECTION}))
+    if registrations:
+        try:
+            await server.protocol.ask(types.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
+        except (Refused, TimeoutError) as error:
+            logger.info("The client registers nothing: %s", error)
+    await read_configuration(server)
+
+
+def _registration(method: str, options: Json) -> Json:
+    return {"id": f"loop-ls/{method}", "method": method, "registerOptions": options}
+
+
+async def read_configuration(server: LoopServer) -> None:
+    """Ask for the section `loopLs`. Whatever comes back, the server goes on (UP-30)."""
+    if not server.client.configuration:
+        return
+    try:
+        answer = await server.protocol.ask(types.WORKSPACE_CONFIGURATION, {"items": [{"section": SECTION}]})
+    except (Refused, TimeoutError) as error:
+        logger.warning("The editor's settings cannot be read, defaults are used: %s", error or "no answer in time")
+        return
+    section = answer[0] if isinstance(answer, list) and answer else None
+    if section is not None and not isinstance(section, dict):
+        logger.warning("The editor's settings for `%s` are no object, defaults are used: %r", SECTION, section)
+        section = None
+    apply_configuration(server, section)
+
+
+def apply_configuration(server: LoopServer, section: Any) -> None:
+    """Use these settings of the editor, and look at every file again if they differ."""
+    if server.session.set_editor_settings(section):
+        server.publisher.publish_all()
+        refresh_diagnostics(server)
+
+
+def refresh_diagnostics(server: LoopServer) -> None:
+    """Have a client that pulls ask again."""
+    if server.client.diagnostic_refresh:
+        server.own(_refresh(server), None, "diagnostic refresh")
+
+
+async def _refresh(server: LoopServer) -> None:
+    try:
+        await server.protocol.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+    except (Refused, TimeoutError) as error:
+        logger.info("The client does not ask for diagnostics again: %s", error)

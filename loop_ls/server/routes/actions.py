@@ -1,0 +1,124 @@
+"""Code actions, and their edits when one is chosen: always against the text as it is then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified
+
+from loop_ls.features.actions import actions, fix_all
+from loop_ls.features.values import Action, ActionKind
+from loop_ls.rules.finding import Tier
+from loop_ls.server.diagnostics import diagnostics
+from loop_ls.server.edits import workspace_edit
+from loop_ls.server.routes.asked import asked
+from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.session import OpenDocument
+
+Json = dict[str, Any]
+
+
+def register(server: LoopServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
+    def on_actions(params: types.CodeActionParams) -> list[Json] | None:
+        opened = asked(server, params)
+        if opened is None:
+            return None
+        places = server.session.places(opened.document)
+        start, end = params.range.start, params.range.end
+        span = Span(places.read(start.line, start.character), places.read(end.line, end.character))
+        only = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
+        return [_written(server, opened, action, span) for action in _offered(opened, span) if _wanted(action, only)]
+
+    def resolve(action: Json) -> Json:
+        data = action.get("data")
+        if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
+            return action
+        opened = server.session.find(uri)
+        chosen = None if opened is None else _same(opened, data)
+        edit = None if chosen is None or chosen.edits is None else workspace_edit(server, chosen.edits())
+        if edit is None:
+            raise JsonRpcContentModified(f"`{action.get('title')}` does not fit the text any more")
+        return {**action, "edit": edit}
+
+    server.feature(types.CODE_ACTION_RESOLVE)(resolve)
+    server.protocol.raw[types.CODE_ACTION_RESOLVE] = resolve
+
+
+def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
+    findings = opened.findings
+    yield from actions(opened.document, findings, span)
+    everything = fix_all(opened.document, findings)
+    if everything is not None:
+        yield everything
+
+
+def _wanted(action: Action, only: Sequence[str]) -> bool:
+    """`only` names kinds and stands for their sub-kinds too. Fixing everything is never a mere suggestion."""
+    kind = action.kind.value
+    if not only:
+        return action.kind is not ActionKind.FIX_ALL
+    return any(not wanted or kind == wanted or kind.startswith(wanted + ".") for wanted in only)
+
+
+def _written(server: LoopServer, opened: OpenDocument, action: Action, span: Span) -> Json:
+    client = server.client
+    title = action.title if action.tier is Tier.SAFE else f"{action.title} (review)"
+    if not client.action_literals:
+        return _as_command(action, title)
+    found: Json = {"title": title, "kind": action.kind.value}
+    if action.preferred:
+        found["isPreferred"] = True
+    if action.findings:
+        findings = [opened.findings[index] for index in action.findings]
+        session = server.session
+        found["diagnostics"] = diagnostics(
+            findings, opened.uri, session.places(opened.document), session.places_of, client
+        )
+    if action.command is not None:
+        found["command"] = {"title": title, "command": action.command.name, "arguments": [action.command.argument]}
+    if action.edits is None:
+        return found
+    if client.action_resolve:
+        found["data"] = {
+            "uri": opened.uri,
+            "title": action.title,
+            "kind": action.kind.value,
+            "version": opened.document.version,
+            "at": [*span.start, *span.end],
+        }
+    else:
+        found["edit"] = workspace_edit(server, action.edits())
+    return found
+
+
+def _as_command(action: Action, title: str) -> Json:
+    """For clients from before code actions had edits: they can only be shown what a command does."""
+    command = action.command
+    return {
+        "title": title,
+        "command": "" if command is None else command.name,
+        "arguments": [] if command is None else [command.argument],
+    }
+
+
+def _same(opened: OpenDocument, data: Json) -> Action | None:
+    """The action that was shown, for the text as it is now."""
+    at = data.get("at")
+    if not isinstance(at, list) or len(at) != 4 or not all(isinstance(number, int) for number in at):
+        return None
+    span = Span(Position(at[0], at[1]), Position(at[2], at[3]))
+    if data.get("version") != opened.document.version:
+        # The place may have moved: its title names what it is about.
+        span = Span(Position(0, 0), opened.document.text.end)
+    alike = [
+        action
+        for action in _offered(opened, span)
+        if action.title == data.get("title") and action.kind.value == data.get("kind")
+    ]
+    return alike[0] if alike else None

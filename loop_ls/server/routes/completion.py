@@ -1,0 +1,100 @@
+"""Completion and its later documentation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from loop_ls.features import completion
+from loop_ls.features.values import Item, ItemKind
+from loop_ls.server.routes.asked import asked
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.places import Places
+    from loop_ls.server.session import OpenDocument
+
+Json = dict[str, Any]
+
+_KINDS = {
+    ItemKind.KEY: types.CompletionItemKind.Property,
+    ItemKind.VALUE: types.CompletionItemKind.EnumMember,
+    ItemKind.VARIABLE: types.CompletionItemKind.Variable,
+    ItemKind.ELEMENT: types.CompletionItemKind.Reference,
+    ItemKind.WORKFLOW: types.CompletionItemKind.Module,
+    ItemKind.PARAMETER: types.CompletionItemKind.Field,
+    ItemKind.PROVIDER: types.CompletionItemKind.Interface,
+    ItemKind.MODEL: types.CompletionItemKind.Class,
+    ItemKind.CRITERION: types.CompletionItemKind.Text,
+    ItemKind.SNIPPET: types.CompletionItemKind.Snippet,
+    ItemKind.FILE: types.CompletionItemKind.File,
+}
+KINDS = {kind: int(number) for kind, number in _KINDS.items()}
+#: Documentation of so many items is told at once to a client that will not ask for it.
+_MOST_TOLD = 50
+
+
+def register(server: LoopServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION)
+    def complete(params: types.CompletionParams) -> Json | None:
+        opened = asked(server, params)
+        if opened is None:
+            return None
+        places = server.session.places(opened.document)
+        at = places.read(params.position.line, params.position.character)
+        found = completion.complete(opened.folder.workspace, opened.document, at, opened.folder.settings)
+        span = places.range(found.span)
+        tell = not server.client.resolve_documentation and len(found.items) <= _MOST_TOLD
+        return {
+            "isIncomplete": found.incomplete,
+            "items": [_item(server, opened, places, span, item, tell) for item in found.items],
+        }
+
+    def resolve(item: Json) -> Json:
+        data = item.get("data")
+        if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
+            return item
+        opened, about = server.session.find(uri), data.get("about")
+        if opened is None or not isinstance(about, list) or not all(isinstance(part, str) for part in about):
+            return item
+        told = completion.describe(opened.folder.workspace, opened.document, tuple(about))
+        return item if told is None else {**item, "documentation": {"kind": "markdown", "value": told}}
+
+    server.feature(types.COMPLETION_ITEM_RESOLVE)(resolve)
+    # The item goes back as it came, with what the client itself put in.
+    server.protocol.raw[types.COMPLETION_ITEM_RESOLVE] = resolve
+
+
+def _item(server: LoopServer, opened: OpenDocument, places: Places, span: Json, item: Item, tell: bool) -> Json:
+    client = server.client
+    snippet = item.snippet if client.snippets else None
+    found: Json = {
+        "label": item.label,
+        "kind": KINDS[item.kind],
+        "textEdit": {"range": span, "newText": item.text if snippet is None else snippet},
+        "insertTextMode": 1,
+    }
+    if snippet is not None:
+        found["insertTextFormat"] = 2
+    if item.detail:
+        found["detail"] = item.detail
+    if item.sort:
+        found["sortText"] = item.sort
+    if item.filter is not None:
+        found["filterText"] = item.filter
+    if item.preselect:
+        found["preselect"] = True
+    if item.more:
+        found["additionalTextEdits"] = [{"range": places.range(e.span), "newText": e.text} for e in item.more]
+    if item.again and client.suggest_command:
+        found["command"] = {"title": "Suggest", "command": client.suggest_command}
+    documentation = item.documentation
+    if item.about and documentation is None:
+        if tell:
+            documentation = completion.describe(opened.folder.workspace, opened.document, item.about)
+        else:
+            found["data"] = {"uri": opened.uri, "about": list(item.about)}
+    if documentation is not None:
+        found["documentation"] = {"kind": "markdown" if client.markdown else "plaintext", "value": documentation}
+    return found

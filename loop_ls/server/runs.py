@@ -1,0 +1,287 @@
+"""Runs, as the editor's commands see them: checked here, done by the engine, shown by `run_show`.
+
+This room never runs anything. It finds the engine of a document's folder, hands over the text as it is
+in the editor, and passes typed answers through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.features.run_findings import run_findings
+from loop_ls.index.head import SECTIONS
+from loop_ls.rules.finding import Finding, Severity
+from loop_ls.server import consent, uris
+from loop_ls.server.engine_link import LIMIT, Client, Door, EngineDoor, EngineLink, refusal
+from loop_ls.server.run_show import RunShow
+from loop_ls.server.run_watch import RunWatch
+from loop_ls.server.typed_answers import Answer, refused
+
+if TYPE_CHECKING:
+    from loop_ls.features.values import RunView
+    from loop_ls.server.folders import Folder
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.run_record import RunRecord
+    from loop_ls.server.session import OpenDocument
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+#: A repeated key. Repeated `steps` and `loops` blocks are run as joined, so they keep no run from starting (D15).
+_REPEATED = "WF005"
+#: What of the argument goes to the engine as it is.
+_PASSED = ("target", "input", "goal", "message", "parameters", "maxIterations", "mock", "sessionId", "consent")
+
+
+class Runs:
+    """One link and one watch for each folder that has an engine."""
+
+    def __init__(self, server: LoopServer, door: Door | None = None) -> None:
+        self._server = server
+        self._door = door or EngineDoor()
+        self._show = RunShow(server)
+        self._links: dict[str, tuple[EngineLink, RunWatch]] = {}
+
+    # -- commands -----------------------------------------------------------------------------
+
+    async def start(self, argument: Json) -> Answer:
+        """`loopLs.run`."""
+        session = self._server.session
+        if not session.trusted:
+            hint = "Trust the workspace, then run it again."
+            return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
+        opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
+        if opened is None:
+            return refused("not_found", f"`{argument['uri']}` is not open and cannot be read.")
+        if problem := hindrance(opened):
+            return problem
+        request = self._request(opened, argument)
+        answer = await self._start(opened.folder, request)
+        if answer.get("code") == "consent_required" and not session.settles_answers and "consent" not in request:
+            self._server.own(self._ask_and_start(opened.folder, request, answer), None, "consent")
+        return answer
+
+    async def _start(self, folder: Folder, request: Json) -> Answer:
+        link, watch = self._link(folder)
+        try:
+            client = await link.connect()
+            answer = await asyncio.wait_for(client.start(request), LIMIT)
+        except Exception as error:
+            return refusal(error)
+        if answer.get("ok"):
+            self._server.own(watch.track(link, str(answer["runId"]), ours=True), None, "new run")
+        return answer
+
+    async def _ask_and_start(self, folder: Folder, request: Json, answer: Answer) -> None:
+        if await consent.allowed(self._server, answer):
+            await self._start(folder, {**request, "consent": answer.get("digest")})
+
+    def _request(self, opened: OpenDocument, argument: Json) -> Json:
+        folder = opened.folder
+        request: Json = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
+        request |= {"root": str(self._path(folder)), "uri": opened.uri, "origin": "editor", "detach": False}
+        path = uris.to_path(opened.uri)
+        if path is not None:
+            request["path"] = str(path)
+        texts = {
+            uris.path_text(other.uri): str(other.document.text)
+            for other in self._server.session.open.values()
+            if other.folder is folder and other.document.format == "workflow"
+        }
+        request["texts"] = {**texts, uris.path_text(opened.uri): str(opened.document.text)}
+        return request
+
+    async def stop(self, argument: Json) -> Answer:
+        return await self._control("stop", argument["runId"])
+
+    async def pause(self, argument: Json) -> Answer:
+        return await self._control("pause", argument["runId"])
+
+    async def resume(self, argument: Json) -> Answer:
+        return await self._control("resume", argument["runId"])
+
+    async def _control(self, verb: str, run_id: str) -> Answer:
+        """One run, or `all` of every engine that is known."""
+        if run_id != "all":
+            return await self._ask_home(run_id, lambda client: getattr(client, verb)(run_id))
+        runs: list[Json] = []
+        for client in await self._clients():
+            answer: Answer = await asyncio.wait_for(getattr(client, verb)("all"), LIMIT)
+            if not answer.get("ok"):
+                return answer
+            runs += answer.get("runs", [])
+        return {"ok": True, "runs": runs}
+
+    async def recent(self, argument: Json) -> Answer:
+        """`loopLs.runs`, newest first."""
+        status, uri, limit = argument.get("status"), argument.get("uri"), argument.get("limit")
+        runs: list[Json] = []
+        try:
+            clients = await self._clients(uri)
+            if not clients:
+                clients = [await self._link(self._default_folder(uri))[0].connect()]
+            for client in clients:
+                answer = await asyncio.wait_for(client.runs(status=status, uri=uri, limit=limit), LIMIT)
+                if not answer.get("ok"):
+                    return answer
+                runs += answer["runs"]
+        except Exception as error:
+            return refusal(error)
+        runs.sort(key=lambda state: str(state.get("startedAt", "")), reverse=True)
+        return {"ok": True, "runs": runs[:limit] if limit else runs}
+
+    async def status(self, argument: Json) -> Answer:
+        return await self._ask_home(argument["runId"], lambda client: client.status(argument["runId"]))
+
+    async def events(self, argument: Json) -> Answer:
+        after, limit = argument.get("afterSeq") or 0, argument.get("limit")
+        return await self._ask_home(
+            argument["runId"], lambda client: client.events(argument["runId"], after=after, limit=limit)
+        )
+
+    async def engine_status(self, argument: Json) -> Answer:
+        """Tells of a running engine and starts none."""
+        try:
+            client = await self._link(self._default_folder(argument.get("uri")))[0].find()
+            if client is None:
+                return {"ok": True, "engine": {"running": False}}
+            return await asyncio.wait_for(client.engine_status(), LIMIT)
+        except Exception as error:
+            return refusal(error)
+
+    async def engine_restart(self, argument: Json) -> Answer:
+        try:
+            client = await self._link(self._default_folder(argument.get("uri")))[0].restart()
+            return await asyncio.wait_for(client.engine_status(), LIMIT)
+        except Exception as error:
+            return refusal(error)
+
+    # -- what files show of runs --------------------------------------------------------------
+
+    def records(self, key: str) -> list[RunRecord]:
+        return [record for _, watch in self._links.values() for record in watch.runs_of(key)]
+
+    def views(self, opened: OpenDocument) -> list[RunView]:
+        """The runs of a file, latest last."""
+        return [record.view() for record in self.records(opened.key) if record.state]
+
+    def findings(self, opened: OpenDocument) -> tuple[Finding, ...]:
+        """What the runs said about the file as it is now; of each loop its latest run counts."""
+        records = [record for record in self.records(opened.key) if record.state]
+        return latest(opened, records) if records else ()
+
+    def opened(self, opened: OpenDocument) -> None:
+        """A file was opened: an engine that runs already may know runs of it (UP-74)."""
+        if opened.document.format == "workflow":
+            self._server.own(self._look(opened), None, "runs of an opened file")
+
+    def redraw(self) -> None:
+        """The lenses may tell more now."""
+        self._show.redraw_lenses()
+
+    async def _look(self, opened: OpenDocument) -> None:
+        link, watch = self._link(opened.folder)
+        if link.client is not None:
+            await watch.look_around(link, opened.uri)
+        else:
+            await link.find()
+
+    async def close(self) -> None:
+        """Let go. The runs go on in the engine."""
+        self._show.close()
+        links, self._links = self._links, {}
+        for link, _ in links.values():
+            await link.close()
+
+    # -- engines ------------------------------------------------------------------------------
+
+    def _link(self, folder: Folder) -> tuple[EngineLink, RunWatch]:
+        path = self._path(folder)
+        found = self._links.get(str(path))
+        if found is None:
+            watch = RunWatch(self._server, path, self._show)
+            link = EngineLink(self._door, path, folder.data_dir, watch.listen, self._own)
+            found = self._links[str(path)] = (link, watch)
+        return found
+
+    def _own(self, work: Any, name: str) -> asyncio.Task[Any]:
+        return self._server.own(work, None, name)
+
+    def _path(self, folder: Folder) -> Path:
+        return folder.path or Path.cwd()
+
+    def _default_folder(self, uri: str | None) -> Folder:
+        session = self._server.session
+        if uri is not None:
+            return session.folder_of(uri)
+        first = next(iter(session.all_folders()), None)
+        return first or session.folder_of(uris.from_path(Path.cwd() / "untitled.yaml"))
+
+    async def _clients(self, uri: str | None = None) -> list[Client]:
+        """The engines that run already, of one document's folder or of all."""
+        session = self._server.session
+        folders = [session.folder_of(uri)] if uri is not None else list(session.all_folders())
+        found = []
+        for folder in folders:
+            if (client := await self._link(folder)[0].find()) is not None:
+                found.append(client)
+        return found
+
+    async def _ask_home(self, run_id: str, ask: Any) -> Answer:
+        """Ask the engine that has the run; of an unknown run, every engine, started where there is none."""
+        try:
+            for link, watch in self._links.values():
+                if run_id in watch.records:
+                    return await asyncio.wait_for(ask(await link.connect()), LIMIT)
+            clients = await self._clients()
+            if not clients:
+                clients = [await self._link(self._default_folder(None))[0].connect()]
+            answer: Answer = {}
+            for client in clients:
+                answer = await asyncio.wait_for(ask(client), LIMIT)
+                if answer.get("ok") or answer.get("code") != "not_found":
+                    return answer
+            return answer
+        except Exception as error:
+            return refusal(error)
+
+
+def hindrance(opened: OpenDocument) -> Answer:
+    """Why a document is not run, or an empty object."""
+    name = opened.uri.rpartition("/")[2]
+    if opened.document.format != "workflow":
+        hint = "A workflow says `$schema: workflow/v2.0`."
+        return refused("bad_argument", f"`{name}` is no workflow, so there is nothing to run.", hint)
+    joined = {
+        opened.document.absolute(repeated.later.piece, repeated.later.entry.key.span)
+        for repeated in opened.document.head.repeated
+        if repeated.later.name in SECTIONS
+    }
+    errors = [
+        finding
+        for finding in opened.findings
+        if finding.severity is Severity.ERROR and not (finding.rule == _REPEATED and finding.span in joined)
+    ]
+    if not errors:
+        return {}
+    first = errors[0]
+    place = f"line {first.span.start.line + 1}"
+    more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    return refused(
+        "file_has_errors",
+        f"`{name}` has errors, {place}: {first.rule}: {first.message}{more}",
+        "Repair the errors, then run it again.",
+        errors=len(errors),
+    )
+
+
+def latest(opened: OpenDocument, records: list[RunRecord]) -> tuple[Finding, ...]:
+    """Findings of the newest run of each loop, in the order of the file."""
+    found: dict[Any, Finding] = {}
+    for record in records:
+        for finding in run_findings(opened.document, record.view_for(opened.document)):
+            found[finding.span] = finding
+    return tuple(sorted(found.values(), key=lambda finding: finding.span))

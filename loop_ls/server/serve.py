@@ -1,0 +1,67 @@
+"""Runs the language server over standard input and output, or for one client over TCP."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+
+from loop_ls.server import lazy_types
+
+lazy_types.load()
+
+from loop_ls.server.engine_link import Door  # noqa: E402
+from loop_ls.server.language_server import LoopServer  # noqa: E402
+from loop_ls.server.transport import Connection, claim_stdio, read_connection, read_in_thread  # noqa: E402
+
+logger = logging.getLogger(__name__)
+
+#: Collections are rare: nearly everything a server makes lives as long as the document it belongs to.
+_THRESHOLDS = (50_000, 20, 50)
+
+
+def serve_stdio(door: Door | None = None) -> int:
+    """Exit status: 0 after `shutdown`, 1 when the client just left."""
+    source, pipe = claim_stdio()
+    server = LoopServer(door)
+    server.protocol.set_writer(pipe)
+
+    async def run() -> int:
+        inbox = server.listen()
+        _tune_memory()
+        read_in_thread(source, inbox)
+        return await server.ended()
+
+    return asyncio.run(run())
+
+
+def serve_tcp(port: int, door: Door | None = None, host: str = "127.0.0.1") -> int:
+    """One client; the server ends with it."""
+    server = LoopServer(door)
+
+    async def run() -> int:
+        inbox = server.listen()
+        _tune_memory()
+        readers: list[asyncio.Task[None]] = []
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if readers:
+                writer.close()
+                return
+            server.protocol.set_writer(Connection(writer))
+            readers.append(server.own(read_connection(reader, inbox), None, "connection"))
+
+        listener = await asyncio.start_server(connected, host, port)
+        logger.info("Waiting for a client on %s port %s", host, listener.sockets[0].getsockname()[1])
+        async with listener:
+            return await server.ended()
+
+    return asyncio.run(run())
+
+
+def _tune_memory() -> None:
+    """What was imported stays: it need not be walked again by any collection."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_THRESHOLDS)
+    gc.enable()

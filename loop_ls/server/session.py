@@ -1,0 +1,173 @@
+"""What the client has open: folders, documents, trust, settings. The only place that holds state.
+
+Everything is looked up by the key of a URI (`uris.key`). Documents and workspaces are immutable
+snapshots; this module swaps them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from loop_ls.index.document import Document
+from loop_ls.rules.finding import Finding
+from loop_ls.server import disk, uris
+from loop_ls.server.capabilities import ClientFacts
+from loop_ls.server.folders import Folder, canonical
+from loop_ls.server.places import Places
+from loop_ls.text.encoding import Encoding
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class OpenDocument:
+    """A document as the editor shows it. `uri` is spelled as the client spells it."""
+
+    uri: str
+    key: str
+    folder: Folder
+    document: Document
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self.folder.findings(self.document)
+
+
+class Session:
+    """One client's view. Folders come and go while it lasts."""
+
+    def __init__(self) -> None:
+        self.encoding: Encoding = "utf-16"
+        self.trusted = True
+        self.settles_answers = False
+        self.folders: dict[str, Folder] = {}
+        self.open: dict[str, OpenDocument] = {}
+        self._editor_settings: Any = None
+
+    def begin(self, params: dict[str, Any], client: ClientFacts) -> None:
+        """`initialize`. `settlesAnswers` says that the client itself asks for what a command's answer
+        misses, and shows refusals."""
+        self.encoding = cast(Encoding, client.encoding)
+        options = params.get("initializationOptions")
+        options = options if isinstance(options, dict) else {}
+        self.trusted = options.get("trusted") is not False
+        self.settles_answers = options.get("settlesAnswers") is True
+        self._editor_settings = options.get("settings")
+        for uri in _folders(params):
+            self.add_folder(uri)
+
+    # -- folders ------------------------------------------------------------------------------
+
+    def add_folder(self, uri: str) -> None:
+        key = uris.key(uri)
+        if key not in self.folders:
+            self.folders[key] = Folder(uri, uris.to_path(uri), self._editor_settings)
+            self._place_again()
+
+    def remove_folder(self, uri: str) -> None:
+        if self.folders.pop(uris.key(uri), None) is not None:
+            self._place_again()
+
+    def set_editor_settings(self, section: Any) -> bool:
+        """What the editor says for the section `loopLs`; whether it changes anything."""
+        self._editor_settings = section
+        differ = [folder.set_editor_settings(section) for folder in self.all_folders()]
+        return any(differ)
+
+    def all_folders(self) -> Iterator[Folder]:
+        yield from self.folders.values()
+        yield from {id(one.folder): one.folder for one in self.open.values() if one.folder.loose}.values()
+
+    def folder_of(self, uri: str) -> Folder:
+        """The innermost folder that holds a document; one of its own where none does."""
+        path = uris.to_path(uri)
+        homes = [folder for folder in self.folders.values() if folder.holds(path)]
+        if homes:
+            return max(homes, key=lambda folder: len(folder.text))
+        for opened in self.open.values():
+            if opened.folder.loose and path is not None and opened.folder.path == path.parent:
+                return opened.folder
+        return Folder.loose_for(uri, path, self._editor_settings)
+
+    def _place_again(self) -> None:
+        """Folders changed: every open document belongs to the innermost one."""
+        for opened in self.open.values():
+            home = self.folder_of(opened.uri)
+            if home is not opened.folder:
+                opened.folder.remove(opened.document.uri)
+                opened.folder = home
+                home.put(opened.document)
+
+    # -- documents ----------------------------------------------------------------------------
+
+    def find(self, uri: str) -> OpenDocument | None:
+        return self.open.get(uris.key(uri))
+
+    def opened(self, uri: str, text: str, version: int) -> OpenDocument:
+        folder = self.folder_of(uri)
+        document = Document.open(canonical(uri), text, version, uris.path_text(uri))
+        opened = OpenDocument(uri, uris.key(uri), folder, document)
+        self.open[opened.key] = opened
+        folder.put(document)
+        return opened
+
+    def changed(self, opened: OpenDocument, document: Document) -> None:
+        opened.document = document
+        opened.folder.put(document)
+
+    def closed(self, uri: str) -> OpenDocument | None:
+        """The buffer is gone: from now on the file on disk counts, if there is one."""
+        opened = self.open.pop(uris.key(uri), None)
+        if opened is not None:
+            found = disk.read_document(opened.document.uri, opened.document.path)
+            if found is not None:
+                opened.folder.put(found)
+            else:
+                opened.folder.remove(opened.document.uri)
+        return opened
+
+    def loaded(self, uri: str) -> OpenDocument | None:
+        """A file that is not open, as it is on disk."""
+        document = disk.read_document(canonical(uri), uris.path_text(uri))
+        if document is None:
+            return None
+        folder = self.folder_of(uri)
+        folder.put(document)
+        return OpenDocument(uri, uris.key(uri), folder, document)
+
+    def places(self, document: Document) -> Places:
+        return Places(document.text, self.encoding)
+
+    def places_of(self, uri: str) -> Places | None:
+        """Places of a document that is open or indexed."""
+        opened = self.find(uri)
+        if opened is not None:
+            return self.places(opened.document)
+        for folder in self.all_folders():
+            document = folder.document(canonical(uri))
+            if document is not None:
+                return self.places(document)
+        return None
+
+    def spelled(self, uri: str) -> str:
+        """A URI as the client spells it, where it has the document open."""
+        opened = self.find(uri)
+        return uri if opened is None else opened.uri
+
+
+def _folders(params: dict[str, Any]) -> list[str]:
+    """Workspace folders, else the older ways to name one."""
+    folders = params.get("workspaceFolders")
+    if isinstance(folders, list):
+        named = [folder["uri"] for folder in folders if isinstance(folder, dict) and isinstance(folder.get("uri"), str)]
+        if named:
+            return named
+    if isinstance(uri := params.get("rootUri"), str):
+        return [uri]
+    if isinstance(path := params.get("rootPath"), str) and path:
+        return [uris.from_path(Path(path))]
+    return []

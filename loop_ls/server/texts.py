@@ -1,0 +1,71 @@
+"""Open, change, close: the editor's texts become documents. Our documents are the only text store."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.index.document import Document
+from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.session import OpenDocument
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+
+class Texts:
+    """Handles the three notifications, whose params come as they were sent."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        #: A document was read as a whole since this was last cleared.
+        self.fresh = True
+
+    def opened(self, params: Json) -> None:
+        item = params.get("textDocument")
+        if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(item.get("text"), str):
+            raise ValueError("didOpen has a text document with uri and text")
+        opened = self._server.session.opened(item["uri"], item["text"], _version(item))
+        self.fresh = True
+        self._server.publisher.touch(opened)
+
+    def changed(self, params: Json) -> None:
+        item, changes = params.get("textDocument"), params.get("contentChanges")
+        if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(changes, list):
+            raise ValueError("didChange has a text document and changes")
+        session = self._server.session
+        opened = session.find(item["uri"])
+        if opened is None:
+            logger.warning("%s was changed but never opened", item["uri"])
+            return
+        document, version = opened.document, _version(item)
+        for change in changes:
+            document = self._applied(document, change, version)
+        session.changed(opened, document)
+        self._server.publisher.touch(opened)
+
+    def closed(self, params: Json) -> None:
+        item = params.get("textDocument")
+        if not isinstance(item, dict) or not isinstance(item.get("uri"), str):
+            raise ValueError("didClose has a text document")
+        opened: OpenDocument | None = self._server.session.closed(item["uri"])
+        if opened is not None:
+            self._server.publisher.closed(opened)
+
+    def _applied(self, document: Document, change: Any, version: int) -> Document:
+        if not isinstance(change, dict) or not isinstance(change.get("text"), str):
+            raise ValueError("a change has a text")
+        if change.get("range") is None:
+            self.fresh = True
+            return document.edit(Span(Position(0, 0), document.text.end), change["text"], version)
+        span = self._server.session.places(document).read_range(change["range"])
+        return document.edit(span, change["text"], version)
+
+
+def _version(item: Json) -> int:
+    version = item.get("version")
+    return version if isinstance(version, int) else 0

@@ -1,0 +1,1 @@
+"""What the server's tests share: a raw client, an engine that is none, capabilities of editors."""
