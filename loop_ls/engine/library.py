@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from loop_ls.engine.ports import Failure
 from loop_ls.formats.read import read_workflow
-from loop_ls.formats.workflow import Loop, Step, Template, Workflow
+from loop_ls.formats.workflow import Workflow
 from loop_ls.index.resolve import resolve_key, suggestions
 
 
@@ -49,15 +49,3 @@ class Library:
             hint = f"did you mean `{near[0]}`?" if near else "a reference is the `name` of a workflow"
             raise Failure("not_found", f"there is no workflow `{reference}`", hint)
         return key
-
-
-def references(workflow: Workflow) -> tuple[str, ...]:
-    """What a workflow calls, as written, in document order."""
-    found: list[str] = []
-    for element in workflow.elements:
-        match element:
-            case Loop(workflow=name) | Step(mode=Loop(workflow=name)) | Step(mode=Template(name=name)):
-                found.append(name)
-            case Step():
-                pass
-    return tuple(found)

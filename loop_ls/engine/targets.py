@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from loop_ls.formats.workflow import Execution, Step, Target
+from loop_ls.formats.workflow import Consensus, ConsensusExecution, Execution, Step, Target
 
 N = TypeVar("N", int, float)
 
@@ -33,6 +33,19 @@ def asking(step: Step, execution: Execution) -> Asking:
         temperature=_first(step.temperature, execution.temperature, DEFAULT_TEMPERATURE),
         max_tokens=_optional(step.max_tokens, execution.max_tokens),
         timeout=_optional(step.timeout, execution.timeout),
+    )
+
+
+def vote_asking(own: ConsensusExecution, consensus: Consensus, step: Step, execution: Execution) -> Asking:
+    """How one model of a consensus is asked: its own values count before those of step and `execution`."""
+    timeout = _optional(own.timeout, consensus.timeout, step.timeout, execution.timeout)
+    if consensus.timeout is not None and timeout is not None:
+        timeout = min(timeout, consensus.timeout)
+    return Asking(
+        targets=(Target(own.provider, own.model),),
+        temperature=_first(own.temperature, step.temperature, execution.temperature, DEFAULT_TEMPERATURE),
+        max_tokens=_optional(own.max_tokens, step.max_tokens, execution.max_tokens),
+        timeout=timeout,
     )
 
 

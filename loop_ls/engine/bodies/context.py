@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.library import Library
@@ -19,7 +20,8 @@ from loop_ls.formats.workflow import Workflow
 class Context:
     """The means of one run, the same in every workflow of it.
 
-    `environment` answers the variables of the process environment. `max_iterations`, when set,
+    `environment` answers the variables of the process environment; `root` is the folder that files in
+    texts may be read from. `max_iterations`, when set,
     replaces the limit of the loops of the started workflow. `run` runs one workflow: the parts that
     call others get it from here.
     """
@@ -29,6 +31,7 @@ class Context:
     models: Models
     judging: JudgeSettings
     environment: Callable[[str], str | None]
+    root: Path
     run: Callable[[Frame, Scope], Awaitable[Result]]
     max_iterations: int | None = None
 
@@ -75,9 +78,8 @@ class Finished:
 @dataclass(frozen=True, slots=True)
 class Result:
     """How a workflow ended. `output` None: nothing in it gave a result. `reason` and `iterations` sum
-    up its own loops; `failure` says what went wrong although the workflow ran to its end."""
+    up its own loops."""
 
     output: str | None
     reason: str = "completed"
     iterations: int = 0
-    failure: Failure | None = None

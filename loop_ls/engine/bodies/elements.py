@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import assert_never
 
 from loop_ls.engine.bodies.called import run_template
+from loop_ls.engine.bodies.consensus import run_consensus
 from loop_ls.engine.bodies.context import Finished, Frame
+from loop_ls.engine.bodies.iterate import run_iterate
 from loop_ls.engine.bodies.refine import run_refine
 from loop_ls.engine.bodies.run_mode import run_prompt
 from loop_ls.engine.bodies.steps import (
@@ -14,12 +16,13 @@ from loop_ls.engine.bodies.steps import (
     as_error,
     goes_on,
     is_due,
+    mode_name,
     note_failure,
     retrying,
     swallowed,
     tries,
 )
-from loop_ls.engine.events.kinds import StepCompleted, StepFailed, StepStarted
+from loop_ls.engine.events.kinds import Error, StepCompleted, StepFailed, StepStarted
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
@@ -66,7 +69,9 @@ async def _run_mode(attempt: Try) -> Finished:
             return await run_template(attempt, mode)
         case Loop():
             return await _run_loop_of_step(attempt, mode)
-        case Consensus() | Rag() | Embeddings():
+        case Consensus():
+            return await run_consensus(attempt, mode)
+        case Rag() | Embeddings():
             raise Failure("bad_argument", f"`{attempt.step.name}`: this engine does not run steps of this mode yet")
         case _:
             assert_never(mode)
@@ -96,7 +101,22 @@ async def _run_loop_of_step(attempt: Try, loop: Loop) -> Finished:
 
 
 async def _loop_body(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Finished:
-    return await run_refine(frame, loop, scope, place)
+    match loop.mode:
+        case "refine":
+            return await run_refine(frame, loop, scope, place)
+        case "iterate":
+            return await run_iterate(frame, loop, scope, place)
+        case _:
+            assert_never(loop.mode)
+
+
+async def note_cancelled(frame: Frame, element: Element, because: Element) -> None:
+    """Note that an element was ended because another one failed (`on_error: cancel_all`)."""
+    place = frame.place.element(element.name)
+    mode = "loop" if isinstance(element, Loop) else mode_name(element)
+    error = Error(code="cancelled", message=f"ended because `{because.name}` failed")
+    fact = StepFailed(step=element.name, mode=mode, error=error).fact(place)
+    await frame.recorder.record(place.part("cancelled"), [fact])
 
 
 def _started(loop: Loop, name: str) -> StepStarted:

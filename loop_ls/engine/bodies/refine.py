@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from loop_ls.engine.bodies.called import arguments_of, call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
-from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.bodies.limits import limits_of
+from loop_ls.engine.driver import History, LoopParts, Outcome, Turn, drive
 from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.events.outcomes import FAILINGS
 from loop_ls.engine.judges.choice import Choice, choose_judge
@@ -19,9 +20,6 @@ from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
 from loop_ls.formats.workflow import Execution, Loop
-
-#: Further tries of an iteration under `on_failure: retry` when no number is written (D11).
-DEFAULT_RETRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +82,6 @@ def failed(loop: Loop, outcome: Outcome) -> Failure:
     if cause is None:
         return Failure(outcome.reason, f"the loop `{loop.name}` ended with `{outcome.reason}`", reason=outcome.reason)
     return Failure(cause.code, f"`{loop.name}`: {cause.message}", cause.hint, outcome.reason, cause.place)
-
-
-def limits_of(frame: Frame, loop: Loop) -> Limits:
-    """The limits of a loop; a number given at the start counts for the started workflow only."""
-    asked = frame.context.max_iterations if frame.place.depth == 0 else None
-    return Limits(
-        max_iterations=asked or loop.max_iterations,
-        on_failure=loop.on_failure or "halt",
-        max_retries=DEFAULT_RETRIES if loop.max_retries is None else max(0, loop.max_retries),
-        retry_delay=loop.retry_delay or 0.0,
-        per_iteration=loop.timeout_per_item,
-        total=loop.total_timeout,
-    )
 
 
 def judge_of(frame: Frame, loop: Loop) -> Choice:

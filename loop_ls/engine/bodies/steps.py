@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loop_ls.engine.bodies.context import Finished, Frame
+from loop_ls.engine.bodies.limits import further_tries
 from loop_ls.engine.conditions import condition_holds
 from loop_ls.engine.events.kinds import Error, Retrying, StepCompleted, StepFailed, StepSkipped, StepStarted, Warned
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure
 from loop_ls.engine.scope import Scope
 from loop_ls.formats.workflow import Consensus, Embeddings, Execution, Loop, Rag, Step, Template
-
-#: Further tries under `on_failure: retry` when no number is written (D11, D31).
-DEFAULT_RETRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +77,14 @@ def tries(step: Step) -> int:
     """How often a failing step is tried in all."""
     if step.on_failure != "retry":
         return 1
-    return 1 + (DEFAULT_RETRIES if step.max_retries is None else max(0, step.max_retries))
+    return 1 + further_tries(step.max_retries)
 
 
 def goes_on(step: Step, execution: Execution) -> bool:
-    """Whether the workflow goes on with an empty result when the step has failed for good."""
-    return (step.on_failure or execution.on_error or "halt") == "continue"
+    """Whether the workflow goes on with an empty result when the step has failed for good. With
+    `parallel`, `on_error` says what becomes of the others instead (4.9)."""
+    policy = step.on_failure or (None if execution.parallel else execution.on_error)
+    return policy == "continue"
 
 
 async def retrying(attempt: Try, failure: Failure) -> None:

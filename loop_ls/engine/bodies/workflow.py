@@ -7,11 +7,13 @@ through the recorder, so running again after a crash takes the same way and pays
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
 from loop_ls.engine.bodies.elements import run_element
+from loop_ls.engine.bodies.parallel import run_parallel
 from loop_ls.engine.driver import Outcome
 from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.interpolation import expand_environment
@@ -40,6 +42,7 @@ class WorkflowProgram:
             models=models,
             judging=JudgeSettings.of(plan.settings),
             environment=self.environment,
+            root=Path(plan.root),
             run=run_workflow,
             max_iterations=plan.max_iterations,
         )
@@ -63,14 +66,20 @@ async def _run(frame: Frame, scope: Scope, only: Iterable[str] | None = None, ta
     """Run the elements that are asked for; `target` is the one that gives the result, if one does."""
     scope = await _with_env(frame, scope)
     elements = chosen(run_order(frame.workflow), only)
+    in_turn = run_parallel if frame.workflow.execution.parallel else run_in_order
+    finished = await in_turn(frame, scope, elements)
+    whole = summed_up(frame.workflow, finished)
+    return whole if target is None else _of_target(finished[target], whole)
+
+
+async def run_in_order(frame: Frame, scope: Scope, elements: Sequence[Element]) -> dict[str, Finished]:
+    """One element after the other; each sees all that finished before it."""
     finished: dict[str, Finished] = {}
     for element in elements:
         await frame.recorder.gate()
-        done = await run_element(frame, element, scope)
-        finished[element.name] = done
-        scope = done.enter(scope)
-    whole = summed_up(frame.workflow, finished)
-    return whole if target is None else _of_target(finished[target], whole)
+        finished[element.name] = await run_element(frame, element, scope)
+        scope = finished[element.name].enter(scope)
+    return finished
 
 
 async def _with_env(frame: Frame, scope: Scope) -> Scope:

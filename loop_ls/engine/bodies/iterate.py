@@ -1,0 +1,200 @@
+"""An iterate loop: call a workflow once for each item, one after the other or several at a time
+(workflow spec 4.7). There is no condition; what counts is how many items succeed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from loop_ls.engine.arguments import build_item_arguments
+from loop_ls.engine.bodies.called import call_workflow
+from loop_ls.engine.bodies.context import Finished, Frame
+from loop_ls.engine.bodies.items import FILE, Items, label, parse_items, read_items_file
+from loop_ls.engine.bodies.limits import limits_of
+from loop_ls.engine.bodies.together import pooled
+from loop_ls.engine.deadline import OVER_TIME, within
+from loop_ls.engine.driver import Limits, error_of
+from loop_ls.engine.events.kinds import Iteration, IterationFailed, IterationStarted, Retrying, Warned
+from loop_ls.engine.interpolation import interpolate
+from loop_ls.engine.loop_values import AfterIterate, DuringItem, joined
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.scope import Scope
+from loop_ls.formats.workflow import Loop
+
+DEFAULT_WORKERS = 3
+
+
+async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Finished:
+    """Run all items. Raises `Failure` where the loop fails the workflow."""
+    limits = limits_of(frame, loop)
+    items = await _items(frame, loop, scope, place)
+    kept = items[: limits.max_iterations]
+    if len(kept) < len(items):
+        left = len(items) - len(kept)
+        message = f"`{loop.name}` has {len(items)} items and `max_iterations: {len(kept)}`; {left} are left out"
+        await frame.recorder.record(place.part("cut"), [Warned(code="items_left_out", message=message).fact(place)])
+    run = _Run(frame, loop, scope, place, limits, kept)
+    if limits.total is None:
+        await run.all()
+    else:
+        await _in_time(run, limits.total)
+    return run.finished()
+
+
+async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[Any]:
+    """Read once: a replay sees the items that the run began with. Raises `Failure` whatever `on_failure` says."""
+    rendered = interpolate(loop.items or "", scope)
+    if rendered.unknown:
+        names = ", ".join(f"`{{{{{name}}}}}`" for name in rendered.unknown)
+        raise Failure("unknown_variable", f"`items` of `{loop.name}` uses {names}, which nothing defines")
+    root = frame.context.root
+    folder = (root / frame.place.file).parent
+
+    async def read() -> dict[str, Any]:
+        text = rendered.text.strip()
+        if text.startswith(FILE):
+            text = await asyncio.to_thread(read_items_file, text, root, folder)
+        return parse_items(text)._asdict()
+
+    found = await frame.recorder.call(place.part("items"), read)
+    items = Items(**found)
+    if items.doubt:
+        warned = Warned(code="items_in_doubt", message=items.doubt)
+        await frame.recorder.record(place.part("doubt"), [warned.fact(place)])
+    return items.values
+
+
+async def _in_time(run: _Run, total: float) -> None:
+    recorder, key = run.frame.recorder, run.place.part("began")
+    began = recorder.recall(key)
+    if began is None:
+        began = recorder.active()
+        await recorder.record(key, answer=began)
+    try:
+        await within(recorder, float(began) + total, run.all())
+    except Failure as failure:
+        if failure.code != OVER_TIME:
+            raise
+        message = f"`{run.loop.name}` ran longer than its `total_timeout` of {total:g} s"
+        raise Failure("timeout", message, reason="timeout") from None
+
+
+@dataclass(slots=True)
+class _Run:
+    """The loop while it runs: what came out for each item so far."""
+
+    frame: Frame
+    loop: Loop
+    scope: Scope
+    place: Place
+    limits: Limits
+    items: list[Any]
+    outputs: dict[int, str] = field(default_factory=dict)
+    failures: dict[int, Failure] = field(default_factory=dict)
+
+    async def all(self) -> None:
+        workers = (self.loop.max_workers or DEFAULT_WORKERS) if self.loop.parallel else 1
+        await pooled(len(self.items), workers, self.item)
+
+    async def item(self, index: int) -> bool:
+        """Run one item with its tries; False: nothing new may begin."""
+        await self.frame.recorder.gate()
+        values = self.values(index)
+        tries = 1 + (self.limits.max_retries if self.limits.on_failure == "retry" else 0)
+        for attempt in count(1):
+            turn = self.place.turn(self.loop.name, index + 1, attempt)
+            found = await self.one_try(index, turn, attempt, values)
+            if isinstance(found, str):
+                self.outputs[index] = found
+                return True
+            if attempt == tries:
+                self.failures[index] = found
+                return self.limits.on_failure != "halt"
+            await self.wait_for_next_try(turn, attempt, found)
+        raise AssertionError("counting does not end")
+
+    def values(self, index: int) -> DuringItem:
+        """`loop.*` for an item; with several at a time the numbers of successes are those of the start."""
+        succeeded, failed = (0, 0) if self.loop.parallel else (len(self.outputs), len(self.failures))
+        return DuringItem(index, len(self.items), self.items[index], succeeded, failed)
+
+    async def one_try(self, index: int, turn: Place, attempt: int, values: DuringItem) -> str | Failure:
+        recorder, key, shown = self.frame.recorder, turn.part("result"), {"item": label(self.items[index], index)}
+        known = recorder.recall(key)
+        if known is None:
+            number, all_ = index + 1, len(self.items)
+            kind, body = IterationStarted(iteration=number, max_iterations=all_, attempt=attempt).fact(turn)
+            await recorder.record(turn.part("started"), [(kind, body | shown)])
+            known = await self.result(turn, values)
+            fact: Iteration | IterationFailed
+            if "output" in known:
+                fact = Iteration(iteration=number, max_iterations=all_, output=known["output"])
+            else:
+                fact = IterationFailed(iteration=number, attempt=attempt, error=error_of(Failure(**known["failure"])))
+            kind, body = fact.fact(turn)
+            await recorder.record(key, [(kind, body | shown)], answer=known)
+        return known["output"] if "output" in known else Failure(**known["failure"])
+
+    async def result(self, turn: Place, values: DuringItem) -> dict[str, Any]:
+        recorder, limit = self.frame.recorder, self.limits.per_iteration
+        try:
+            if limit is None:
+                return {"output": await self.called(turn, values)}
+            return {"output": await within(recorder, recorder.active() + limit, self.called(turn, values))}
+        except Failure as failure:
+            if failure.code == OVER_TIME:
+                message = f"item {values.index + 1} of `{self.loop.name}` ran longer than {limit:g} s"
+                return {"failure": {"code": "timeout", "message": message}}
+            return {
+                "failure": {
+                    "code": failure.code,
+                    "message": failure.message,
+                    "hint": failure.hint,
+                    "place": failure.place,
+                }
+            }
+
+    async def called(self, turn: Place, values: DuringItem) -> str:
+        arguments = build_item_arguments(self.loop.arguments, values.item, self.scope.with_loop(values))
+        if arguments.unknown:
+            names = ", ".join(f"`{{{{{name}}}}}`" for name in arguments.unknown)
+            raise Failure("unknown_variable", f"`with` of `{self.loop.name}` uses {names}, which nothing defines")
+        output = await call_workflow(self.frame, self.loop.workflow, arguments, values, turn)
+        if output is None:
+            raise Failure("no_result", f"`{self.loop.workflow}` gave no result: no step of it was run")
+        return output
+
+    async def wait_for_next_try(self, turn: Place, attempt: int, failure: Failure) -> None:
+        recorder, delay = self.frame.recorder, self.limits.retry_delay
+        retrying = Retrying(attempt=attempt + 1, because=error_of(failure), delay=delay)
+        await recorder.record(turn.part("retrying"), [retrying.fact(turn)])
+        if delay > 0:
+            await recorder.sleep(turn.part("delay"), delay)
+        await recorder.gate()
+
+    def finished(self) -> Finished:
+        """What the loop leaves behind, successful items in their order. Raises `Failure` where it failed."""
+        outputs = [self.outputs[index] for index in sorted(self.outputs)]
+        total, failed = len(self.items), len(self.failures)
+        if failed and self.limits.on_failure == "halt":
+            index = min(self.failures)
+            failure = self.failures[index]
+            message = f"`{self.loop.name}`, {label(self.items[index], index)}: {failure.message}"
+            raise Failure(failure.code, message, failure.hint, "error", failure.place)
+        if total and len(outputs) / total < self.loop.min_success_rate:
+            rate = f"{len(outputs)} of {total} items of `{self.loop.name}` succeeded"
+            wanted = f"{rate}; `min_success_rate` asks for {self.loop.min_success_rate:g}"
+            raise Failure("success_rate_not_met", wanted, reason="success_rate_not_met")
+        output = outputs[-1] if outputs else ""
+        return Finished(
+            self.loop.name,
+            output,
+            accumulated={self.loop.accumulate: joined(outputs)} if self.loop.accumulate else {},
+            loop=AfterIterate(output, len(outputs), failed),
+            reason="completed" if total else "no_items",
+            iterations=len(outputs) + failed,
+        )

@@ -1,0 +1,28 @@
+"""The limits of a workflow loop, as it is written and as it was started (workflow spec 2.10)."""
+
+from __future__ import annotations
+
+from loop_ls.engine.bodies.context import Frame
+from loop_ls.engine.driver import Limits
+from loop_ls.formats.workflow import Loop
+
+#: Further tries under `on_failure: retry` when no number is written (D11, D31).
+DEFAULT_RETRIES = 3
+
+
+def limits_of(frame: Frame, loop: Loop) -> Limits:
+    """A number of iterations given at the start counts for the loops of the started workflow only."""
+    asked = frame.context.max_iterations if frame.place.depth == 0 else None
+    return Limits(
+        max_iterations=asked or loop.max_iterations,
+        on_failure=loop.on_failure or "halt",
+        max_retries=further_tries(loop.max_retries),
+        retry_delay=loop.retry_delay or 0.0,
+        per_iteration=loop.timeout_per_item,
+        total=loop.total_timeout,
+    )
+
+
+def further_tries(written: int | None) -> int:
+    """How often a failed try is repeated."""
+    return DEFAULT_RETRIES if written is None else max(0, written)

@@ -1,0 +1,43 @@
+"""Several things at once, none of them left behind: when one raises, the others are ended first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """All results, in order. Raises what the first one raises that does."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        await end(tasks)
+
+
+async def end(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel what still runs and wait until it is over."""
+    left = [task for task in tasks if not task.done()]
+    for task in left:
+        task.cancel()
+    if left:
+        await asyncio.wait(left)
+
+
+async def pooled(count: int, workers: int, job: Callable[[int], Coroutine[Any, Any, bool]]) -> None:
+    """Do the jobs 0 … count - 1, at most `workers` at a time, in order; a job that answers False lets
+    nothing new begin."""
+    waiting = iter(range(count))
+    going = True
+
+    async def worker() -> None:
+        nonlocal going
+        for number in waiting:
+            going = await job(number) and going
+            if not going:
+                return
+
+    await together(worker() for _ in range(min(workers, count)))
