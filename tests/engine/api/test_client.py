@@ -1,0 +1,152 @@
+"""The client against the real API: typed answers, and listening without gap and without double."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from loop_ls.client import EngineClient, data_folder
+from loop_ls.client.place import PROTOCOL, Handover, read_handover
+from loop_ls.engine import handover
+from tests.engine.api.conftest import House, house
+
+LONG = 15
+
+
+def test_both_sides_agree_about_the_file(tmp_path: Path) -> None:
+    assert PROTOCOL == handover.PROTOCOL
+    folder = handover.DataFolder(tmp_path)
+    folder.hand_over(handover.Handover(7, "abc", 99))
+    found = read_handover(tmp_path)
+    assert found is not None
+    assert (found.port, found.token, found.pid, found.protocol) == (7, "abc", 99, handover.PROTOCOL)
+    assert found.fingerprint == handover.fingerprint("abc")
+    assert (tmp_path / "engine.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_data_folder_is_the_setting_the_variable_or_one_for_each_root(tmp_path: Path) -> None:
+    env = {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
+    named = env | {"LOOP_LS_DATA_DIR": str(tmp_path / "named")}
+    assert data_folder(tmp_path / "a", "own", named) == tmp_path / "a" / "own"
+    assert data_folder(tmp_path / "a", None, named) == tmp_path / "named"
+    first, second = data_folder(tmp_path / "a", None, env), data_folder(tmp_path / "b", None, env)
+    assert first != second
+    assert first.parent == second.parent
+    assert data_folder(tmp_path / "x" / ".." / "a", None, env) == first
+
+
+async def test_all_operations(home: House, client: EngineClient) -> None:
+    home.program.hold.clear()
+    path = home.folder.path / "w.yaml"
+    started = await client.start({"root": str(home.folder.path), "path": str(path), "input": "2", "origin": "cli"})
+    assert started["ok"]
+    run_id = started["runId"]
+    assert (await client.status(run_id[:6]))["state"]["runId"] == run_id
+    assert [state["runId"] for state in (await client.runs())["runs"]] == [run_id]
+    assert (await client.pause(run_id))["runs"] == [{"runId": run_id, "status": "paused"}]
+    assert (await client.resume(run_id))["runs"][0]["status"] == "running"
+    home.program.hold.set()
+    await home.ended(run_id)
+    assert (await client.events(run_id, 1, 2))["events"][0]["seq"] == 2
+    assert (await client.history(run_id))["count"] == 2
+    engine = (await client.engine_status())["engine"]
+    assert engine["protocol"] == PROTOCOL
+    assert engine["position"] > 0
+    assert (await client.stop("all")) == {"ok": True, "runs": []}
+    assert (await client.engine_stop())["ok"]
+    assert home.left.is_set()
+
+
+async def test_refusals_are_answers(home: House, client: EngineClient) -> None:
+    answer = await client.status("nowhere")
+    assert (answer["ok"], answer["code"]) == (False, "not_found")
+    assert answer["message"] and "hint" in answer
+    assert (await client.start({}))["code"] == "bad_argument"
+    assert (await client.stop("a/../b?c=d"))["code"] == "not_found"
+
+
+async def test_a_lost_engine_is_an_answer(home: House) -> None:
+    dead = Handover(9, "t", 1, "0", PROTOCOL)
+    async with EngineClient(home.folder.path / "elsewhere", dead) as gone:
+        answer = await gone.runs()
+    assert (answer["ok"], answer["code"]) == (False, "engine_not_ready")
+
+
+async def take(events: AsyncIterator[dict[str, Any]], until: str, times: int = 1) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    async with asyncio.timeout(LONG), aclosing(events) as open_events:  # type: ignore[type-var]
+        async for event in open_events:
+            found.append(event)
+            times -= event["kind"] == until
+            if not times:
+                break
+    return found
+
+
+async def test_following_across_a_restart_has_no_gap_and_no_double(tmp_path: Path) -> None:
+    """The engine ends in the middle and comes back on another port with another token."""
+    connections: list[bool] = []
+    async with house(tmp_path) as first:
+        client = EngineClient(tmp_path, first.handover)
+        following = asyncio.create_task(take(client.follow(0, None, connections.append), "completed", 2))
+        await first.ended(await first.run(5))
+        held = await first.run(5)
+        first.program.hold.clear()
+    async with house(tmp_path) as second:
+        await second.ended(held)
+        events = [event for event in await following if "position" in event]
+        everything = (await second.engine.events(None, 0, 1000))["events"]
+        assert [event["position"] for event in events] == [event["position"] for event in everything]
+        for run_id in {event["runId"] for event in events}:
+            numbers = [event["seq"] for event in events if event["runId"] == run_id]
+            assert numbers == list(range(1, len(numbers) + 1))
+    assert connections[:3] == [True, False, True]
+    await client.aclose()
+
+
+async def test_a_broken_connection_loses_nothing(home: House, client: EngineClient) -> None:
+    """The stream is cut again and again: what arrives is still each fact once."""
+    cuts = 0
+
+    async def cut() -> None:
+        nonlocal cuts
+        while cuts < 5:
+            await asyncio.sleep(0.05)
+            if client._http is not None:
+                cuts += 1
+                await client._drop()
+
+    following = asyncio.create_task(take(client.follow(0), "completed", 3))
+    cutting = asyncio.create_task(cut())
+    for _ in range(3):
+        await home.ended(await home.run(30))
+    numbers = [event["position"] for event in await following if "position" in event]
+    await cutting
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+async def test_following_a_run_that_does_not_exist_ends(home: House, client: EngineClient) -> None:
+    async with asyncio.timeout(LONG):
+        assert [event async for event in client.follow(0, "nowhere")] == []
+
+
+async def test_closing_the_client_ends_the_listening(home: House) -> None:
+    client = EngineClient(home.folder.path, home.handover)
+    following = asyncio.create_task(take(client.follow(), "never"))
+    while not home.presence.listeners:
+        await asyncio.sleep(0.01)
+    await client.aclose()
+    async with asyncio.timeout(2):
+        assert await following == []
+
+
+async def test_texts_with_every_line_separator_arrive_whole(home: House, client: EngineClient) -> None:
+    odd = "a\u2028b\u0085c\x0cd\re\nf"
+    answer = await home.engine.control("pause", "nowhere")
+    assert not answer["ok"]
+    await home.engine.journal.append("run-x", None, [("progress", {"iteration": 1, "learning": odd})])
+    found = await take(client.follow(0), "progress")
+    assert found[-1]["learning"] == odd

@@ -1,0 +1,138 @@
+"""The documented routes of loops: rows, statuses, codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.refusal import Refused
+from tests.engine.api.conftest import House
+
+
+async def body(home: House, method: str, path: str, status: int, **more: Any) -> dict[str, Any]:
+    answer = await home.http.request(method, f"/api/v1{path}", **more)
+    assert answer.status_code == status, answer.text
+    return dict(answer.json())
+
+
+async def test_a_start_is_201_with_the_loop(home: House) -> None:
+    made = await body(
+        home,
+        "POST",
+        "/loops",
+        201,
+        json={"root": str(home.folder.path), "path": str(home.folder.path / "w.yaml"), "input": "2"},
+    )
+    assert made["ok"] is True
+    assert made["loop"]["id"] == made["runId"]
+    assert (await home.ended(made["runId"]))["reason"] == "condition_met"
+
+
+async def test_the_list_counts(home: House) -> None:
+    first = await home.run(1)
+    await home.ended(first)
+    home.program.hold.clear()
+    second = await home.run(3)
+    listed = await body(home, "GET", "/loops", 200)
+    assert [row["id"] for row in listed["loops"]] == [second, first]
+    assert (listed["count"], listed["active"]) == (2, 1)
+    assert (await body(home, "GET", "/loops/active/count", 200))["active"] == 1
+    done = await body(home, "GET", "/loops?status=completed", 200)
+    assert [row["id"] for row in done["loops"]] == [first]
+    assert (await body(home, "GET", "/loops?limit=1", 200))["count"] == 1
+
+
+async def test_an_unknown_status_is_refused_with_the_known_ones(home: House) -> None:
+    answer = await body(home, "GET", "/loops?status=sleeping", 400)
+    assert answer["code"] == "validation_error"
+    assert "running" in answer["error"]
+
+
+@pytest.mark.parametrize("path", ["", "/state", "/history", "/iterations", "/iterations/1", "/events"])
+async def test_an_unknown_run_is_404(home: House, path: str) -> None:
+    answer = await body(home, "GET", f"/loops/nowhere{path}", 404)
+    assert answer["code"] == "not_found"
+    assert "nowhere" in answer["error"]
+
+
+async def test_history_has_output_verdict_question_and_answer(home: House) -> None:
+    run_id = await home.run(3)
+    await home.ended(run_id)
+    found = await body(home, "GET", f"/loops/{run_id}/history", 200)
+    assert found["count"] == 3
+    assert [row["iteration_number"] for row in found["history"]] == [1, 2, 3]
+    assert [row["verdict"] for row in found["history"]] == ["no", "no", "yes"]
+    assert [row["status"] for row in found["history"]] == ["needs_rework", "needs_rework", "completed"]
+    last = found["history"][-1]
+    assert last["output"] == "output 3"
+    assert last["question"].startswith('Evaluate this condition: "It is good"\n\nOutput to evaluate:\noutput 3\n')
+    assert last["answer"] == "YES"
+    assert last["completed_at"] >= last["started_at"]
+
+
+async def test_one_iteration_by_place_or_number(home: House) -> None:
+    run_id = await home.run(2)
+    await home.ended(run_id)
+    for name in ("develop/2", "2"):
+        found = await body(home, "GET", f"/loops/{run_id}/iterations/{name}", 200)
+        assert found["iteration"]["output"] == "output 2"
+    assert (await body(home, "GET", f"/loops/{run_id}/iterations/9", 404))["code"] == "not_found"
+
+
+async def test_a_single_loop_shows_its_latest_iteration(home: House) -> None:
+    run_id = await home.run(2)
+    await home.ended(run_id)
+    found = await body(home, "GET", f"/loops/{run_id[:6]}", 200)
+    assert found["loop"]["status"] == "completed"
+    assert found["loop"]["completion_reason"] == "condition_met"
+    assert found["iteration"]["iteration_number"] == 2
+
+
+async def test_pause_resume_stop(home: House) -> None:
+    home.program.hold.clear()
+    run_id = await home.run(3)
+    paused = await body(home, "POST", f"/loops/{run_id}/pause", 200)
+    assert (paused["id"], paused["status"]) == (run_id, "paused")
+    assert (await body(home, "POST", f"/loops/{run_id}/resume", 200))["status"] == "running"
+    assert (await body(home, "POST", f"/loops/{run_id}/stop", 200))["ok"] is True
+    assert (await home.ended(run_id))["status"] == "cancelled"
+    refused = await body(home, "POST", f"/loops/{run_id}/resume", 409)
+    assert refused["code"] == "wrong_status"
+
+
+async def test_all_runs_at_once(home: House) -> None:
+    home.program.hold.clear()
+    runs = {await home.run(3), await home.run(3)}
+    answer = await body(home, "POST", "/loops/all/stop", 200)
+    assert {row["runId"] for row in answer["runs"]} == runs
+
+
+async def test_events_come_in_pages(home: House) -> None:
+    run_id = await home.run(3)
+    await home.ended(run_id)
+    first = await body(home, "GET", f"/loops/{run_id}/events?limit=4", 200)
+    rest = await body(home, "GET", f"/loops/{run_id}/events?after={first['next']}", 200)
+    numbers = [event["seq"] for event in first["events"] + rest["events"]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert rest["events"][-1]["kind"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("file_has_errors", 400),
+        ("input_required", 400),
+        ("consent_required", 409),
+        ("not_trusted", 403),
+        ("already_running", 409),
+        ("provider_unavailable", 503),
+        ("limit_reached", 429),
+        ("bad_argument", 400),
+    ],
+)
+async def test_every_refusal_keeps_its_code_and_details(home: House, code: Any, status: int) -> None:
+    home.preparer.refusal = Refused(code, "It cannot be.", "Do this.", {"names": ["input"]})
+    argument = {"root": str(home.folder.path), "path": str(home.folder.path / "w.yaml")}
+    answer = await body(home, "POST", "/loops", status, json=argument)
+    assert answer == {"error": "It cannot be.", "code": code, "hint": "Do this.", "details": {"names": ["input"]}}

@@ -1,0 +1,122 @@
+"""Server-sent events: missed ones first, each once, with positions; slow listeners slow nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+
+from tests.engine.api.conftest import House
+
+LONG = 10
+
+
+async def parts(response: httpx.Response) -> AsyncIterator[dict[str, str]]:
+    """Whole events as their fields, in order."""
+    rest = ""
+    async for chunk in response.aiter_text():
+        rest += chunk
+        *whole, rest = rest.split("\n\n")
+        for event in whole:
+            yield dict(line.split(": ", 1) for line in event.split("\n"))
+
+
+async def listened(home: House, query: str = "", until: str = "completed", **more: Any) -> list[dict[str, str]]:
+    found = []
+    async with asyncio.timeout(LONG), home.http.stream("GET", f"/api/v1/events{query}", **more) as response:
+        assert response.headers["content-type"] == "text/event-stream"
+        async for event in parts(response):
+            found.append(event)
+            if f'"kind":"{until}"' in event.get("data", ""):
+                break
+    return found
+
+
+def facts(events: list[dict[str, str]]) -> list[dict[str, Any]]:
+    return [body for event in events if "position" in (body := json.loads(event["data"])) and "kind" in body]
+
+
+async def test_everything_from_the_beginning(home: House) -> None:
+    run_id = await home.run(3)
+    await home.ended(run_id)
+    found = await listened(home, "?after=0")
+    assert found[0]["event"] == "hello"
+    seen = facts(found)
+    assert [event["seq"] for event in seen] == list(range(1, len(seen) + 1))
+    assert [int(event["id"]) for event in found[1:]] == [event["position"] for event in seen]
+
+
+async def test_last_event_id_goes_on_where_it_ended(home: House) -> None:
+    run_id = await home.run(3)
+    await home.ended(run_id)
+    whole = await listened(home, "?after=0")
+    middle = whole[4]["id"]
+    rest = await listened(home, "?after=0", headers={"Last-Event-ID": middle})
+    assert rest[1:] == whole[5:]
+
+
+async def test_without_a_place_it_begins_now(home: House) -> None:
+    await home.ended(await home.run(2))
+    listening = asyncio.create_task(listened(home))
+    while not home.presence.listeners:
+        await asyncio.sleep(0)
+    run_id = await home.run(1)
+    assert {event["runId"] for event in facts(await listening)} == {run_id}
+
+
+async def test_one_run_only(home: House) -> None:
+    first, second = await home.run(1), await home.run(1)
+    await home.ended(first)
+    await home.ended(second)
+    assert {event["runId"] for event in facts(await listened(home, f"?after=0&run={second[:8]}"))} == {second}
+    answer = await home.http.get("/api/v1/events?run=nowhere")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+async def test_streamed_text_is_shown_without_a_number(home: House) -> None:
+    home.program.hold.clear()
+    listening = asyncio.create_task(listened(home))
+    while not home.presence.listeners:
+        await asyncio.sleep(0)
+    await home.run(1)
+    await asyncio.sleep(0.1)  # the feed gathers text for a moment before it shows any
+    home.program.hold.set()
+    texts = [event for event in await listening if '"kind":"text"' in event["data"]]
+    assert texts and all("id" not in event for event in texts)
+
+
+async def test_a_quiet_stream_has_a_heartbeat(home: House, monkeypatch: Any) -> None:
+    monkeypatch.setattr("loop_ls.engine.api.stream.HEARTBEAT_SECONDS", 0.05)
+    async with asyncio.timeout(LONG), home.http.stream("GET", "/api/v1/events") as response:
+        async for chunk in response.aiter_text():
+            if ": still here\n\n" in chunk:
+                break
+
+
+async def test_a_listener_that_does_not_read_holds_up_nobody(home: House, monkeypatch: Any) -> None:
+    monkeypatch.setattr("loop_ls.engine.api.stream.PATIENCE_SECONDS", 0.5)
+    reader, writer = await asyncio.open_connection("127.0.0.1", home.handover.port, limit=1024)
+    token = home.handover.token
+    writer.write(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+    while not home.presence.listeners:
+        await asyncio.sleep(0.01)
+    runs = [await home.run(200) for _ in range(10)]
+    for run_id in runs:
+        assert (await home.ended(run_id))["iteration"] == 200
+    writer.close()
+    async with asyncio.timeout(LONG):
+        while home.presence.listeners:
+            await asyncio.sleep(0.01)
+
+
+async def test_the_engine_says_goodbye(home: House) -> None:
+    async with asyncio.timeout(LONG), home.http.stream("GET", "/api/v1/events") as response:
+        names = []
+        async for event in parts(response):
+            names.append(event.get("event"))
+            if names == ["hello"]:
+                home.engine.feed.close()
+        assert names == ["hello", "bye"]
