@@ -5,15 +5,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from loop_ls.features.values import Lens, RunView
-
-if TYPE_CHECKING:
-    from loop_ls.index.document import Document
-    from loop_ls.index.workspace import Workspace
+from loop_ls.features.ceiling import Ceiling, iterations
+from loop_ls.features.outcomes import ENDED, ended_in_words, run_in_words, sign, spent
+from loop_ls.features.values import Command, Lens, LoopView, RunView
+from loop_ls.features.words import count
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.workspace import Workspace
+from loop_ls.text.position import Span
 
 
 def lenses(workspace: Workspace, document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
-    raise NotImplementedError
+    if document.format != "workflow":
+        return ()
+    ceiling = Ceiling(workspace)
+    own = [run for run in runs if run.uri in ("", document.uri)]
+    found = list(_of_workflow(document, ceiling, own))
+    for element in document.elements:
+        if element.loop is not None and element.name:
+            found += _of_loop(document, element, ceiling, own)
+    return tuple(found)
+
+
+# -- the workflow ---------------------------------------------------------------------------------
+
+
+def _of_workflow(document: Document, ceiling: Ceiling, runs: Sequence[RunView]) -> Iterator[Lens]:
+    top = document.head.get("name") or document.head.get("$schema")
+    if top is None or not document.elements:
+        return
+    span = document.absolute(top.piece, top.entry.key.span)
+    run = next((run for run in reversed(runs) if run.kind == "workflow"), None)
+    if run is not None and run.status not in ENDED:
+        yield from _going(span, run, _progress_of_run(run))
+        return
+    title = "▶ Run workflow" if run is None else "▶ Run workflow again"
+    yield Lens(span, title, _start(document, {"kind": "workflow"}))
+    if run is not None:
+        yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{_after(run)}")
+        return
+    calls = ceiling.of_workflow(document)
+    if calls is not None:
+        yield Lens(span, f"≤ {count(calls, 'call')}")
+
+
+def _progress_of_run(run: RunView) -> str:
+    current = next((loop for loop in run.loops.values() if loop.status not in ENDED), None)
+    return f"{current.name}: {_progress(current)}" if current is not None else "running"
+
+
+# -- loops ----------------------------------------------------------------------------------------
+
+
+def _of_loop(document: Document, element: Element, ceiling: Ceiling, runs: Sequence[RunView]) -> Iterator[Lens]:
+    span = document.absolute(element.piece, Span(element.span.start, element.label_span.end))
+    found = next(((run, run.loops[element.name]) for run in reversed(runs) if element.name in run.loops), None)
+    if found is not None and found[1].status not in ENDED and found[0].status not in ENDED:
+        run, loop = found
+        if run.kind == "workflow":
+            yield Lens(span, f"{_progress(loop)} · {spent(run)}")
+        else:
+            yield from _going(span, run, _progress(loop))
+        return
+    started = _started(element, runs)
+    if started is not None:
+        yield from _going(span, started, "starting")
+        return
+    kind = "loop" if element.kind == "loop" else "step"
+    title = "▶ Run loop" if found is None else "▶ Run loop again"
+    yield Lens(span, title, _start(document, {"kind": kind, "name": element.name}))
+    if found is not None:
+        run, loop = found
+        tail = f" · {spent(run)}" if run.kind != "workflow" else ""
+        yield Lens(span, f"{sign(loop.status, loop.reason)} {ended_in_words(loop)}{tail}{_after(run)}")
+    elif (text := _costs(document, element, ceiling)) is not None:
+        yield Lens(span, text)
+
+
+def _started(element: Element, runs: Sequence[RunView]) -> RunView | None:
+    """A run of just this loop that has not come to it yet."""
+    for run in reversed(runs):
+        if run.kind in ("loop", "step") and run.name == element.name:
+            return run if run.status not in ENDED else None
+    return None
+
+
+def _costs(document: Document, element: Element, ceiling: Ceiling) -> str | None:
+    limit = iterations(element.loop)
+    if limit is None:
+        return None
+    noun = "item" if element.loop_mode == "iterate" else "iteration"
+    calls = ceiling.of_loop(document, element)
+    return f"≤ {count(limit, noun)}" + (f" · ≤ {count(calls, 'call')}" if calls is not None else "")
+
+
+# -- runs that are going on -----------------------------------------------------------------------
+
+
+def _going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
+    """Controls first: they stay where they are while the text beside them grows."""
+    match run.status:
+        case "paused":
+            yield Lens(span, "▶ Resume", _control("resume", run))
+        case "interrupted" | "stopping":
+            pass
+        case _:
+            yield Lens(span, "⏸ Pause", _control("pause", run))
+    if run.status != "stopping":
+        yield Lens(span, "⏹ Stop", _control("stop", run))
+    said = {"paused": "paused · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(run.status, "")
+    said = "waiting for approval · " if run.waiting else said
+    yield Lens(span, f"{said}{progress} · {spent(run)}{_after(run)}")
+
+
+def _progress(loop: LoopView) -> str:
+    """`iteration 3/5 · 2 NO`."""
+    of = f"/{loop.max_iterations}" if loop.max_iterations else ""
+    text = f"iteration {loop.iteration or 1}{of}"
+    for verdict, said in (("no", "NO"), ("unclear", "unclear"), ("failed", "failed")):
+        number = sum(one.verdict == verdict for one in loop.verdicts)
+        if number:
+            text += f" · {number} {said}"
+    return text
+
+
+def _after(run: RunView) -> str:
+    """What a person has to know of a run that a crash interrupted."""
+    if run.paid_twice:
+        return " · recovered after a restart; one call may have been paid twice"
+    return " · recovered after a restart" if run.recovered else ""
+
+
+def _start(document: Document, target: dict[str, str]) -> Command:
+    return Command("loopLs.run", {"uri": document.uri, "target": target})
+
+
+def _control(verb: str, run: RunView) -> Command:
+    return Command(f"loopLs.{verb}", {"runId": run.run_id})

@@ -6,10 +6,118 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from loop_ls.features.values import RunView
+from loop_ls.features.values import LoopView, RunView, Verdict
+
+Json = Mapping[str, Any]
+
+_ENDED = frozenset(("completed", "failed", "blocked", "cancelled"))
 
 
-def run_view(state: Mapping[str, Any], events: Iterable[Mapping[str, Any]] = ()) -> RunView:
-    raise NotImplementedError
+def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
+    """`events` are those of the run, in order; of loops only those of the started file are kept."""
+    target = state.get("target")
+    target = target if isinstance(target, Mapping) else {}
+    loops: dict[str, LoopView] = {}
+    outputs: dict[str, str] = {}
+    recovered = False
+    for event in events:
+        if event.get("kind") == "recovered":
+            recovered = True
+        elif not event.get("depth"):
+            _take(loops, outputs, event)
+    status = _text(state, "status") or "queued"
+    return RunView(
+        run_id=_text(state, "runId"),
+        uri=_text(state, "uri"),
+        kind=_text(target, "kind") or "workflow",
+        name=_text(target, "name") or _text(state, "name"),
+        status=status,
+        reason=_text(state, "reason") or None,
+        iteration=_number(state, "iteration") or 0,
+        max_iterations=_number(state, "maxIterations"),
+        cost_usd=_amount(state, "costUsd"),
+        elapsed_ms=_number(state, "elapsedMs") or 0,
+        error=_message(state.get("error")),
+        label=_text(state, "label") or None,
+        recovered=recovered,
+        paid_twice=bool(state.get("mayHavePaidTwice")),
+        waiting=status == "waiting_approval",
+        loops={name: _settled(loop, status, state) for name, loop in loops.items()},
+    )
+
+
+def _take(loops: dict[str, LoopView], outputs: dict[str, str], event: Json) -> None:
+    """What one event says about a loop of the file."""
+    kind = event.get("kind")
+    if kind == "iteration":
+        outputs[_text(event, "place")] = _text(event, "output")
+    if kind in ("step_started", "step_completed", "step_failed") and event.get("mode") == "loop":
+        _whole(loops, event)
+        return
+    name = _text(event, "loop")
+    if not name or kind not in ("iteration_started", "iteration", "iteration_failed", "judged"):
+        return
+    loop = loops.get(name) or LoopView(name, "running")
+    number = _number(event, "iteration") or loop.iteration
+    limit = _number(event, "maxIterations") or loop.max_iterations
+    loop = replace(loop, iteration=max(number, loop.iteration), max_iterations=limit)
+    if kind == "judged":
+        judged = outputs.get(_text(event, "outputRef"), "")
+        verdict = Verdict(
+            number, _text(event, "verdict") or "unclear", judged, _text(event, "answer"), bool(event.get("local"))
+        )
+        loop = replace(loop, verdicts=(*loop.verdicts, verdict))
+    elif kind == "iteration_failed":
+        failed = Verdict(number, "failed", "", _message(event.get("error")))
+        loop = replace(loop, verdicts=(*loop.verdicts, failed))
+    loops[name] = loop
+
+
+def _whole(loops: dict[str, LoopView], event: Json) -> None:
+    name = _text(event, "step")
+    loop = loops.get(name) or LoopView(name, "running")
+    match event.get("kind"):
+        case "step_started":
+            loop = replace(loop, max_iterations=_number(event, "maxIterations"))
+        case "step_completed":
+            total = _number(event, "totalIterations") or loop.iteration
+            loop = replace(loop, status="completed", reason=_text(event, "reason") or None, iteration=total)
+        case _:
+            reason = _text(event, "reason") or "error"
+            loop = replace(loop, status="failed", reason=reason, error=_message(event.get("error")))
+    loops[name] = loop
+
+
+def _settled(loop: LoopView, status: str, state: Json) -> LoopView:
+    """A loop that had not ended when its run did ends with it."""
+    if loop.status != "running":
+        return loop
+    if status not in _ENDED:
+        return replace(loop, status=status if status != "queued" else "running")
+    return replace(
+        loop, status="cancelled" if status == "cancelled" else "failed", reason=_text(state, "reason") or None
+    )
+
+
+def _text(data: Json, key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(data: Json, key: str) -> int | None:
+    value = data.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _amount(data: Json, key: str) -> float | None:
+    value = data.get(key)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _message(error: object) -> str:
+    if isinstance(error, Mapping):
+        return _text(error, "message")
+    return error if isinstance(error, str) else ""

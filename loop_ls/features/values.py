@@ -171,7 +171,7 @@ class Verdict:
     """What the judge said of one iteration (event `judged`)."""
 
     iteration: int
-    verdict: str  # yes | no | unclear | error
+    verdict: str  # yes | no | unclear | error; failed: the iteration itself failed, `answer` says how
     output: str = ""  # what was judged
     answer: str = ""
     local: bool = False
@@ -194,6 +194,8 @@ class RunView:
     error: str = ""
     label: str | None = None
     recovered: bool = False
+    paid_twice: bool = False  # one call may have been
+    waiting: bool = False  # for the approval of a person
     loops: Mapping[str, LoopView] = field(default_factory=dict)  # by name, loops of this file only
 
 
@@ -202,7 +204,7 @@ class LoopView:
     """One loop inside a run."""
 
     name: str
-    status: str  # running | completed | failed | cancelled
+    status: str  # completed | failed | cancelled, or that of the run while it has not ended
     iteration: int = 0
     max_iterations: int | None = None
     reason: str | None = None

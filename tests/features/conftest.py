@@ -12,6 +12,8 @@ import yaml
 from loop_ls.features.completion import complete
 from loop_ls.features.values import Completions, Item
 from loop_ls.index.document import Document
+from loop_ls.index.roots import Roots
+from loop_ls.index.workspace import Workspace
 from loop_ls.testing.fixture import Fixture, read_fixture
 from loop_ls.text.position import Position, Span
 
@@ -30,8 +32,8 @@ class Asked:
         return {f.path: Document.open(f"file://{ROOT}/{f.path}", f.text) for f in self.fixture.files}
 
     @cached_property
-    def workspace(self) -> Any:
-        return None
+    def workspace(self) -> Workspace:
+        return Workspace.of(Roots(ROOT), self.documents.values())
 
     @property
     def document(self) -> Document:

@@ -1,0 +1,154 @@
+"""Lenses: what may be started, what is going on, how it ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loop_ls.features.lenses import lenses
+from loop_ls.features.values import Lens, LoopView, RunView, Verdict
+
+FLOW = """
+    #- flow.yaml
+    $schema: workflow/v2.0
+    name: flow
+    version: 1.0.0
+    steps:
+      - {name: plan, run: "Plan {{input}}"}
+      - name: twice
+        needs: [plan]
+        loop: {workflow: polish, max_iterations: 2, until: "The review says PASS"}
+    loops:
+      - name: refine
+        workflow: polish
+        max_iterations: 5
+        until: "The review says PASS"
+    #- polish.yaml
+    $schema: workflow/v2.0
+    name: polish
+    version: 1.0.0
+    steps:
+      - {name: write, run: "Write {{input}}"}
+      - {name: review, run: "PASS or FAIL: {{write}}"}
+"""
+URI = "file:///w/flow.yaml"
+
+
+def shown(ask: Any, *runs: RunView, source: str = FLOW) -> list[str]:
+    """`line: title [command argument]`"""
+    asked = ask(source)
+    out = []
+    for lens in lenses(asked.workspace, asked.document, runs):
+        command = f" [{lens.command.name}]" if lens.command else ""
+        out.append(f"{lens.span.start.line + 1}: {lens.title}{command}")
+    return out
+
+
+def found(ask: Any, title: str) -> Lens:
+    asked = ask(FLOW)
+    return next(lens for lens in lenses(asked.workspace, asked.document) if lens.title == title)
+
+
+def test_what_may_be_run_and_what_it_costs_at_most(ask: Any) -> None:
+    assert shown(ask) == [
+        "2: ▶ Run workflow [loopLs.run]",
+        "2: ≤ 22 calls",
+        "6: ▶ Run loop [loopLs.run]",
+        "6: ≤ 2 iterations · ≤ 6 calls",
+        "10: ▶ Run loop [loopLs.run]",
+        "10: ≤ 5 iterations · ≤ 15 calls",
+    ]
+
+
+def test_the_argument_names_file_and_target(ask: Any) -> None:
+    assert found(ask, "▶ Run workflow").command.argument == {"uri": URI, "target": {"kind": "workflow"}}  # type: ignore[union-attr]
+    targets = [
+        lens.command.argument["target"]
+        for lens in lenses(ask(FLOW).workspace, ask(FLOW).document)
+        if lens.command is not None
+    ]
+    assert targets[1:] == [{"kind": "step", "name": "twice"}, {"kind": "loop", "name": "refine"}]
+
+
+def test_calls_that_cannot_be_counted_are_not_told(ask: Any) -> None:
+    source = FLOW.replace("workflow: polish\n        max", "workflow: nowhere\n        max")
+    assert shown(ask, source=source)[-1] == "10: ≤ 5 iterations"
+    assert "≤ 22 calls" not in shown(ask, source=source)
+
+
+def running(status: str = "running", kind: str = "loop", **more: Any) -> RunView:
+    verdicts = (Verdict(1, "no"), Verdict(2, "no"))
+    loops = more.pop("loops", {"refine": LoopView("refine", status, 3, 5, verdicts=verdicts)})
+    name = "flow" if kind == "workflow" else "refine"
+    return RunView("r1", URI, kind, name, status, cost_usd=0.031, elapsed_ms=41000, loops=loops, **more)
+
+
+def test_a_running_loop_can_be_paused_and_stopped(ask: Any) -> None:
+    assert shown(ask, running())[-3:] == [
+        "10: ⏸ Pause [loopLs.pause]",
+        "10: ⏹ Stop [loopLs.stop]",
+        "10: iteration 3/5 · 2 NO · $0.031 · 00:41",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "titles"),
+    [
+        (
+            "paused",
+            ["▶ Resume [loopLs.resume]", "⏹ Stop [loopLs.stop]", "paused · iteration 3/5 · 2 NO · $0.031 · 00:41"],
+        ),
+        ("stopping", ["stopping… · iteration 3/5 · 2 NO · $0.031 · 00:41"]),
+    ],
+)
+def test_controls_fit_the_status(ask: Any, status: str, titles: list[str]) -> None:
+    own = [line.removeprefix("10: ") for line in shown(ask, running(status)) if line.startswith("10:")]
+    assert own == titles
+
+
+def test_a_run_of_the_whole_workflow_is_controlled_at_its_name(ask: Any) -> None:
+    lines = shown(ask, running(kind="workflow"))
+    assert lines[:3] == [
+        "2: ⏸ Pause [loopLs.pause]",
+        "2: ⏹ Stop [loopLs.stop]",
+        "2: refine: iteration 3/5 · 2 NO · $0.031 · 00:41",
+    ]
+    assert lines[-1] == "10: iteration 3/5 · 2 NO · $0.031 · 00:41"
+
+
+def test_a_loop_whose_dependencies_still_run(ask: Any) -> None:
+    assert shown(ask, running(loops={}))[-1] == "10: starting · $0.031 · 00:41"
+
+
+@pytest.mark.parametrize(
+    ("loop", "status", "text"),
+    [
+        (LoopView("refine", "completed", 3, 5, "condition_met"), "completed", "✓ condition met in iteration 3"),
+        (
+            LoopView("refine", "completed", 5, 5, "max_iterations"),
+            "completed",
+            "◼ limit reached after 5 iterations, condition not met",
+        ),
+        (LoopView("refine", "failed", 2, 5, "error", error="boom"), "failed", "✗ failed in iteration 2: boom"),
+        (LoopView("refine", "cancelled", 2, 5, "user"), "cancelled", "⏹ stopped in iteration 2"),
+    ],
+)
+def test_UP_51_the_last_result(ask: Any, loop: LoopView, status: str, text: str) -> None:
+    lines = shown(ask, running(status, loops={"refine": loop}))
+    assert lines[-2:] == ["10: ▶ Run loop again [loopLs.run]", f"10: {text} · $0.031 · 00:41"]
+
+
+def test_a_crash_in_between_is_told(ask: Any) -> None:
+    lines = shown(ask, running(recovered=True, paid_twice=True))
+    assert lines[-1].endswith("recovered after a restart; one call may have been paid twice")
+
+
+def test_runs_of_other_files_do_not_show(ask: Any) -> None:
+    other = RunView("r2", "file:///w/other.yaml", "loop", "refine", "running", loops={})
+    assert shown(ask, other) == shown(ask)
+
+
+def test_no_lens_in_other_files_and_none_on_a_file_without_elements(ask: Any) -> None:
+    assert shown(ask, source="#- a.yaml\na: 1\n") == []
+    assert shown(ask, source="#- a.yaml\n$schema: workflow/v2.0\nname: x\n") == []
