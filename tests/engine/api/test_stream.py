@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -98,18 +99,20 @@ async def test_a_quiet_stream_has_a_heartbeat(home: House, monkeypatch: Any) -> 
 
 async def test_a_listener_that_does_not_read_holds_up_nobody(home: House, monkeypatch: Any) -> None:
     monkeypatch.setattr("loop_ls.engine.api.stream.PATIENCE_SECONDS", 0.5)
-    reader, writer = await asyncio.open_connection("127.0.0.1", home.handover.port, limit=1024)
+    deaf = socket.create_connection(("127.0.0.1", home.handover.port))
     token = home.handover.token
-    writer.write(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
-    while not home.presence.listeners:
-        await asyncio.sleep(0.01)
-    runs = [await home.run(200) for _ in range(10)]
-    for run_id in runs:
-        assert (await home.ended(run_id))["iteration"] == 200
-    writer.close()
+    deaf.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+    async with asyncio.timeout(LONG):
+        while not home.presence.listeners:
+            await asyncio.sleep(0.01)
+    for number in range(200):  # more than the buffers of two sockets hold
+        fact = ("progress", {"iteration": number, "learning": f"{number} " * 20_000})
+        await home.engine.journal.append("run-x", None, [fact])
+    assert (await home.ended(await home.run(20)))["reason"] == "condition_met"
     async with asyncio.timeout(LONG):
         while home.presence.listeners:
             await asyncio.sleep(0.01)
+    deaf.close()
 
 
 async def test_the_engine_says_goodbye(home: House) -> None:
