@@ -48,6 +48,14 @@ class Pair(NamedTuple):
         return self.entry.value
 
 
+class Named(NamedTuple):
+    """One mapping under a name that its author chose. `block` is None where it is no mapping."""
+
+    name: str
+    entry: Entry
+    block: Block | None
+
+
 class Field(NamedTuple):
     """One known key that is written, with its value.
 
@@ -150,13 +158,20 @@ class Block:
     def pairs(self, name: str) -> tuple[Pair, ...]:
         return tuple(item for item in self._items(name) if isinstance(item, Pair))
 
+    def named(self, name: str) -> tuple[Named, ...]:
+        return tuple(item for item in self._items(name) if isinstance(item, Named))
+
     def inner(self) -> Iterator[Block]:
         """The blocks directly inside this one."""
         for field in self.fields.values():
             if isinstance(field.value, Block):
                 yield field.value
             elif isinstance(field.value, tuple):
-                yield from (item for item in field.value if isinstance(item, Block))
+                for item in field.value:
+                    if isinstance(item, Block):
+                        yield item
+                    elif isinstance(item, Named) and item.block is not None:
+                        yield item.block
 
     def walk(self) -> Iterator[Block]:
         """This block and every block inside it, outer ones first."""
@@ -182,6 +197,7 @@ Value = (
     | Block
     | tuple[Word, ...]
     | tuple[Pair, ...]
+    | tuple[Named, ...]
     | tuple[Block, ...]
     | tuple[float, ...]
     | nodes.Mapping

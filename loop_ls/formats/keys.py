@@ -26,6 +26,7 @@ class Type(Enum):
     NUMBERS = "a list of numbers"
     BLOCK = "a mapping"
     BLOCKS = "a list of mappings"
+    BLOCK_MAP = "a mapping of names to mappings"
     TEXT_MAP = "a mapping of names to texts"
     ARGUMENTS = "a mapping of names to values"
     ANY = "anything"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loop_ls.formats import scalars
-from loop_ls.formats.block import Block, Fault, Field, Pair, Repeated, Unknown, Value, Word, unknown_key
+from loop_ls.formats.block import Block, Fault, Field, Named, Pair, Repeated, Unknown, Value, Word, unknown_key
 from loop_ls.formats.duration import parse_duration
 from loop_ls.formats.keys import Key, Shape, Type
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, resolved
@@ -162,6 +162,20 @@ def _blocks(key: Key, node: Node, written: Node) -> _Read:
     return tuple(blocks), tuple(faults)
 
 
+def _named(key: Key, node: Node, written: Node) -> _Read:
+    if not isinstance(node, Mapping) or key.shape is None:
+        return None, (_wrong(key, node, written),)
+    named: dict[str, Named] = {}
+    faults: list[Fault] = []
+    for entry in node.entries:
+        name, found = entry.key.text, resolved(entry.value)
+        block = read_block(key.shape, found) if isinstance(found, Mapping) else None
+        named.setdefault(name, Named(name, entry, block))
+        if block is None and entry.value is not None:
+            faults.append(Fault("type", entry.value, Type.BLOCK.value))
+    return tuple(named.values()), tuple(faults)
+
+
 def _pairs(key: Key, node: Node, written: Node) -> _Read:
     if not isinstance(node, Mapping):
         return None, (_wrong(key, node, written),)
@@ -198,6 +212,7 @@ _READERS: dict[Type, Callable[[Key, Node, Node], _Read]] = {
     Type.NUMBERS: _numbers,
     Type.BLOCK: _block,
     Type.BLOCKS: _blocks,
+    Type.BLOCK_MAP: _named,
     Type.TEXT_MAP: _pairs,
     Type.ARGUMENTS: _pairs,
     Type.ANY: _anything,

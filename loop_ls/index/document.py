@@ -19,6 +19,7 @@ from loop_ls.index.names import Names
 from loop_ls.index.pieces import Facts, read_piece
 from loop_ls.index.uris import path_of
 from loop_ls.syntax.tree import Tree, read_yaml
+from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
 
@@ -34,8 +35,8 @@ class Document:
     """
 
     __slots__ = (
-        *("uri", "path", "version", "tree", "format", "head", "elements"),
-        *("_facts", "_graph", "_names", "_parameters", "_positions"),
+        *("uri", "path", "version", "tree", "format", "head", "elements", "fault"),
+        *("_calling", "_facts", "_graph", "_names", "_parameters", "_positions", "_references"),
     )
 
     uri: str
@@ -45,6 +46,9 @@ class Document:
     format: Format | None
     head: Head
     elements: tuple[Element, ...]
+    fault: Fault | None  # why the file could not be read as text at all
+    _calling: tuple[Element, ...] | None
+    _references: frozenset[str] | None
     _facts: tuple[Facts, ...]
     _names: Names
     _graph: Graph | None
@@ -52,10 +56,12 @@ class Document:
     _positions: dict[Element, int] | None
 
     @classmethod
-    def open(cls, uri: str, text: str | Text, version: int = 0, path: str | None = None) -> Document:
+    def open(
+        cls, uri: str, text: str | Text, version: int = 0, path: str | None = None, fault: Fault | None = None
+    ) -> Document:
         """A document from its whole text. Never raises on content."""
         document = cls.__new__(cls)
-        document.uri, document.version = uri, version
+        document.uri, document.version, document.fault = uri, version, fault
         document.path = path_of(uri) if path is None else path
         document.tree = read_yaml(text if isinstance(text, Text) else Text.of(text))
         document._facts = tuple(map(read_piece, document.tree.pieces))
@@ -64,6 +70,7 @@ class Document:
         document.format = document._recognised()
         document._names = Names.of(document.elements)
         document._graph = document._parameters = document._positions = None
+        document._calling = document._references = None
         return document
 
     def edit(self, span: Span, new: str, version: int | None = None) -> Document:
@@ -74,6 +81,7 @@ class Document:
         """The document of a tree that came from this one's by edits."""
         document = self.__class__.__new__(self.__class__)
         document.uri, document.path, document.version, document.tree = self.uri, self.path, version, tree
+        document.fault = None
         start, stop, end = _changed(self.tree.pieces, tree.pieces)
         old = self._facts[start:stop]
         new = self._read_again(tree.pieces[start:end], start, stop)
@@ -181,6 +189,20 @@ class Document:
                     return element, use
         return None
 
+    @property
+    def calling(self) -> tuple[Element, ...]:
+        """The elements that call another workflow, in order."""
+        if self._calling is None:
+            self._calling = tuple(element for element in self.elements if element.reference is not None)
+        return self._calling
+
+    @property
+    def references(self) -> frozenset[str]:
+        """Every reference to another workflow, as written."""
+        if self._references is None:
+            self._references = frozenset(_references(self.calling))
+        return self._references
+
     def last_step(self) -> Element | None:
         """The step whose result is that of the workflow, unless it is skipped; without any step the
         last top-level loop (4.6)."""
@@ -211,6 +233,7 @@ class Document:
         if gone == come:
             self.elements, self._names = before.elements, before._names
             self._graph, self._parameters, self._positions = before._graph, before._parameters, before._positions
+            self._calling, self._references = before._calling, before._references
             return
         at = _offset(before, start, gone)
         self.elements = (*before.elements[:at], *come, *before.elements[at + len(gone) :])
@@ -220,6 +243,8 @@ class Document:
         self._graph = None if graph is None else graph.replaced(at, len(gone), nodes, self._is_mentioned(before))
         same = nodes == tuple(element.node for element in gone)
         self._parameters = before._parameters if same else None
+        self._calling = None
+        self._references = before._references if _references(gone) == _references(come) else None
 
     def _is_mentioned(self, before: Document) -> Callable[[str], bool]:
         now, earlier = self._names.mentions, before._names.mentions
@@ -243,6 +268,10 @@ class Document:
         found = {name: self.first_use(name) for name in free if "." not in name}
         uses = [(self.position(use[0]), use[1].span, name) for name, use in found.items() if use is not None]
         return tuple(name for _, _, name in sorted(uses))
+
+
+def _references(elements: Sequence[Element]) -> list[str]:
+    return [element.reference.text for element in elements if element.reference is not None and element.reference.text]
 
 
 def _changed(old: Sequence[Piece], new: Sequence[Piece]) -> tuple[int, int, int]:

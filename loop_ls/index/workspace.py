@@ -1,0 +1,248 @@
+"""All documents of one workspace folder as an immutable snapshot: keys, references, callers.
+
+Replacing one document copies a dictionary of pointers; keys and references are indexed again only
+if they changed. Nothing here reads the disk (see `index.discovery`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from loop_ls.formats.settings import Settings
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element, Reference
+from loop_ls.index.resolve import resolve, suggestions
+from loop_ls.index.roots import Roots
+from loop_ls.index.uris import stem_of
+
+
+class Call(NamedTuple):
+    """One element that calls a workflow."""
+
+    document: Document
+    element: Element
+    reference: Reference
+
+
+class Resolution(NamedTuple):
+    """What a reference means. `hidden` is a root workflow that the one in the caller's folder hides
+    (WF606); `suggestions` are keys that may have been meant where there is no such workflow."""
+
+    key: str | None
+    document: Document | None
+    hidden: str | None = None
+    suggestions: tuple[str, ...] = ()
+
+
+class Parameter(NamedTuple):
+    """A name that a workflow uses and does not define. `supplied` and `missing` are its callers."""
+
+    name: str
+    supplied: tuple[Call, ...]
+    missing: tuple[Call, ...]
+
+    @property
+    def settled(self) -> bool:
+        """Whether there are callers and all of them supply it (WF502 is silent then)."""
+        return bool(self.supplied) and not self.missing
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """`documents` by URI. `keys` leads from a key to the URIs of its files, in path order; `referring`
+    from the last part of a reference to the URIs of the documents that hold one."""
+
+    roots: Roots
+    settings: Settings = field(default_factory=Settings)
+    documents: dict[str, Document] = field(default_factory=dict)
+    keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    referring: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, roots: Roots, documents: Iterable[Document] = (), settings: Settings | None = None) -> Workspace:
+        known = {document.uri: document for document in documents}
+        keys: dict[str, list[str]] = {}
+        referring: dict[str, set[str]] = {}
+        for document in sorted(known.values(), key=lambda d: d.path):
+            key = _key(roots, document)
+            if key is not None:
+                keys.setdefault(key, []).append(document.uri)
+            for name in _bare_references(document):
+                referring.setdefault(name, set()).add(document.uri)
+        return cls(
+            roots,
+            settings or Settings(),
+            known,
+            {key: tuple(uris) for key, uris in keys.items()},
+            {name: frozenset(uris) for name, uris in referring.items()},
+        )
+
+    # -- the next version -------------------------------------------------------------------------
+
+    def with_document(self, document: Document) -> Workspace:
+        """The workspace with this version of a document, new or known."""
+        return self._replaced(document.uri, document)
+
+    def without(self, uri: str) -> Workspace:
+        return self._replaced(uri, None) if uri in self.documents else self
+
+    def with_settings(self, settings: Settings, roots: Roots | None = None) -> Workspace:
+        return Workspace.of(roots or self.roots, self.documents.values(), settings)
+
+    def _replaced(self, uri: str, new: Document | None) -> Workspace:
+        old = self.documents.get(uri)
+        documents = self.documents.copy()
+        if new is None:
+            documents.pop(uri, None)
+        else:
+            documents[uri] = new
+        keys, referring = self.keys, self.referring
+        before, after = _key(self.roots, old), _key(self.roots, new)
+        if before != after or (old and new and old.path != new.path):
+            keys = self._rekeyed(uri, before, after, documents)
+        if _references(old) != _references(new):
+            referring = self._rereferred(uri, old, new)
+        return Workspace(self.roots, self.settings, documents, keys, referring)
+
+    def _rekeyed(
+        self, uri: str, before: str | None, after: str | None, documents: dict[str, Document]
+    ) -> dict[str, tuple[str, ...]]:
+        keys = self.keys.copy()
+        if before is not None:
+            left = tuple(other for other in keys[before] if other != uri)
+            if left:
+                keys[before] = left
+            else:
+                del keys[before]
+        if after is not None:
+            keys[after] = tuple(sorted({*keys.get(after, ()), uri}, key=lambda known: documents[known].path))
+        return keys
+
+    def _rereferred(self, uri: str, old: Document | None, new: Document | None) -> dict[str, frozenset[str]]:
+        referring = self.referring.copy()
+        before, after = set(_bare_references(old)), set(_bare_references(new))
+        for name in before - after:
+            left = referring[name] - {uri}
+            if left:
+                referring[name] = left
+            else:
+                del referring[name]
+        for name in after - before:
+            referring[name] = referring.get(name, frozenset()) | {uri}
+        return referring
+
+    # -- keys and references ----------------------------------------------------------------------
+
+    def key(self, document: Document) -> str | None:
+        """The key of a workflow; None for one without name, and for files of other formats."""
+        return _key(self.roots, document)
+
+    def folder(self, document: Document) -> str:
+        """The folder of a document, counted from the workflow root."""
+        return self.roots.folder_of(document.path)
+
+    def by_key(self, key: str) -> Document | None:
+        """The workflow with this key; of several the first in path order."""
+        uris = self.keys.get(key)
+        return self.documents[uris[0]] if uris else None
+
+    def namesakes(self, document: Document) -> tuple[Document, ...]:
+        """Every file with the key of this one, itself included, in path order (WF605)."""
+        key = self.key(document)
+        return tuple(self.documents[uri] for uri in self.keys.get(key, ())) if key is not None else ()
+
+    def resolve(self, document: Document, reference: Reference | str) -> Resolution:
+        """What a reference in `document` means."""
+        text = reference if isinstance(reference, str) else reference.text
+        if not text:
+            return Resolution(None, None)
+        match = resolve(self.folder(document), text, self.keys)
+        if match is None:
+            return Resolution(None, None, None, self._suggestions(text))
+        return Resolution(match.key, self.by_key(match.key), match.other)
+
+    def callee(self, document: Document, reference: Reference | str | None) -> Document | None:
+        """The workflow that a reference in `document` calls."""
+        return None if reference is None else self.resolve(document, reference).document
+
+    def callee_last_step(self, document: Document, reference: Reference | str | None) -> Element | None:
+        """The element whose result a called workflow hands back (4.6)."""
+        callee = self.callee(document, reference)
+        return None if callee is None else callee.last_step()
+
+    def _suggestions(self, reference: str) -> tuple[str, ...]:
+        stems = [(stem_of(self.documents[uri].path), key) for key, uris in self.keys.items() for uri in uris]
+        return suggestions(reference, self.keys, stems)
+
+    # -- who calls whom ---------------------------------------------------------------------------
+
+    def calls(self, document: Document) -> Iterator[tuple[Element, Reference, Resolution]]:
+        """Every call that a document makes."""
+        for element in document.calling:
+            if element.reference is not None:
+                yield element, element.reference, self.resolve(document, element.reference)
+
+    def callers(self, document: Document) -> tuple[Call, ...]:
+        """Every element in the workspace that calls this workflow, in path and document order."""
+        key = self.key(document)
+        if key is None or self.keys[key][0] != document.uri:
+            return ()
+        found: list[Call] = []
+        for caller in self._referring(key):
+            for element in caller.calling:
+                reference = element.reference
+                if reference is not None and self._means(caller, reference.text, key):
+                    found.append(Call(caller, element, reference))
+        return tuple(found)
+
+    def parameters(self, document: Document) -> tuple[Parameter, ...]:
+        """The parameters of a workflow with the callers that supply them."""
+        if not document.parameters:
+            return ()
+        calls = self.callers(document)
+        return tuple(
+            Parameter(
+                name,
+                tuple(call for call in calls if call.reference.supplies(name)),
+                tuple(call for call in calls if not call.reference.supplies(name)),
+            )
+            for name in document.parameters
+        )
+
+    def neighbours(self, document: Document) -> frozenset[str]:
+        """The URIs of all documents whose findings may change when this one changes: its callers, the
+        workflows it calls, and files with its key."""
+        found = {other.uri for other in self.namesakes(document)}
+        key = self.key(document)
+        if key is not None:
+            found |= {caller.uri for caller in self._referring(key)}
+        for reference in document.references:
+            callee = self.callee(document, reference)
+            if callee is not None:
+                found.add(callee.uri)
+        return frozenset(found - {document.uri})
+
+    def _referring(self, key: str) -> list[Document]:
+        uris = self.referring.get(key.rpartition("/")[2], frozenset())
+        return sorted((self.documents[uri] for uri in uris), key=lambda d: d.path)
+
+    def _means(self, caller: Document, reference: str, key: str) -> bool:
+        match = resolve(self.folder(caller), reference, self.keys)
+        return match is not None and match.key == key
+
+
+def _key(roots: Roots, document: Document | None) -> str | None:
+    if document is None or document.format != "workflow":
+        return None
+    name = document.name
+    return roots.key(document.path, name) if name else None
+
+
+def _references(document: Document | None) -> frozenset[str]:
+    return frozenset() if document is None or document.format != "workflow" else document.references
+
+
+def _bare_references(document: Document | None) -> Iterator[str]:
+    return (reference.rpartition("/")[2] for reference in _references(document))
