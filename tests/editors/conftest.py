@@ -17,7 +17,7 @@ import pytest
 from editors_vscode import CodeServer
 
 ROOT = Path(__file__).resolve().parents[2]
-PICTURES = ROOT / "docs" / "pictures"
+PICTURES = Path(os.environ.get("LOOP_LS_PICTURES", ROOT / "tests" / "editors" / "shots"))
 
 
 def needed(variable: str) -> str:
