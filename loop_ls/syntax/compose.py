@@ -79,9 +79,9 @@ class _Frame:
         self.parts: list[Any] = []
 
 
-def compose(lines: Lines[str]) -> Composed:
-    """The nodes of `lines`, places relative to the first of them."""
-    text = "\n".join(lines)
+def compose(lines: Lines[str], more: bool = False) -> Composed:
+    """The nodes of `lines`, places relative to the first of them. `more`: a line follows the last."""
+    text = "\n".join(lines) + "\n" if more else "\n".join(lines)
     try:
         return _Builder(lines, text).build(CParser(text))
     except YAMLError as error:
@@ -117,10 +117,12 @@ class _Builder:
             event = next_event()
             kind = type(event)
             if kind is ScalarEvent:
-                end = place(event.end_mark)
+                last, end = end, place(event.end_mark)
                 node = self.scalar(event, end)
                 if node is not None:
                     end = node.span.end
+                elif not self.behind_sign(end):
+                    end = last
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if len(stack) >= MAX_DEPTH:
                     raise Rejected("nested too deep", place(event.start_mark))
@@ -145,7 +147,10 @@ class _Builder:
             elif kind is AliasEvent:
                 end = place(event.end_mark)
                 node = self.alias(event.anchor, Span(place(event.start_mark), end))
-            elif kind is DocumentEndEvent or kind is StreamEndEvent or event is None:
+            elif kind is DocumentEndEvent:
+                next_event()  # text behind the root is refused only now
+                return Composed(root, end, self.anchors, self.aliases, self.recursive)
+            elif kind is StreamEndEvent or event is None:
                 return Composed(root, end, self.anchors, self.aliases, self.recursive)
             else:
                 continue
@@ -177,6 +182,11 @@ class _Builder:
             self.anchors[anchor] = node
             self.open_anchors.discard(anchor)
         return node
+
+    def behind_sign(self, at: Position) -> bool:
+        """Whether a missing value is missed right behind its colon or dash, and not further down."""
+        line, column = at
+        return line < len(self.lines) and self.lines[line][max(column - 1, 0) : column] in (":", "-", "?")
 
     def alias(self, name: str, span: Span) -> Alias:
         node = Alias(span, name, self.anchors.get(name))

@@ -11,8 +11,12 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from loop_ls.syntax.escapes import unquoted
+from loop_ls.syntax.shapes import is_blank
 
 Kind = Literal["lead", "entry", "head", "item", "tail", "root"]
+
+#: What comes behind a unit: an item, another unit, or the end of the text.
+Follower = Literal["item", "unit", "end"]
 
 #: Top-level keys whose block sequences are cut into items.
 SECTIONS = frozenset({"steps", "loops", "roles", "assistants"})
@@ -33,15 +37,19 @@ UNKNOWN = -1
 
 
 class State(NamedTuple):
-    """What the lines so far mean for the next one. `dash` is the indent of the section's items."""
+    """What the lines so far mean for the next one. `dash` is the indent of the section's items.
+
+    `marked`: the `---` that may stand in front of the document is there; `begun`: its content is.
+    """
 
     section: str | None
     dash: int
+    marked: bool
     begun: bool
     over: bool
 
 
-START = State(None, NO_ITEMS, False, False)
+START = State(None, NO_ITEMS, False, False, False)
 
 
 class Unit(NamedTuple):
@@ -53,39 +61,47 @@ class Unit(NamedTuple):
     after: State
 
 
-def cut(lines: Iterable[str], state: State, first: int = 0) -> Iterator[Unit]:
-    """The units that begin in `lines`, which follow a place with `state` and are counted from `first`."""
-    section, dash, begun, over = state
+def cut(lines: Iterable[str], state: State) -> Iterator[Unit]:
+    """The units of `lines`, which follow a place with `state`. Lines in front of the first one that
+    begins a unit make a unit of their own, the lead."""
+    before, dash, over = state, state.dash, state.over
     margin = _margin(dash)
-    for number, line in enumerate(lines, first):
+    none = True
+    for number, line in enumerate(lines):
         if over or not line:
             continue
         start = line[0]
-        if start == " " and begun and (dash == NO_ITEMS or (dash >= 0 and not line.startswith(margin))):
+        if start == " " and before.begun and (dash == NO_ITEMS or (dash >= 0 and not line.startswith(margin))):
             continue
-        if start in "#\r" or (start in " \t" and (not line.strip(" \t") or line.lstrip(" \t")[0] == "#")):
+        if start == "#" or (start in " \t" and is_blank(line)):
             continue
-        before = State(section, dash, begun, over)
         kind = begins(line, before)
         if kind is None:
+            if not before.begun:
+                before = before._replace(marked=before.marked or line[0] == "-")
             continue
+        if none and number > 0:
+            yield Unit(0, "lead", state, before)
         after = following(line, kind, before)
         yield Unit(number, kind, before, after)
-        section, dash, begun, over = after
+        none, before, over = False, after, after.over
+        dash = after.dash
         margin = _margin(dash)
+    if none:
+        yield Unit(0, "lead", state, before)
 
 
 def begins(line: str, state: State) -> Kind | None:
     """The kind of unit that begins with this line, which is neither blank nor a comment."""
     start = line[0]
-    if start in " -" and state.begun and not _MARKER.match(line):
-        return "item" if _is_item(line, state.dash) else None
-    if start in "]}\t" and state.begun:
+    if not state.begun and not state.marked and (start == "%" or _BARE_MARKER.match(line)):
         return None
-    if state.begun and _MARKER.match(line):
+    if (state.begun or state.marked) and (start == "%" or _MARKER.match(line)):
         return "tail"
-    if not state.begun and (start == "%" or _BARE_MARKER.match(line)):
-        return None
+    if state.begun and start in " -":
+        return "item" if _is_item(line, state.dash) else None
+    if state.begun and start in "]}|>\t":
+        return None  # cannot begin an entry at the left margin
     return "head" if key_of(line) in SECTIONS else "entry"
 
 
@@ -97,12 +113,12 @@ def following(line: str, kind: Kind, state: State) -> State:
         case "tail":
             return state._replace(over=True)
         case "head":
-            return State(key_of(line), UNKNOWN, True, False)
+            return State(key_of(line), UNKNOWN, state.marked, True, False)
         case _:
             key = key_of(line)
             if key is None and line[0] not in "*[{!&":
                 return state._replace(begun=True)  # half typed: what follows still belongs to the section
-            return State(key, NO_ITEMS, True, False)
+            return State(key, NO_ITEMS, state.marked, True, False)
 
 
 def key_of(line: str) -> str | None:

@@ -7,9 +7,10 @@ may keep the result as long as the piece lives, wherever it moves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from loop_ls.syntax.cut import SECTIONS, Kind, State
+from loop_ls.syntax.cut import SECTIONS, Follower, Kind, State
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
 from loop_ls.text.fault import Fault
 
@@ -42,8 +43,8 @@ class Piece:
 class Chunk:
     """Lines that are read together, and the pieces they hold (at least one).
 
-    `sound`: read without doubt. `ended`: refused because the text ends too early, so what follows
-    may complete it. `doubt`: reads well, but the cut may be wrong. `anchors` and `missing` are the
+    `follower`: what comes behind, as far as it matters for the reading.
+    `refused`: libyaml does not take it. `ended`: refused, but what follows may complete it. `doubt`: reads well, but the cut may be wrong. `anchors` and `missing` are the
     names of anchors here and of aliases whose anchor is elsewhere.
     """
 
@@ -51,7 +52,7 @@ class Chunk:
     kind: Kind
     before: State
     after: State
-    followed: bool
+    follower: Follower
     pieces: tuple[Piece, ...]
     order: int
     refused: bool = False
@@ -64,6 +65,9 @@ class Chunk:
     def flagged(self) -> bool:
         """Whether the document must look at this chunk before it trusts the cut."""
         return self.refused or self.doubt or bool(self.anchors) or bool(self.missing)
+
+    def flag(self, **flags: Any) -> Chunk:
+        return replace(self, **flags)
 
 
 @dataclass(frozen=True, slots=True)

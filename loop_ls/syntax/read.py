@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from loop_ls.syntax import tolerant
 from loop_ls.syntax.compose import ODD_BREAKS, Composed, Rejected, compose
-from loop_ls.syntax.cut import Kind, State
-from loop_ls.syntax.nodes import Mapping, Node, Sequence
+from loop_ls.syntax.cut import Follower, Unit
+from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
 from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
@@ -14,104 +16,98 @@ from loop_ls.text.position import Position, Span
 _ODD_STARTS = ("?", ":", "\ufeff")
 
 
-def read_chunk(lines: tuple[str, ...], kind: Kind, before: State, after: State, followed: bool, order: int) -> Chunk:
-    """The chunk of one unit. `followed`: the next unit is an item (of this head's section)."""
-    source = Source(lines, after.section if kind in ("head", "item") else None, order=order)
+class Slice(NamedTuple):
+    """One unit with its lines, what comes behind it, and its order number."""
+
+    unit: Unit
+    lines: tuple[str, ...]
+    follower: Follower
+    order: int
+
+    def source(self, faults: tuple[Fault, ...] = (), tolerantly: bool = False) -> Source:
+        section = self.unit.after.section if self.unit.kind in ("head", "item") else None
+        return Source(self.lines, section, faults, tolerantly, self.order)
+
+    def chunk(self, found: tuple[Piece, ...]) -> Chunk:
+        unit = self.unit
+        return Chunk(self.lines, unit.kind, unit.before, unit.after, self.follower, found, self.order)
+
+
+def read_chunk(part: Slice) -> Chunk:
+    kind, lines = part.unit.kind, part.lines
     if kind in ("lead", "tail"):
-        doubt = kind == "lead" and any(line.startswith("%") for line in lines)
-        return Chunk(lines, kind, before, after, followed, pieces(None, source, kind), order, doubt=doubt)
+        found = pieces(None, part.source(), kind)
+        doubt = kind == "lead" and (any(line.startswith("%") for line in lines) or _odd_breaks(lines))
+        return part.chunk(found).flag(doubt=doubt) if doubt else part.chunk(found)
     try:
-        composed = compose(lines)
+        composed = compose(lines, more=part.follower != "end")
     except Rejected as rejected:
-        return _refused(source, kind, before, after, followed, rejected)
+        return _refused(part, rejected)
     root = composed.node
-    if not fits(root, kind, before):
-        doubt = not before.begun or _odd(lines)
-        return _refused(source, kind, before, after, followed, None, doubt)
-    faults = alias_faults(composed)
-    doubt = lines[0].startswith(_ODD_STARTS)
-    if any(character in line for line in lines for character in ODD_BREAKS):
-        doubt = doubt or len(root.entries if isinstance(root, Mapping) else root.items) > 1  # type: ignore[union-attr]
-    if kind == "head" and followed and (stray := _value(root)) is not None:
-        sentence = f"Text stands between `{after.section}:` and its first item; remove it or start it with `- `."
-        found = pieces(
-            None,
-            Source(lines, source.section, (*faults, Fault(stray.span, sentence, "unexpected-text")), True, order),
-            kind,
-        )
-        found = (Piece(after.section, "head", root.entries[0].key, None, lines, found[0].faults, True, order),)  # type: ignore[union-attr]
-        doubt = True
-    else:
-        found = pieces(root, Source(lines, source.section, faults, False, order), kind)
-    return Chunk(
-        lines,
-        kind,
-        before,
-        after,
-        followed,
-        found,
-        order,
-        doubt=doubt,
-        anchors=frozenset(composed.anchors),
-        missing=frozenset(alias.name for alias in composed.aliases),
-    )
+    if not _fits(root, part.unit):
+        return _refused(part, None)
+    if kind == "head" and part.follower == "item" and isinstance(root, Mapping) and root.entries[0].value is not None:
+        return _head_with_text(part, composed, root.entries[0])
+    chunk = part.chunk(pieces(root, part.source(alias_faults(composed)), kind))
+    doubt = lines[0].startswith(_ODD_STARTS) or (_several(root) and _odd_breaks(lines))
+    if doubt or composed.anchors or composed.aliases:
+        missing = frozenset(alias.name for alias in composed.aliases)
+        return chunk.flag(doubt=doubt, anchors=frozenset(composed.anchors), missing=missing)
+    return chunk
 
 
-def fits(root: Node | None, kind: Kind, before: State) -> bool:
+def alias_faults(composed: Composed) -> tuple[Fault, ...]:
+    found = []
+    for alias in composed.aliases:
+        sentence = f"`*{alias.name}` stands for nothing: no `&{alias.name}` comes before it."
+        found.append(Fault(alias.span, sentence, "unknown-anchor"))
+    for alias in composed.recursive:
+        sentence = f"`*{alias.name}` stands inside its own anchor; what is anchored cannot contain itself."
+        found.append(Fault(alias.span, sentence, "recursive-anchor"))
+    return tuple(found)
+
+
+def _fits(root: Node | None, unit: Unit) -> bool:
     """Whether a unit that libyaml reads is what the cut took it for."""
-    if kind == "item":
+    if unit.kind == "item":
         return isinstance(root, Sequence) and not root.flow
     return isinstance(root, Mapping) and not root.flow and root.span.start == (0, 0)
 
 
-def alias_faults(composed: Composed) -> tuple[Fault, ...]:
-    unknown = [
-        Fault(
-            alias.span,
-            f"`*{alias.name}` stands for nothing: no anchor `&{alias.name}` comes before it.",
-            "unknown-anchor",
-        )
-        for alias in composed.aliases
-    ]
-    inside = [
-        Fault(
-            alias.span,
-            f"`*{alias.name}` stands inside what it stands for; an anchor cannot contain itself.",
-            "recursive-anchor",
-        )
-        for alias in composed.recursive
-    ]
-    return (*unknown, *inside)
+def _several(root: Node | None) -> bool:
+    match root:
+        case Mapping():
+            return len(root.entries) > 1
+        case Sequence():
+            return len(root.items) > 1
+        case _:
+            return False
 
 
-def _value(root: Node | None) -> Node | None:
-    return root.entries[0].value if isinstance(root, Mapping) and root.entries else None
+def _odd_breaks(lines: tuple[str, ...]) -> bool:
+    return any(sign in line for line in lines if not line.isascii() for sign in ODD_BREAKS)
 
 
-def _odd(lines: tuple[str, ...]) -> bool:
-    return lines[0].startswith(_ODD_STARTS) or any(character in line for line in lines for character in ODD_BREAKS)
+def _head_with_text(part: Slice, composed: Composed, entry: Entry) -> Chunk:
+    """A head whose value stands in front of items. As a whole it may be one text, so there is doubt."""
+    assert entry.value is not None
+    name = part.unit.after.section
+    sentence = f"Text stands between `{name}:` and its first item; remove it or start it with `- `."
+    faults = (*alias_faults(composed), Fault(entry.value.span, sentence, "unexpected-text"))
+    head = Piece(name, "head", entry.key, None, part.lines, faults, True, part.order)
+    missing = frozenset(alias.name for alias in composed.aliases)
+    return part.chunk((head,)).flag(doubt=True, anchors=frozenset(composed.anchors), missing=missing)
 
 
-def _refused(
-    source: Source, kind: Kind, before: State, after: State, followed: bool, why: Rejected | None, doubt: bool = False
-) -> Chunk:
-    root, faults = tolerant.read(source.lines)
+def _refused(part: Slice, why: Rejected | None) -> Chunk:
+    """What libyaml refuses, or reads as something that cannot stand there (`why` None)."""
+    root, faults = tolerant.read(part.lines)
     if not faults:
-        faults = [_refusal(why, source.lines)]
-    read = Source(source.lines, source.section, tuple(faults), True, source.order)
-    ended = why is not None and (why.ended or _odd(source.lines))
-    return Chunk(
-        source.lines,
-        kind,
-        before,
-        after,
-        followed,
-        pieces(root, read, kind),
-        source.order,
-        refused=True,
-        ended=ended or not before.begun,
-        doubt=doubt,
-    )
+        faults = [_refusal(why, part.lines)]
+    found = pieces(root, part.source(tuple(faults), True), part.unit.kind)
+    first = not part.unit.before.begun
+    ended = first or (why is not None and why.ended) or _odd_breaks(part.lines) or part.lines[0].startswith(_ODD_STARTS)
+    return part.chunk(found).flag(refused=True, ended=ended, doubt=first and why is None)
 
 
 def _refusal(why: Rejected | None, lines: tuple[str, ...]) -> Fault:
@@ -122,5 +118,5 @@ def _refusal(why: Rejected | None, lines: tuple[str, ...]) -> Fault:
         line -= 1
     column = min(at.column, len(lines[line])) if line == at.line else 0
     span = Span(Position(line, column), Position(line, max(column + 1, len(lines[line]))))
-    problem = why.problem if why else "no `key: value` here"
-    return Fault(span, f"The text cannot be read as YAML from here on: {problem}.", "syntax")
+    problem = why.problem if why else "no `key: value`"
+    return Fault(span, f"The text cannot be read as YAML from here on ({problem}).", "syntax")

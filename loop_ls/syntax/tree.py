@@ -7,14 +7,15 @@ read as a whole, and only if libyaml refuses that too, the cut with its tolerant
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
-from loop_ls.syntax import read, whole
-from loop_ls.syntax.cut import START, State, Unit, cut
+from loop_ls.syntax import whole
+from loop_ls.syntax.cut import START, Follower, Kind, Unit, cut
 from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
 from loop_ls.syntax.piece import Chunk, Piece
+from loop_ls.syntax.read import Slice, read_chunk
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Change, Text
 from loop_ls.text.position import Span
@@ -38,10 +39,11 @@ class Tree:
         self._whole: Chunk | None = whole.read_whole(chunks, flagged) if flagged else None
         self.pieces: Sequence[Piece]
         if self._whole is not None:
-            self.pieces = self._whole.pieces + (chunks[-1].pieces if chunks[-1].kind == "tail" else ())
+            self.pieces = self._whole.pieces
         else:
             self.pieces = [piece for chunk in chunks for piece in chunk.pieces]
-        self.faults: tuple[Fault, ...] = whole.second_document(chunks[-1], starts[-1])
+        behind = chunks[-1].kind == "tail" and (self._whole is None or whole.ends_document(chunks[-1]))
+        self.faults: tuple[Fault, ...] = whole.second_document(chunks[-1], starts[-1]) if behind else ()
         self.root_kind = _root_kind(self.pieces)
 
     def start_of(self, piece: Piece) -> int:
@@ -67,12 +69,7 @@ class Tree:
         high = bisect_right(starts, change.first + change.removed - 1) - 1
         delta = change.added - change.removed
         fresh, high = _recut(text, chunks, starts, low, high, delta)
-        orders = _orders_between(self._orders, low, high + 1, len(fresh))
-        reusable = {chunk.lines: chunk for chunk in chunks[low : high + 1]}
-        new = [
-            _chunk(unit, lines, followed, order, reusable)
-            for (unit, lines, followed), order in zip(fresh, orders, strict=True)
-        ]
+        new = _reread(fresh, chunks, low, high + 1)
         kept = set(map(id, new))
         gone = {id(chunk) for chunk in chunks[low : high + 1]} - kept
         all_chunks, all_orders = chunks.copy(), self._orders.copy()
@@ -95,49 +92,81 @@ class Tree:
 def read_yaml(text: Text) -> Tree:
     """The tree of a YAML text. Never raises on content."""
     lines = list(text.lines)
-    units = _lines_of(list(_units(lines, START)), lines)
-    chunks = [_chunk(unit, own, followed, GAP * n, {}) for n, (unit, own, followed) in enumerate(units)]
+    units = _lines_of(list(cut(lines, START)), lines)
+    chunks = [read_chunk(Slice(unit, own, follower, GAP * n)) for n, (unit, own, follower) in enumerate(units)]
     starts = list(accumulate((len(chunk.lines) for chunk in chunks), initial=0))[:-1]
     flagged = tuple(chunk for chunk in chunks if chunk.flagged)
     return Tree(text, chunks, starts, [chunk.order for chunk in chunks], flagged)
 
 
-_Cut = tuple[Unit, tuple[str, ...], bool]
+_Cut = tuple[Unit, tuple[str, ...], Follower]
 
 
-def _units(lines: Iterable[str], state: State) -> Iterable[Unit]:
-    first = True
-    for unit in cut(lines, state):
-        if first and unit.line > 0:
-            yield Unit(0, "lead", state, state)
-        first = False
-        yield unit
-    if first:
-        yield Unit(0, "lead", state, state)
-
-
-def _lines_of(units: list[Unit], lines: list[str], followed: bool = False) -> list[_Cut]:
+def _lines_of(units: list[Unit], lines: list[str], follower: Follower = "end") -> list[_Cut]:
     ends = [unit.line for unit in units[1:]] + [len(lines)]
-    nexts = [unit.kind == "item" for unit in units[1:]] + [followed]
+    followers = [_as_follower(unit.kind) for unit in units[1:]] + [follower]
     return [
-        (unit, tuple(lines[unit.line : end]), unit.kind == "head" and item)
-        for unit, end, item in zip(units, ends, nexts, strict=True)
+        (unit, tuple(lines[unit.line : end]), behind) for unit, end, behind in zip(units, ends, followers, strict=True)
     ]
 
 
-def _chunk(
-    unit: Unit, lines: tuple[str, ...], followed: bool, order: int, reusable: dict[tuple[str, ...], Chunk]
-) -> Chunk:
-    old = reusable.get(lines)
-    if old is not None and (old.kind, old.before, old.after, old.followed) == (
+def _as_follower(kind: Kind) -> Follower:
+    return "item" if kind == "item" else "unit"
+
+
+def _reread(fresh: list[_Cut], chunks: list[Chunk], low: int, high: int) -> list[Chunk]:
+    """The chunks of fresh units in place of chunks low..high; those whose text did not change stay."""
+    kept = _kept(fresh, chunks[low:high])
+    last = chunks[low - 1].order if low else chunks[0].order - 2 * GAP
+    after = chunks[high].order if high < len(chunks) else None
+    if len(fresh) == high - low:
+        orders = [chunk.order for chunk in chunks[low:high]]
+    else:
+        orders = _orders(kept, last, after)
+    return [
+        old or read_chunk(Slice(unit, lines, follower, order))
+        for (unit, lines, follower), old, order in zip(fresh, kept, orders, strict=True)
+    ]
+
+
+def _kept(fresh: list[_Cut], old: list[Chunk]) -> list[Chunk | None]:
+    """For each unit the old chunk that says the same, from the front and from the back."""
+    kept: list[Chunk | None] = [None] * len(fresh)
+    front = 0
+    while front < min(len(fresh), len(old)) and _same(fresh[front], old[front]):
+        kept[front] = old[front]
+        front += 1
+    back = 1
+    while back <= min(len(fresh), len(old)) - front and _same(fresh[-back], old[-back]):
+        kept[-back] = old[-back]
+        back += 1
+    return kept
+
+
+def _same(cut: _Cut, old: Chunk) -> bool:
+    unit, lines, follower = cut
+    return (old.lines, old.kind, old.before, old.after, old.follower) == (
+        lines,
         unit.kind,
         unit.before,
         unit.after,
-        followed,
-    ):
-        del reusable[lines]
-        return old
-    return read.read_chunk(lines, unit.kind, unit.before, unit.after, followed, order)
+        follower,
+    )
+
+
+def _orders(kept: list[Chunk | None], last: int, after: int | None) -> list[int]:
+    """An order number for each chunk, between those of its neighbours. Numbers may be equal when a
+    gap is used up; `Tree.start_of` copes with that."""
+    orders: list[int] = []
+    for number, chunk in enumerate(kept):
+        if chunk is None:
+            fixed = next((c.order for c in kept[number:] if c is not None), after)
+            last = last + GAP if fixed is None else last + (fixed - last) // 32
+            orders.append(last)
+        else:
+            last = chunk.order
+            orders.append(last)
+    return orders
 
 
 def _recut(
@@ -147,25 +176,15 @@ def _recut(
     start, state = starts[low], chunks[low].before
     lines = text.lines[start : starts[high] + len(chunks[high].lines) + delta]
     while True:
-        units = list(_units(lines, state))
+        units = list(cut(lines, state))
         after = units[-1].after
         if high + 1 == len(chunks):
             return _lines_of(units, lines), high
         follower = chunks[high + 1]
         if after == follower.before:
-            return _lines_of(units, lines, follower.kind == "item"), high
+            return _lines_of(units, lines, _as_follower(follower.kind)), high
         high += 1
         lines += chunks[high].lines
-
-
-def _orders_between(orders: list[int], low: int, high: int, count: int) -> list[int]:
-    """Order numbers for `count` chunks in place of low..high, kept where the number of chunks is."""
-    if count == high - low:
-        return orders[low:high]
-    before = orders[low - 1] if low else orders[0] - GAP
-    after = orders[high] if high < len(orders) else max(before, orders[-1]) + GAP * (count + 1)
-    step = (after - before) // (count + 1)
-    return [before + step * (number + 1) for number in range(count)]
 
 
 def _root_kind(pieces: Sequence[Piece]) -> str:

@@ -19,9 +19,9 @@ def read_whole(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> Chunk | None:
     """The document as one chunk where the cut is not to be trusted and libyaml reads it; else None."""
     if not _doubtful(chunks, flagged):
         return None
-    lines = tuple(chain.from_iterable(chunk.lines for chunk in chunks if chunk.kind != "tail"))
+    lines = tuple(chain.from_iterable(chunk.lines for chunk in chunks if not ends_document(chunk)))
     try:
-        composed = compose(lines)
+        composed = compose(lines, more=ends_document(chunks[-1]))
     except Rejected:
         return None
     return _chunk(lines, composed)
@@ -29,7 +29,7 @@ def read_whole(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> Chunk | None:
 
 def _chunk(lines: tuple[str, ...], composed: Composed) -> Chunk:
     source = Source(lines, None, alias_faults(composed))
-    return Chunk(lines, "root", START, START, False, pieces(composed.node, source, "root"), 0)
+    return Chunk(lines, "root", START, START, "end", pieces(composed.node, source, "root"), 0)
 
 
 def _doubtful(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> bool:
@@ -46,8 +46,13 @@ def _doubtful(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> bool:
 def _goes_on(chunks: list[Chunk], chunk: Chunk) -> bool:
     """Whether what follows completes a chunk that ends too early (a quote closed further down)."""
     at = chunks.index(chunk)
-    rest = (line for later in chunks[at:] if later.kind != "tail" for line in later.lines)
+    rest = (line for later in chunks[at:] if not ends_document(later) for line in later.lines)
     return completes_behind(rest, len(chunk.lines))
+
+
+def ends_document(chunk: Chunk) -> bool:
+    """Whether nothing from here on belongs to the first document. A `%` may stand in a quoted text."""
+    return chunk.kind == "tail" and chunk.lines[0][0] != "%"
 
 
 def second_document(last: Chunk, start: int) -> tuple[Fault, ...]:
@@ -55,6 +60,10 @@ def second_document(last: Chunk, start: int) -> tuple[Fault, ...]:
     if last.kind != "tail":
         return ()
     first, *rest = last.lines
+    if first[0] == "%":
+        span = Span(Position(start, 0), Position(start, len(first)))
+        sentence = "`%` begins a directive, which ends the document: everything below is ignored; remove it."
+        return (Fault(span, sentence, "directive"),)
     if not any(line.strip() and not line.lstrip().startswith("#") for line in (first[3:], *rest)):
         return ()
     span = Span(Position(start, 0), Position(start, 3))

@@ -1,0 +1,189 @@
+"""Feeds the YAML reader with broken and odd texts, far more than a test run could.
+
+    python tests/bench/fuzz_reader.py [--inputs 50000] [--seed 1] [FOLDER ...]
+
+For every text: no exception, no reading longer than a second, the cut document equals the whole
+one where libyaml takes it, and a chain of edits ends in the tree that reading afresh gives.
+Files of the folders (default: the examples of the tests) are mutated as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from loop_ls.syntax.tree import Tree, read_yaml
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Position, Span
+from tests.syntax.flat import flat_content, flat_tree, flat_whole
+
+KEYS = [
+    "steps:",
+    "loops:",
+    "roles:",
+    "env:",
+    "name:",
+    '"steps":',
+    "'a b':",
+    "? k",
+    ": v",
+    "&x key:",
+    "*x :",
+    "<<:",
+    "key",
+]
+VALUES = [
+    *("", " x", " 'a", ' "b', ' "c"', " 'it''s'", " |", " >-", " |2", " [a, b]", " [a", " {a: 1}", " {", " *x", " &x"),
+    *(" {{a}}", " {{a}} b", " a: b", " !t v", " # c", ' "\\u003d\\n"', " @", " - a", " ]", " }", " ~", " &x {a: b}"),
+]
+LINES = [
+    *(
+        "- a",
+        "-",
+        "- name: x",
+        "- &x a: b",
+        "- - b",
+        "-name: x",
+        "text",
+        "more text",
+        "# c",
+        "",
+        "---",
+        "...",
+        "%YAML 1.2",
+    ),
+    *(
+        "]",
+        "}",
+        "\t",
+        "\tx: y",
+        "'",
+        '"',
+        "--- a",
+        "--- # c",
+        "- [a,",
+        "- |",
+        "- >",
+        "b: c",
+        "- <<: *x",
+        "c: *x",
+        "? - a",
+        "|",
+    ),
+]
+SIGNS = list(":-#'\"[]{}&*!|>%@,? \t\n") + [
+    "\r",
+    "\r\n",
+    "\u2028",
+    "\x85",
+    "\ufeff",
+    "é",
+    "😀",
+    "\x00",
+    "\x07",
+    "\ud800",
+    "{{",
+    "}}",
+]
+
+
+def line(rng: random.Random) -> str:
+    indent = " " * rng.choice((0, 0, 0, 1, 2, 2, 2, 3, 4, 4, 6))
+    kind = rng.random()
+    if kind < 0.55:
+        dash = rng.choice(("", "", "- "))
+        return indent + dash + rng.choice(KEYS) + rng.choice(VALUES)
+    return indent + rng.choice(LINES)
+
+
+def document(rng: random.Random) -> str:
+    lines = [line(rng) for _ in range(rng.randrange(1, 9))]
+    text = rng.choice(("\n", "\n", "\n", "\r\n")).join(lines)
+    return mutated(text, rng, rng.choice((0, 0, 0, 1, 3)))
+
+
+def mutated(text: str, rng: random.Random, times: int) -> str:
+    for _ in range(times):
+        at = rng.randrange(len(text) + 1)
+        if rng.random() < 0.3:
+            text = text[:at] + text[at + rng.randrange(1, 8) :]
+        elif rng.random() < 0.5:
+            text = text[:at] + rng.choice(SIGNS) + text[at:]
+        else:
+            lines = text.split("\n")
+            spot = rng.randrange(len(lines))
+            lines[spot : spot + rng.randrange(2)] = [line(rng)]
+            text = "\n".join(lines)
+    return text
+
+
+def edited(tree: Tree, rng: random.Random) -> Tree:
+    last = len(tree.text.lines) - 1
+    first = rng.randint(0, last)
+    start = Position(first, rng.randint(0, len(tree.text.line(first))))
+    end = start
+    if rng.random() < 0.4:
+        down = min(last, first + rng.randrange(3))
+        end = max(start, Position(down, rng.randint(0, len(tree.text.line(down)))))
+    new = rng.choice(("", "\n", rng.choice(SIGNS), line(rng) + "\n", "\n" + line(rng), line(rng) + "\n" + line(rng)))
+    return tree.edit(Span(start, end), new)
+
+
+def check(text: str, rng: random.Random, edits: int) -> str | None:
+    """What is wrong with the reading of a text."""
+    begun = time.perf_counter()
+    tree = read_yaml(Text.of(text))
+    if time.perf_counter() - begun > 1:
+        return "takes longer than a second"
+    whole = flat_whole(text)
+    if whole is not None and whole != flat_content(tree):
+        return f"cut and whole differ\n  whole {whole}\n  cut   {flat_content(tree)}"
+    steps = [text]
+    for _ in range(edits):
+        tree = edited(tree, rng)
+        steps.append(str(tree.text))
+        if steps[-1].startswith("\ufeff"):
+            break  # a mark that was typed is no byte order mark
+        if flat_tree(tree) != flat_tree(read_yaml(Text.of(steps[-1]))):
+            afresh = flat_tree(read_yaml(Text.of(steps[-1])))
+            return f"edits and reading afresh differ: {steps[-2]!r} -> {steps[-1]!r}\n  edits  {flat_tree(tree)}\n  afresh {afresh}"
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--inputs", type=int, default=50_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--stop", type=int, default=5, help="give up after so many failures")
+    args = parser.parse_args()
+    files = [path.read_text("utf-8", "replace") for folder in args.folders for path in sorted(folder.rglob("*.y*ml"))]
+    failures = 0
+    for number in range(args.inputs):
+        rng = random.Random(args.seed * 1_000_003 + number)
+        if files and number % 20 == 0:
+            text = mutated(rng.choice(files), rng, rng.randrange(1, 4))
+        else:
+            text = document(rng)
+        try:
+            fault = check(text, rng, edits=3 if number % 2 else 0)
+        except Exception as error:
+            traceback.print_exc(limit=-3)
+            fault = f"raises {type(error).__name__}: {error}"
+        if fault:
+            failures += 1
+            print(f"input {number}: {text!r}\n  {fault}", flush=True)
+            if failures >= args.stop:
+                break
+    print(f"{number + 1} inputs, {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
