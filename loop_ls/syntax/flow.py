@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from collections.abc import Sequence as Lines
 
 from loop_ls.syntax import faults
-from loop_ls.syntax.compose import MAX_DEPTH
+from loop_ls.syntax.anchors import MAX_DEPTH, Anchors
 from loop_ls.syntax.escapes import unquoted
-from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, Style
+from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from loop_ls.syntax.shapes import DOUBLE, SINGLE, indent_of, is_blank
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
@@ -35,10 +34,9 @@ class _Open:
 class Flow:
     """One reading. `end` is behind the last sign, `closed` whether the outermost bracket is."""
 
-    def __init__(
-        self, lines: Lines[str], line: int, column: int, limit: int, target: Callable[[str], Node | None]
-    ) -> None:
-        self.lines, self.line, self.column, self.limit, self.target = lines, line, column, limit, target
+    def __init__(self, lines: Lines[str], start: Position, limit: int, anchors: Anchors, depth: int) -> None:
+        self.lines, self.limit, self.anchors, self.depth = lines, limit, anchors, depth
+        line, column = self.line, self.column = start
         self.faults: list[Fault] = []
         self.end = Position(line, column)
         self.closed = False
@@ -92,7 +90,7 @@ class Flow:
 
     def _opens(self, sign: str) -> None:
         start = Position(self.line, self.column)
-        if len(self._open) >= MAX_DEPTH:
+        if self.depth + len(self._open) >= MAX_DEPTH:
             self.faults.append(faults.too_deep(self.line, self.column, MAX_DEPTH))
             self.line, self.column = len(self.lines) - 1, len(self.lines[-1])
             return
@@ -179,7 +177,8 @@ class Flow:
             return
         if sign == "*" and (found := re.compile(r"\*([^\s,\[\]{}]+)").match(text, self.column)):
             self._step(len(found[0]))
-            self._put(Alias(Span(start, self.end), found[1], self.target(found[1])))
+            depth = self.depth + len(self._open)
+            self._put(self.anchors.alias(found[1], Span(start, self.end), depth))
             return
         if sign in "&!" and (found := _PROPERTY.match(text, self.column)):
             self._step(len(found[0]))

@@ -9,9 +9,10 @@ from collections.abc import Sequence as Lines
 from typing import NamedTuple
 
 from loop_ls.syntax import faults
+from loop_ls.syntax.anchors import Anchors
 from loop_ls.syntax.escapes import unquoted
 from loop_ls.syntax.flow import Flow
-from loop_ls.syntax.nodes import Alias, Node, Scalar, Style
+from loop_ls.syntax.nodes import Node, Scalar, Style
 from loop_ls.syntax.shapes import (
     ALIAS,
     BLOCK_HEADER,
@@ -37,10 +38,10 @@ class Value(NamedTuple):
 class HalfValues:
     """Reads values of `lines`; faults are added to `faults`."""
 
-    def __init__(self, lines: Lines[str], found: list[Fault], anchors: dict[str, Node]) -> None:
+    def __init__(self, lines: Lines[str], found: list[Fault], anchors: Anchors) -> None:
         self.lines, self.faults, self.anchors = lines, found, anchors
 
-    def read(self, line: int, column: int, limit: int, key: str) -> Value:
+    def read(self, line: int, column: int, limit: int, key: str, depth: int) -> Value:
         """The value at `column`; further lines of it are indented deeper than `limit`."""
         text = self.lines[line]
         sign = text[column]
@@ -48,11 +49,11 @@ class HalfValues:
             return self._block(line, column, limit)
         if sign in "\"'":
             return self._quoted(line, column, limit)
-        if sign in "[{" and (value := self._flow(line, column, limit)):
+        if sign in "[{" and (value := self._flow(line, column, limit, depth)):
             return value
         if sign == "*" and (found := ALIAS.match(without_comment(text), column)):
             span = Span(Position(line, column), Position(line, column + 1 + len(found[1])))
-            return Value(Alias(span, found[1], self.anchors.get(found[1])), line + 1)
+            return Value(self.anchors.alias(found[1], span, depth), line + 1)
         return self._plain(line, column, limit, key)
 
     def _block(self, line: int, column: int, limit: int) -> Value:
@@ -118,10 +119,10 @@ class HalfValues:
         self.faults.append(faults.open_quote(line, column, stop.column, sign))
         return Value(Scalar(Span(start, stop), text[column + 1 : stop.column], style), line + 1)
 
-    def _flow(self, line: int, column: int, limit: int) -> Value | None:
+    def _flow(self, line: int, column: int, limit: int, depth: int) -> Value | None:
         """A flow collection; None for text that only starts like one (`{{x}} please`)."""
         text = self.lines[line]
-        flow = Flow(self.lines, line, column, limit, self.anchors.get)
+        flow = Flow(self.lines, Position(line, column), limit, self.anchors, depth)
         if text.startswith("{{", column) and (not flow.closed or flow.end.line != line):
             return None
         if flow.closed and not is_blank(self.lines[flow.end.line][flow.end.column :]):

@@ -43,9 +43,10 @@ class Piece:
 class Chunk:
     """Lines that are read together, and the pieces they hold (at least one).
 
-    `follower`: what comes behind, as far as it matters for the reading.
-    `refused`: libyaml does not take it. `ended`: refused, but what follows may complete it. `doubt`: reads well, but the cut may be wrong. `anchors` and `missing` are the
-    names of anchors here and of aliases whose anchor is elsewhere.
+    `follower`: what comes behind, as far as it matters for the reading. `refused`: libyaml does
+    not take it. `ended`: refused, but what follows may complete it. `doubt`: reads well, but the
+    cut may be wrong. `anchors` are the names of anchors, `missing` the aliases whose anchor is
+    elsewhere.
     """
 
     lines: tuple[str, ...]
@@ -59,7 +60,7 @@ class Chunk:
     ended: bool = False
     doubt: bool = False
     anchors: frozenset[str] = frozenset()
-    missing: frozenset[str] = frozenset()
+    missing: tuple[Alias, ...] = ()
 
     @property
     def flagged(self) -> bool:

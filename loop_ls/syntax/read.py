@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from loop_ls.syntax import tolerant
-from loop_ls.syntax.compose import ODD_BREAKS, Composed, Rejected, compose
+from loop_ls.syntax.compose import ODD_BREAKS, Composed, compose
 from loop_ls.syntax.cut import Follower, Unit
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
 from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
+from loop_ls.syntax.refusal import Rejected
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
@@ -48,23 +49,11 @@ def read_chunk(part: Slice) -> Chunk:
         return _refused(part, None)
     if kind == "head" and part.follower == "item" and isinstance(root, Mapping) and root.entries[0].value is not None:
         return _head_with_text(part, composed, root.entries[0])
-    chunk = part.chunk(pieces(root, part.source(alias_faults(composed)), kind))
+    chunk = part.chunk(pieces(root, part.source(composed.faults), kind))
     doubt = lines[0].startswith(_ODD_STARTS) or (_several(root) and _odd_breaks(lines))
-    if doubt or composed.anchors or composed.aliases:
-        missing = frozenset(alias.name for alias in composed.aliases)
-        return chunk.flag(doubt=doubt, anchors=frozenset(composed.anchors), missing=missing)
+    if doubt or composed.anchors or composed.missing:
+        return chunk.flag(doubt=doubt, anchors=composed.anchors, missing=composed.missing)
     return chunk
-
-
-def alias_faults(composed: Composed) -> tuple[Fault, ...]:
-    found = []
-    for alias in composed.aliases:
-        sentence = f"`*{alias.name}` stands for nothing: no `&{alias.name}` comes before it."
-        found.append(Fault(alias.span, sentence, "unknown-anchor"))
-    for alias in composed.recursive:
-        sentence = f"`*{alias.name}` stands inside its own anchor; what is anchored cannot contain itself."
-        found.append(Fault(alias.span, sentence, "recursive-anchor"))
-    return tuple(found)
 
 
 def _fits(root: Node | None, unit: Unit) -> bool:
@@ -93,21 +82,21 @@ def _head_with_text(part: Slice, composed: Composed, entry: Entry) -> Chunk:
     assert entry.value is not None
     name = part.unit.after.section
     sentence = f"Text stands between `{name}:` and its first item; remove it or start it with `- `."
-    faults = (*alias_faults(composed), Fault(entry.value.span, sentence, "unexpected-text"))
+    faults = (*composed.faults, Fault(entry.value.span, sentence, "unexpected-text"))
     head = Piece(name, "head", entry.key, None, part.lines, faults, True, part.order)
-    missing = frozenset(alias.name for alias in composed.aliases)
-    return part.chunk((head,)).flag(doubt=True, anchors=frozenset(composed.anchors), missing=missing)
+    return part.chunk((head,)).flag(doubt=True, anchors=composed.anchors, missing=composed.missing)
 
 
 def _refused(part: Slice, why: Rejected | None) -> Chunk:
     """What libyaml refuses, or reads as something that cannot stand there (`why` None)."""
-    root, faults = tolerant.read(part.lines)
-    if not faults:
-        faults = [_refusal(why, part.lines)]
-    found = pieces(root, part.source(tuple(faults), True), part.unit.kind)
+    read = tolerant.read(part.lines)
+    faults = read.faults or (_refusal(why, part.lines),)
+    found = pieces(read.node, part.source(faults, True), part.unit.kind)
     first = not part.unit.before.begun
     ended = first or (why is not None and why.ended) or _odd_breaks(part.lines) or part.lines[0].startswith(_ODD_STARTS)
-    return part.chunk(found).flag(refused=True, ended=ended, doubt=first and why is None)
+    return part.chunk(found).flag(
+        refused=True, ended=ended, doubt=first and why is None, anchors=read.anchors, missing=read.missing
+    )
 
 
 def _refusal(why: Rejected | None, lines: tuple[str, ...]) -> Fault:

@@ -7,11 +7,13 @@ never matters, because it is asked only where libyaml gave up.
 from __future__ import annotations
 
 from collections.abc import Sequence as Lines
+from typing import NamedTuple
 
 from loop_ls.syntax import faults
-from loop_ls.syntax.compose import MAX_DEPTH
+from loop_ls.syntax.anchors import MAX_DEPTH, Anchors
 from loop_ls.syntax.escapes import unquoted
 from loop_ls.syntax.half_values import HalfValues
+from loop_ls.syntax.merge import merge
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, Style
 from loop_ls.syntax.shapes import (
     DASH_WITHOUT_SPACE,
@@ -42,12 +44,21 @@ class _Level:
         self.parts: list[Entry | Node | None] = []
 
 
-def read(lines: Lines[str]) -> tuple[Node | None, list[Fault]]:
+class Tolerated(NamedTuple):
     """What the lines hold as far as it can be told, and what is wrong with them, in written order."""
+
+    node: Node | None
+    faults: tuple[Fault, ...]
+    anchors: frozenset[str]
+    missing: tuple[Alias, ...]
+
+
+def read(lines: Lines[str]) -> Tolerated:
     reader = _Reader(lines)
     reader.run()
-    reader.faults.sort(key=lambda fault: fault.span)
-    return reader.root, reader.faults
+    anchors = reader.anchors
+    faults = sorted((*reader.faults, *anchors.faults), key=lambda fault: fault.span)
+    return Tolerated(reader.root, tuple(faults), frozenset(anchors.nodes), tuple(anchors.missing))
 
 
 class _Reader:
@@ -56,7 +67,7 @@ class _Reader:
         self.faults: list[Fault] = []
         self.root: Node | None = None
         self.stack: list[_Level] = []
-        self.anchors: dict[str, Node] = {}
+        self.anchors = Anchors()
         self.values = HalfValues(lines, self.faults, self.anchors)
         self.stray = -2  # the last line reported as stray text
 
@@ -248,7 +259,7 @@ class _Reader:
     def _key(self, written: str, span: Span) -> Scalar:
         if written[0] in "\"'":
             return Scalar(span, unquoted(written), Style.DOUBLE if written[0] == '"' else Style.SINGLE)
-        target = self.anchors.get(written[1:]) if written[0] == "*" else None
+        target = self.anchors.nodes.get(written[1:]) if written[0] == "*" else None
         return Scalar(span, target.text if isinstance(target, Scalar) else written)
 
     def _half_key(self, line: int, column: int, written: str, style: Style) -> None:
@@ -268,11 +279,11 @@ class _Reader:
             if self.stack:
                 self.stack[-1].properties = (anchor, tag)
             return line + 1
-        node, following = self.values.read(line, column, limit, key)
+        node, following = self.values.read(line, column, limit, key, len(self.stack))
         if anchor is not None or tag is not None:
             node = _with_properties(node, anchor, tag)
         if anchor is not None:
-            self.anchors[anchor] = node
+            self.anchors.end(anchor, node)
         self._attach(node)
         return following
 
@@ -282,6 +293,8 @@ class _Reader:
         properties = self.stack[-1].properties if self.stack else (None, None)
         if self.stack:
             self.stack[-1].properties = (None, None)
+        if properties[0] is not None:
+            self.anchors.begin(properties[0])
         self.stack.append(_Level(mapping, indent, start, properties))
 
     def _pop_to(self, depth: int) -> None:
@@ -295,13 +308,13 @@ class _Reader:
         span = Span(level.start, max(level.start, level.end))
         node: Node
         if level.mapping:
-            entries = tuple(part for part in level.parts if isinstance(part, Entry))
-            node = Mapping(span, entries, False, level.anchor, level.tag)
+            entries, merges = merge([part for part in level.parts if isinstance(part, Entry)], self.anchors)
+            node = Mapping(span, entries, False, level.anchor, level.tag, merges)
         else:
             items = tuple(part for part in level.parts if not isinstance(part, Entry))
             node = Sequence(span, items, False, level.anchor, level.tag)
         if level.anchor is not None:
-            self.anchors[level.anchor] = node
+            self.anchors.end(level.anchor, node)
         self._attach(node)
 
     def _attach(self, node: Node) -> None:

@@ -42,9 +42,19 @@ class Tree:
             self.pieces = self._whole.pieces
         else:
             self.pieces = [piece for chunk in chunks for piece in chunk.pieces]
-        behind = chunks[-1].kind == "tail" and (self._whole is None or whole.ends_document(chunks[-1]))
-        self.faults: tuple[Fault, ...] = whole.second_document(chunks[-1], starts[-1]) if behind else ()
+        self.faults = self._document_faults()
         self.root_kind = _root_kind(self.pieces)
+
+    def _document_faults(self) -> tuple[Fault, ...]:
+        last, read = self._chunks[-1], self._whole
+        faults: tuple[Fault, ...] = ()
+        if self._flagged:
+            starts = [self._starts[bisect_left(self._orders, chunk.order)] for chunk in self._flagged]
+            found = [(read, 0)] if read is not None else zip(self._flagged, starts, strict=True)
+            faults = tuple(whole.unknown_anchors(found))
+        if last.kind == "tail" and (read is None or whole.ends_document(last)):
+            faults += whole.second_document(last, self._starts[-1])
+        return faults
 
     def start_of(self, piece: Piece) -> int:
         """The line of the document that the piece counts its places from."""

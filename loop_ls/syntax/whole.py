@@ -5,12 +5,13 @@ A whole document is one chunk whose pieces count their places from line 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from loop_ls.syntax.compose import Composed, Rejected, completes_behind, compose
+from loop_ls.syntax.compose import Composed, completes_behind, compose
 from loop_ls.syntax.cut import START
 from loop_ls.syntax.piece import Chunk, Source, pieces
-from loop_ls.syntax.read import alias_faults
+from loop_ls.syntax.refusal import Rejected
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
@@ -28,14 +29,14 @@ def read_whole(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> Chunk | None:
 
 
 def _chunk(lines: tuple[str, ...], composed: Composed) -> Chunk:
-    source = Source(lines, None, alias_faults(composed))
-    return Chunk(lines, "root", START, START, "end", pieces(composed.node, source, "root"), 0)
+    found = pieces(composed.node, Source(lines, None, composed.faults), "root")
+    return Chunk(lines, "root", START, START, "end", found, 0, anchors=composed.anchors, missing=composed.missing)
 
 
 def _doubtful(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> bool:
     seen: set[str] = set()
     for chunk in flagged:
-        if chunk.doubt or chunk.missing & seen:
+        if chunk.doubt or any(alias.name in seen for alias in chunk.missing):
             return True
         if chunk.refused:
             return chunk.ended and _goes_on(chunks, chunk)
@@ -48,6 +49,17 @@ def _goes_on(chunks: list[Chunk], chunk: Chunk) -> bool:
     at = chunks.index(chunk)
     rest = (line for later in chunks[at:] if not ends_document(later) for line in later.lines)
     return completes_behind(rest, len(chunk.lines))
+
+
+def unknown_anchors(chunks: Iterable[tuple[Chunk, int]]) -> Iterator[Fault]:
+    """A fault for each alias whose anchor stands nowhere in front of it. Chunks come with their first line."""
+    seen: set[str] = set()
+    for chunk, start in chunks:
+        for alias in chunk.missing:
+            if alias.name not in seen:
+                sentence = f"`*{alias.name}` stands for nothing: no `&{alias.name}` comes before it."
+                yield Fault(alias.span.shift(start), sentence, "unknown-anchor")
+        seen |= chunk.anchors
 
 
 def ends_document(chunk: Chunk) -> bool:

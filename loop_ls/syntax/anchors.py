@@ -1,0 +1,86 @@
+"""Anchors and what their aliases stand for, bounded: nobody who follows aliases can be led astray.
+
+An alias that would make the tree too large or too deep when it is followed stands for nothing.
+"""
+
+from __future__ import annotations
+
+from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
+from loop_ls.text.fault import Fault
+from loop_ls.text.position import Span
+
+#: How deep nodes may lie, aliases followed; a workflow needs about ten levels.
+MAX_DEPTH = 100
+#: How many nodes aliases and merge keys may add to one reading, aliases followed.
+MAX_ADDED = 20_000
+
+
+class Anchors:
+    """The anchors of one reading so far. `missing` are the aliases without an anchor in it."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.missing: list[Alias] = []
+        self.faults: list[Fault] = []
+        self._open: set[str] = set()
+        self._weights: dict[int, tuple[int, int, Node]] = {}
+        self._added = 0
+
+    def begin(self, name: str) -> None:
+        """The anchored collection begins: until its end, an alias of it would contain itself."""
+        self._open.add(name)
+        self.nodes.pop(name, None)
+
+    def end(self, name: str, node: Node) -> None:
+        self._open.discard(name)
+        self.nodes[name] = node
+        self._weights[id(node)] = (*self._weigh(node), node)
+
+    def alias(self, name: str, span: Span, depth: int) -> Alias:
+        """The alias at `depth`, with its target if it may have one."""
+        target = self.nodes.get(name)
+        if target is None:
+            alias = Alias(span, name, None)
+            if name in self._open:
+                sentence = f"`*{name}` stands inside its own anchor; what is anchored cannot contain itself."
+                self.faults.append(Fault(span, sentence, "recursive-anchor"))
+            else:
+                self.missing.append(alias)
+            return alias
+        size, height, _ = self._weights[id(target)]
+        if depth + height > MAX_DEPTH:
+            sentence = f"`*{name}` leads deeper than {MAX_DEPTH} levels; write out what is needed here."
+            self.faults.append(Fault(span, sentence, "too-deep"))
+            return Alias(span, name, None)
+        if not self.afford(size):
+            sentence = f"`*{name}` makes the file too large: aliases bring in more than {MAX_ADDED} values."
+            self.faults.append(Fault(span, sentence, "too-many-aliases"))
+            return Alias(span, name, None)
+        return Alias(span, name, target)
+
+    def afford(self, size: int) -> bool:
+        """Whether that many nodes may still be added; they count from now on."""
+        if self._added + size > MAX_ADDED:
+            return False
+        self._added += size
+        return True
+
+    def _weigh(self, node: Node) -> tuple[int, int]:
+        """Number of nodes and of levels, aliases followed."""
+        size, height = 0, 0
+        waiting: list[tuple[Node, int]] = [(node, 1)]
+        while waiting:
+            part, level = waiting.pop()
+            size += 1
+            height = max(height, level)
+            match part:
+                case Alias(target=target) if target is not None:
+                    more, levels, _ = self._weights[id(target)]
+                    size, height = size + more, max(height, level + levels)
+                case Mapping():
+                    waiting += [(entry.value, level + 1) for entry in part.entries if entry.value is not None]
+                case Sequence():
+                    waiting += [(item, level + 1) for item in part.items if item is not None]
+                case Scalar() | Alias():
+                    pass
+        return size, height
