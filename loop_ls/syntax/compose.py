@@ -36,13 +36,6 @@ from loop_ls.text.position import Position, Span
 ODD_BREAKS = ("\x85", "\u2028", "\u2029")
 
 _STYLES = {"'": Style.SINGLE, '"': Style.DOUBLE, "|": Style.LITERAL, ">": Style.FOLDED}
-    None: Style.PLAIN,
-    "": Style.PLAIN,
-    "'": Style.SINGLE,
-    '"': Style.DOUBLE,
-    "|": Style.LITERAL,
-    ">": Style.FOLDED,
-}
 _position = tuple.__new__
 
 
