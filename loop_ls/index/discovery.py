@@ -1,0 +1,199 @@
+"""What is on the disk: the files of a workspace, its settings, and where its workflows live.
+
+The only module of this room that reads files. It never follows a link in a circle, never enters
+folders that start with a dot or `node_modules`, and stops at a number of files.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loop_ls.formats.plain import plain
+from loop_ls.formats.recognise import SETTINGS_NAME, by_name
+from loop_ls.formats.settings import Problem, Settings, file_values, settings_of
+from loop_ls.index.document import Document
+from loop_ls.index.roots import Root, Roots, root_of_glob
+from loop_ls.index.uris import uri_of
+from loop_ls.index.workspace import Workspace
+from loop_ls.syntax.tree import read_yaml
+from loop_ls.text.decode import MAX_BYTES, decode, too_large
+from loop_ls.text.lines import Text
+
+#: More files than this are not looked at: somebody opened a whole disk.
+MAX_FILES = 50_000
+CONFIG_NAME = "config.yaml"
+
+_SUFFIXES = (".yaml", ".yml")
+_SCHEMA = b"workflow/v2.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A workspace as it is on the disk. `capped`: there were more files than are looked at."""
+
+    workspace: Workspace
+    problems: tuple[Problem, ...] = ()
+    capped: bool = False
+
+
+def discover(folder: str, editor: Mapping[str, Any] | None = None, most: int = MAX_FILES) -> Found:
+    """Everything in a workspace folder, read. `editor` are the settings that come from an editor."""
+    settings, problems = load_settings(folder, editor)
+    roots = find_roots(folder, settings)
+    paths, capped = candidates(folder, most)
+    documents = (load(path) for path in paths)
+    ours = [document for document in documents if document is not None and document.format is not None]
+    return Found(Workspace.of(roots, ours, settings), problems, capped)
+
+
+def load_settings(folder: str, editor: Mapping[str, Any] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
+    """The settings of a workspace folder: the file of the project over those of the editor."""
+    values: dict[str, Any] = {}
+    problems: tuple[Problem, ...] = ()
+    text = read_text(f"{folder}/{SETTINGS_NAME}")
+    if text is not None:
+        values, problems = file_values(text)
+    settings, more = settings_of(editor or {}, values)
+    return settings, problems or more
+
+
+def find_roots(folder: str, settings: Settings) -> Roots:
+    """Where workflows are looked up, the first that there is: the setting `workflowRoots`, the glob in
+    a `config.yaml`, `config/workflows`, `workflows`, the folder itself (1.3)."""
+    if settings.workflow_roots:
+        listed = tuple(Root(path) for pattern in settings.workflow_roots for path in folders(folder, pattern))
+        if listed:
+            return Roots(folder, listed)
+    configured = _configured_root(folder)
+    if configured is not None:
+        return Roots(folder, (configured,))
+    for name in ("config/workflows", "workflows"):
+        if Path(folder, name).is_dir():
+            return Roots(folder, (Root(f"{folder}/{name}"),))
+    return Roots(folder)
+
+
+def folders(folder: str, pattern: str) -> tuple[str, ...]:
+    """The folders inside `folder` that a pattern of `workflowRoots` means; none outside of it (LS007)."""
+    parts = [part for part in pattern.replace("\\", "/").split("/") if part not in ("", ".")]
+    if ".." in parts or Path(pattern).is_absolute():
+        return ()
+    found = [folder]
+    for part in parts:
+        found = [path for base in found for path in _matching(base, part)]
+    return tuple(sorted(found))
+
+
+def candidates(folder: str, most: int = MAX_FILES) -> tuple[tuple[str, ...], bool]:
+    """The files that may be ours, in path order, and whether there were too many to list them all."""
+    found: list[str] = []
+    capped = False
+    for path in _walk(folder):
+        if len(found) >= most:
+            capped = True
+            break
+        found.append(path)
+    return tuple(sorted(found)), capped
+
+
+def is_candidate(folder: str, path: str) -> bool:
+    """Whether a file is one to look at, by its name alone."""
+    format_ = by_name(path)
+    if format_ == "settings":
+        return path == f"{folder}/{SETTINGS_NAME}"
+    return format_ is not None or path.endswith(_SUFFIXES)
+
+
+def load(path: str, uri: str | None = None) -> Document | None:
+    """The document of a file; None where it is gone. One that cannot be read as text is ours if it
+    says so or is called so; then its `fault` tells why."""
+    try:
+        size = Path(path).stat().st_size
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES if size <= MAX_BYTES else 65_536)
+    except OSError:
+        return None
+    text, fault = decode(data) if size <= MAX_BYTES else (None, too_large(size))
+    if text is not None:
+        return Document.open(uri or uri_of(path), text, path=path)
+    kept = data.decode("utf-8", "replace") if _SCHEMA in data and b"\0" not in data else ""
+    head = "\n".join(line for line in kept.splitlines() if line.startswith("$schema"))
+    return Document.open(uri or uri_of(path), head, path=path, fault=fault)
+
+
+def read_text(path: str) -> Text | None:
+    """The text of a file; None where it is gone or is no text."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError:
+        return None
+    return decode(data)[0]
+
+
+def _walk(folder: str) -> Iterator[str]:
+    seen: set[tuple[int, int]] = set()
+    waiting = [folder]
+    while waiting:
+        base = waiting.pop()
+        entered = _identity(base)
+        if entered is None or entered in seen:
+            continue
+        seen.add(entered)
+        for entry in _entries(base):
+            path = f"{base}/{entry.name}"
+            if _is_folder(entry):
+                if not entry.name.startswith(".") and entry.name != "node_modules":
+                    waiting.append(path)
+            elif is_candidate(folder, path):
+                yield path
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    try:
+        status = Path(folder).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _entries(folder: str) -> Iterable[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return ()
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _matching(base: str, part: str) -> Iterator[str]:
+    if not any(sign in part for sign in "*?["):
+        if Path(base, part).is_dir():
+            yield f"{base}/{part}"
+        return
+    for entry in _entries(base):
+        if _is_folder(entry) and not entry.name.startswith(".") and fnmatch.fnmatchcase(entry.name, part):
+            yield f"{base}/{entry.name}"
+    if part == "**":
+        yield base
+
+
+def _configured_root(folder: str) -> Root | None:
+    """`includes.workflows` of the `config.yaml` in the folder itself."""
+    text = read_text(f"{folder}/{CONFIG_NAME}")
+    if text is None:
+        return None
+    tree = read_yaml(text)
+    includes = next((plain(p.node) for p in tree.pieces if p.key is not None and p.key.text == "includes"), None)
+    glob = includes.get("workflows") if isinstance(includes, dict) else None
+    return root_of_glob(folder, glob) if isinstance(glob, str) and glob else None

@@ -1,0 +1,193 @@
+"""What counts for a step when nothing, or something, is written (spec 2.11), and where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from loop_ls.formats.block import Block, Field
+from loop_ls.formats.workflow import Target
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+
+Source = Literal["consensus", "embeddings", "step", "execution", "built-in"]
+V = TypeVar("V")
+_Places = tuple[tuple[Source, Block | None], ...]
+
+
+class Given(NamedTuple, Generic[V]):
+    """A value and who gave it; `field` is where it is written, relative to its own piece."""
+
+    value: V
+    source: Source
+    field: Field | None = None
+
+
+class Models(NamedTuple):
+    """Whom a step asks. `chain` in order of preference; empty where nothing can be resolved, then
+    `provider` and `model` hold the half that is known. `ignored` is a lone key that a chain of
+    `execution` makes void (WF109)."""
+
+    chain: tuple[Target, ...]
+    source: Source
+    provider: str | None = None
+    model: str | None = None
+    ignored: Literal["provider", "model"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """Everything that one step runs with. `max_iterations` are rounds of tool calls."""
+
+    models: Models
+    temperature: Given[float]
+    max_tokens: Given[int | None]
+    timeout: Given[float | None]
+    max_iterations: Given[int]
+    servers: Given[tuple[str, ...]]
+    skills: Given[tuple[str, ...]]
+    on_failure: Given[str]
+    max_retries: Given[int]
+    logging: Given[str]
+
+
+_NOTHING = Models((), "built-in")
+
+
+def effective(document: Document, element: Element) -> Effective:
+    """What counts for a step; for a top-level loop what counts for its judge and its workflow."""
+    execution, step = document.execution, element.block if element.kind == "step" else None
+    places: _Places = (("step", step), ("execution", execution))
+    return Effective(
+        models=models(document, element),
+        temperature=_number(places, "temperature", 0.7),
+        max_tokens=_whole(places, "max_tokens", None),
+        timeout=_number_or_none(places, "timeout"),
+        max_iterations=_count(places, "max_iterations", 10),
+        servers=_words(places, "servers"),
+        skills=_words(places, "skills"),
+        on_failure=_on_failure(element, execution),
+        max_retries=_retries(element),
+        logging=_text(places, "logging", "info"),
+    )
+
+
+def models(document: Document, element: Element) -> Models:
+    """Step chain, step pair, chain of `execution`, pair of `execution`; a lone half is completed from
+    the pair (D22). An embeddings step resolves each half on its own (2.9)."""
+    step = element.block if element.kind == "step" else None
+    execution = document.execution
+    embeddings = element.block.block("embeddings") if step is not None and element.mode == "embeddings" else None
+    if embeddings is not None:
+        return _halves((("embeddings", embeddings), ("step", step), ("execution", execution)))
+    places: _Places = (("step", step), ("execution", execution))
+    for source, block in places:
+        found = _own(block, source)
+        if found is not None:
+            lone = _lone(step) if source == "execution" and block is not None and block.has("providers") else None
+            return found if lone is None else found._replace(ignored=lone)
+        if source == "step" and _lone(step) is not None and (execution is None or not chain_of(execution)):
+            return _halves(places)
+    return _halves((("execution", execution),))
+
+
+def execution_models(document: Document) -> Models:
+    """Whom the workflow itself asks: its judge, where the settings name none."""
+    return _own(document.execution, "execution") or _halves((("execution", document.execution),))
+
+
+def chain_of(block: Block) -> tuple[Target, ...]:
+    """The complete links of a `providers` chain."""
+    links = ((one.text("provider"), one.text("model")) for one in block.blocks("providers"))
+    return tuple(Target(provider, model) for provider, model in links if provider and model)
+
+
+def _own(block: Block | None, source: Source) -> Models | None:
+    if block is None:
+        return None
+    chain = chain_of(block)
+    if chain:
+        return Models(chain, source, chain[0].provider, chain[0].model)
+    provider, model = block.text("provider"), block.text("model")
+    if provider and model:
+        return Models((Target(provider, model),), source, provider, model)
+    return None
+
+
+def _lone(block: Block | None) -> Literal["provider", "model"] | None:
+    if block is None:
+        return None
+    provider, model = block.text("provider"), block.text("model")
+    if provider and not model:
+        return "provider"
+    return "model" if model and not provider else None
+
+
+def _halves(places: _Places) -> Models:
+    provider, model = _text_or_none(places, "provider"), _text_or_none(places, "model")
+    sources: tuple[Source, ...] = tuple(given.source for given in (provider, model) if given is not None)
+    first, second = (given.value if given is not None else None for given in (provider, model))
+    chain = (Target(first, second),) if first and second else ()
+    return Models(chain, sources[0] if sources else "built-in", first, second)
+
+
+def _written(places: _Places, key: str) -> tuple[Source, Block, Field] | None:
+    """The nearest place that has a sound value for a key."""
+    for source, block in places:
+        field = None if block is None else block.get(key)
+        if block is not None and field is not None and field.value is not None and not field.empty:
+            return source, block, field
+    return None
+
+
+def _number(places: _Places, key: str, default: float) -> Given[float]:
+    found = _number_or_none(places, key)
+    return Given(default, "built-in") if found.value is None else Given(found.value, found.source, found.field)
+
+
+def _number_or_none(places: _Places, key: str) -> Given[float | None]:
+    found = _written(places, key)
+    return Given(None, "built-in") if found is None else Given(found[1].number(key), found[0], found[2])
+
+
+def _whole(places: _Places, key: str, default: int | None) -> Given[int | None]:
+    found = _written(places, key)
+    return Given(default, "built-in") if found is None else Given(found[1].integer(key), found[0], found[2])
+
+
+def _count(places: _Places, key: str, default: int) -> Given[int]:
+    found = _whole(places, key, default)
+    return Given(default if found.value is None else found.value, found.source, found.field)
+
+
+def _text(places: _Places, key: str, default: str) -> Given[str]:
+    return _text_or_none(places, key) or Given(default, "built-in")
+
+
+def _text_or_none(places: _Places, key: str) -> Given[str] | None:
+    found = _written(places, key)
+    text = None if found is None else found[1].text(key)
+    return None if found is None or not text else Given(text, found[0], found[2])
+
+
+def _words(places: _Places, key: str) -> Given[tuple[str, ...]]:
+    found = _written(places, key)
+    if found is None:
+        return Given((), "built-in")
+    return Given(tuple(word.text for word in found[1].words(key)), found[0], found[2])
+
+
+def _on_failure(element: Element, execution: Block | None) -> Given[str]:
+    """Own `on_failure`; for a step then `execution.on_error` (4.8); else `halt`."""
+    block = element.loop if element.loop is not None and element.loop.has("on_failure") else element.block
+    own = _text_or_none((("step", block),), "on_failure")
+    if own is not None or element.kind == "loop":
+        return own or Given("halt", "built-in")
+    return _text((("execution", execution),), "on_error", "halt")
+
+
+def _retries(element: Element) -> Given[int]:
+    """3 more tries under `retry` where no number is written (D11)."""
+    block = element.loop if element.loop is not None else element.block
+    retries = block.text("on_failure") == "retry"
+    return _count((("step", block),), "max_retries", 3 if retries else 0)
