@@ -107,7 +107,8 @@ class EngineClient:
         return await self._send("GET", "/api/v1/engine")
 
     async def engine_stop(self) -> Answer:
-        """The engine leaves; unfinished runs go on when it is started again."""
+        """The engine leaves (it is gone from the hand-over file when this answers); unfinished runs
+        go on when it is started again."""
         return await self._send("POST", "/api/v1/engine/stop", body={})
 
     async def aclose(self) -> None:

@@ -42,18 +42,23 @@ class Options:
 async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Providers], Engine]) -> None:
     """Run the engine of a folder that is ours until it is told to leave, or nobody needs it."""
     leaving = asyncio.Event()
-    _on_signals(leaving.set)
+
+    def leave() -> None:
+        folder.forget()  # at once: whoever looks from now on starts the next engine
+        leaving.set()
+
+    _on_signals(leave)
     sock = listen(options.port)
     providers = Providers(log_folder=folder.path)
     engine = build(folder.path, providers)
-    presence = _presence(engine, options, leaving.set)
+    presence = _presence(engine, options, leave)
     listening = Listening(sock)
     await engine.open()
     try:
         port = int(sock.getsockname()[1])
         token = secrets.token_urlsafe(32)
         facts = Facts(token, workspace_id(str(folder.path)), str(folder.path), _now(), port)
-        await listening.start(application(engine, facts, presence, leaving.set))
+        await listening.start(application(engine, facts, presence, leave))
         folder.hand_over(Handover(port, token, os.getpid()))
         presence.start()
         warming = asyncio.create_task(providers.warm())

@@ -36,6 +36,16 @@ def missing_address(provider: Provider) -> ModelFailure:
     )
 
 
+def bad_script(provider: Provider, why: str) -> ModelFailure:
+    return ModelFailure(
+        "unknown_provider",
+        f"Provider `{provider.name}` has no answers to give: {why}.",
+        "Put them into `<name>.answers.yaml` next to the workflow, or under "
+        f"`providers.{provider.name}.answers` in the settings.",
+        provider=provider.name,
+    )
+
+
 def unreachable(provider: Provider, why: str, model: str = "") -> ModelFailure:
     start = "Is it started?" if provider.on_this_machine else "Check the network, the proxy and `baseUrl`."
     return ModelFailure(

@@ -15,14 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, assert_never
 
+from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.prices import known_price
 from loop_ls.engine.providers import failures
+from loop_ls.engine.providers.answers import script_beside
 from loop_ls.engine.providers.anthropic import Anthropic
 from loop_ls.engine.providers.config import Provider, configured
 from loop_ls.engine.providers.http import HttpModels
 from loop_ls.engine.providers.limits import Gate
 from loop_ls.engine.providers.local import LocalModels
+from loop_ls.engine.providers.mock import MOCK
 from loop_ls.engine.providers.openai import OpenAI
 from loop_ls.engine.providers.retry import with_retries
 from loop_ls.engine.providers.script import Script, ScriptFault, read_script
@@ -50,10 +53,25 @@ class Providers:
         self._local: LocalModels | None = None
         self._gates: dict[tuple[Any, ...], Gate] = {}
 
-    def models(self, settings: Mapping[str, Any] | None = None, script: Script | None = None) -> RunModels:
-        """The door of one run. `settings` is the section `providers`; with a `script` (a mock run)
-        every provider says what the script says."""
-        return RunModels(self, settings or {}, script)
+    def models(
+        self,
+        settings: Mapping[str, Any] | None = None,
+        beside: Callable[[], Script | None] = lambda: None,
+        mock: bool = False,
+    ) -> RunModels:
+        """The door of one run. `settings` is the section `providers`. Scripted providers without
+        answers of their own take those of `beside` (the file next to the workflow); in a mock run
+        every provider does, and where there is no such file, the built-in script speaks."""
+        return RunModels(self, settings or {}, beside, mock)
+
+    def door(self, plan: Plan) -> RunModels:
+        """The door of the run that a plan describes."""
+        providers = plan.settings.get("providers")
+        return self.models(
+            providers if isinstance(providers, Mapping) else {},
+            lambda: script_beside(Path(plan.root), plan.path),
+            plan.mock,
+        )
 
     def gate(self, provider: Provider) -> Gate:
         at_once = provider.max_concurrency
@@ -89,14 +107,14 @@ class Providers:
 class RunModels:
     """`ports.Models` under the settings of one run."""
 
-    def __init__(self, providers: Providers, settings: Mapping[str, Any], script: Script | None) -> None:
-        self._providers, self._settings, self._script = providers, settings, script
+    def __init__(
+        self, providers: Providers, settings: Mapping[str, Any], beside: Callable[[], Script | None], mock: bool
+    ) -> None:
+        self._providers, self._settings, self._beside, self._mock = providers, settings, beside, mock
         self._scripted: dict[str, ScriptedModels] = {}
 
     def problem(self, name: str) -> ModelFailure | None:
         """Why `name` cannot be asked at all, known without asking it: no such provider, no key."""
-        if self._script is not None:
-            return None
         try:
             provider = self._configured(name)
             match provider.kind:
@@ -132,7 +150,7 @@ class RunModels:
         return await self._priced(provider, await with_retries(request, attempt, on_wait))
 
     def _configured(self, name: str) -> Provider:
-        if self._script is not None:
+        if self._mock:
             return Provider(name, "scripted")
         return configured(name, self._settings, self._providers.environ)
 
@@ -144,20 +162,23 @@ class RunModels:
                 return self._providers.local(provider)
             case "scripted":
                 if provider.name not in self._scripted:
-                    self._scripted[provider.name] = ScriptedModels(provider.name, self._own_script(provider))
+                    self._scripted[provider.name] = ScriptedModels(provider.name, self._script(provider))
                 return self._scripted[provider.name]
             case never:
                 assert_never(never)
 
-    def _own_script(self, provider: Provider) -> Script:
-        if self._script is not None:
-            return self._script
+    def _script(self, provider: Provider) -> Script:
         try:
-            return read_script(provider.options, f"`providers.{provider.name}` of the settings")
+            if not self._mock and "answers" in provider.options:
+                return read_script(provider.options, f"`providers.{provider.name}` of the settings")
+            found = self._beside()
         except ScriptFault as fault:
-            raise ModelFailure(
-                "unknown_provider", f"Provider `{provider.name}`: {fault}.", provider=provider.name
-            ) from None
+            raise failures.bad_script(provider, str(fault)) from None
+        if found is not None:
+            return found
+        if self._mock:
+            return MOCK
+        raise failures.bad_script(provider, "there is no script")
 
     def _unusable(self, provider: Provider) -> ModelFailure | None:
         if not provider.base_url:
