@@ -27,7 +27,9 @@ class Library:
             found = read_workflow(self._texts[self._keys[key]])
             if not isinstance(found, Workflow):
                 first = found[0]
-                raise Failure("file_has_errors", f"the workflow `{key}` cannot be run: {first.message}")
+                line = first.span.start.line + 1
+                message = f"the workflow `{key}` cannot be run: {first.message} ({first.code}, line {line})"
+                raise Failure("file_has_errors", message, f"`loop-ls check {self._keys[key]}` shows all that is wrong")
             self._read[key] = found
         return self._read[key]
 

@@ -21,11 +21,12 @@ Answer = str | ModelFailure | Callable[[ModelRequest], "Answer"] | object
 
 
 class ScriptedModels:
-    """The `Models` port with answers from a script."""
+    """The `Models` port with answers from a script. `wait` says how many seconds an answer takes."""
 
     def __init__(self, script: dict[str, Answer | Sequence[Answer]] | None = None, default: Answer = "ok") -> None:
         self.script = {name: _listed(answers) for name, answers in (script or {}).items()}
         self.default = default
+        self.wait: Callable[[ModelRequest], float] = lambda request: 0.0
         self.requests: list[ModelRequest] = []
         self.running = 0
         self.most_at_once = 0
@@ -46,7 +47,7 @@ class ScriptedModels:
                 answer = answer(request)
             if answer is SILENCE:
                 answer = await _silence(request)
-            await asyncio.sleep(0)  # other branches get their turn, as with a real model
+            await asyncio.sleep(self.wait(request))  # other branches get their turn, as with a real model
         finally:
             self.running -= 1
         if isinstance(answer, ModelFailure):

@@ -75,12 +75,11 @@ class Lab:
         plan = Plan(
             run_id="run-1",
             format="workflow",
-            root="/project",
             name=start,
             path=f"{start}.yaml",
             texts=files,
             keys={path.removesuffix(".yaml"): path for path in files},
-            **self.plan,
+            **{"root": "/project", **self.plan},
         )
         program = WorkflowProgram(environment=self.environment.get)
         return Ran(await program.run(plan, self.recorder, self.models), self.models, self.recorder)

@@ -1,0 +1,53 @@
+"""Every numbered behaviour that we promise has a test that carries its number.
+
+A series is a prefix and its numbers; a test shows number 12 of `WB` when it is called `test_WB_012_...`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+_TEST = re.compile(r"^\s*(?:async )?def test_([A-Z]+)_?(\d+)_", re.MULTILINE)
+
+#: Behaviours of workflow runs that need another step mode, a step-level loop, iterate mode, consensus,
+#: tools or parallel execution.
+WB_FULL = frozenset({14, 25, 101, 102, 113, *range(120, 156)})
+WB_BASIC = frozenset(range(1, 156)) - WB_FULL
+
+#: Test vectors of the workflow language.
+VECTORS = frozenset({1, 2, 3, 4, 5, 6, 9, 10, 11})
+
+#: (prefix, numbers that must have a test)
+SERIES: dict[str, tuple[str, frozenset[int]]] = {
+    "basic behaviours of workflow runs": ("WB", WB_BASIC),
+    "vectors of the workflow language": ("C", VECTORS),
+}
+
+
+def shown() -> set[tuple[str, int]]:
+    """Prefix and number of everything that some test shows."""
+    return {
+        (prefix, int(number))
+        for path in TESTS.rglob("test_*.py")
+        for prefix, number in _TEST.findall(path.read_text("utf-8"))
+    }
+
+
+def missing(prefix: str, numbers: Iterable[int]) -> list[str]:
+    there = shown()
+    return [f"{prefix}_{number:03d}" for number in sorted(numbers) if (prefix, number) not in there]
+
+
+def test_the_basic_behaviours_are_114() -> None:
+    assert len(WB_BASIC) == 114
+
+
+@pytest.mark.parametrize("series", SERIES)
+def test_every_number_has_a_test(series: str) -> None:
+    prefix, numbers = SERIES[series]
+    assert missing(prefix, numbers) == []
