@@ -24,7 +24,7 @@ _TOLD = ("loopLs.run", "loopLs.stop", "loopLs.pause", "loopLs.resume", "loopLs.e
 
 
 class Commands:
-    """`names` are what the server announces, no more and no less."""
+    """What stands behind the names that the server announces."""
 
     def __init__(self, server: LoopServer) -> None:
         self._server = server
@@ -40,10 +40,6 @@ class Commands:
             "loopLs.engine.status": (runs.engine_status, arguments.NOTHING, ()),
             "loopLs.engine.restart": (runs.engine_restart, arguments.NOTHING, ()),
         }
-
-    @property
-    def names(self) -> list[str]:
-        return list(self._table)
 
     async def execute(self, name: str, given: Any) -> Answer:
         """Never raises: whoever clicked gets an answer that can be shown."""

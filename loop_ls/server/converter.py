@@ -27,8 +27,3 @@ class LateConverter:
 
     def unstructure(self, value: Any) -> Any:
         return self._converter.unstructure(value)
-
-    def warm(self, shapes: dict[Any, Any]) -> None:
-        """Have cattrs write its code for these shapes now: the first use costs 1 to 3 ms each."""
-        for shape, example in shapes.items():
-            self.structure(example, shape)

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.formats.settings import Settings
+from loop_ls.index.discovery import find_roots, load_settings
 from loop_ls.index.document import Document
 from loop_ls.index.roots import Roots
 from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import Checker
 from loop_ls.server import uris
-from loop_ls.server.settings import folder_settings
 
 if TYPE_CHECKING:
-    from loop_ls.formats.settings import Settings
     from loop_ls.rules.finding import Finding
 
 logger = logging.getLogger(__name__)
@@ -29,16 +29,20 @@ logger = logging.getLogger(__name__)
 _NEEDS_ALL_FILES = frozenset({"WF501", "WF502", "WF506", "WF601"})
 
 
+#: Settings of the client itself, which this server does not read.
+_CLIENT_ONLY = frozenset({"server", "trace"})
+
+
 class Folder:
     """`path` is None for a document that is no file. `indexed` tells that the files on disk are known."""
 
     def __init__(self, uri: str, path: Path | None, editor_settings: Any, loose: bool = False) -> None:
         self.uri, self.path, self.loose = uri, path, loose
-        self.text = uris.path_text(uri)
+        self.text = uris.path_text(uri).rstrip("/") or "/"
         self.indexed = path is None
         self._editor_settings = editor_settings
-        settings = folder_settings(path, editor_settings)
-        self.workspace = Workspace.of(Roots(self.text), settings=settings)
+        self.workspace = Workspace.of(Roots(self.text))
+        self.read_settings()
         self._checker = Checker()
         self._moved: dict[str, Workspace] = {}
 
@@ -64,9 +68,9 @@ class Folder:
             self._moved.setdefault(uri, self.workspace)
             self.workspace = self.workspace.without(uri)
 
-    def replace_all(self, roots: Roots, documents: Iterable[Document]) -> None:
+    def replace_all(self, documents: Iterable[Document]) -> None:
         """The files on disk are known; `documents` are all there are, open ones included."""
-        self.workspace = Workspace.of(roots, documents, self.workspace.settings)
+        self.workspace = Workspace.of(self._roots(self.settings), documents, self.settings)
         self.indexed = True
 
     def document(self, uri: str) -> Document | None:
@@ -110,12 +114,25 @@ class Folder:
         return self.read_settings()
 
     def read_settings(self) -> bool:
-        """Read the settings again; whether they differ."""
-        settings = folder_settings(self.path, self._editor_settings)
-        if settings == self.settings:
+        """Read the settings again; whether they, or the places of workflows, differ. What cannot be used
+        is logged and left out (UP-30, UP-35)."""
+        editor = self._editor_settings if isinstance(self._editor_settings, dict) else {}
+        layer = {name: value for name, value in editor.items() if name not in _CLIENT_ONLY}
+        try:
+            settings, problems = load_settings(self.text, layer)
+            roots = self._roots(settings)
+        except Exception:
+            logger.exception("The settings of %s cannot be read, defaults are used", self.text)
+            settings, problems, roots = Settings(), (), Roots(self.text)
+        for problem in problems:
+            logger.info("Settings of %s: %s", self.text, problem.message)
+        if settings == self.settings and roots == self.workspace.roots:
             return False
-        self.workspace = self.workspace.with_settings(settings)
+        self.workspace = self.workspace.with_settings(settings, roots)
         return True
+
+    def _roots(self, settings: Settings) -> Roots:
+        return Roots(self.text) if self.path is None else find_roots(self.text, settings)
 
 
 def canonical(uri: str) -> str:

@@ -9,30 +9,32 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from loop_ls.formats.recognise import SETTINGS_NAME
-from loop_ls.index.discovery import Discovered, discover, wanted
+from loop_ls.formats.recognise import SETTINGS_NAME, by_name
+from loop_ls.index.discovery import CONFIG_NAME, candidates, is_candidate, load
 from loop_ls.index.document import Document
 from loop_ls.index.uris import uri_of
-from loop_ls.server import disk, uris
+from loop_ls.server import uris
 from loop_ls.server.protocol import Refused
-from loop_ls.server.registrations import refresh_diagnostics
 from loop_ls.server.reports import SLICE
+from loop_ls.server.session import from_disk
+from loop_ls.text.decode import MAX_BYTES
 
 if TYPE_CHECKING:
     from loop_ls.server.folders import Folder
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.text.lines import Text
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 #: Files that are read from disk at a time.
 _BATCH = 64
+#: A document that lies in no folder may lie in a home directory.
+_MOST_LOOSE = 2_000
 #: With fewer files nobody would see the progress.
 _SHOWN_FROM = 200
 #: Events of the disk are gathered this long: a branch switch makes hundreds.
@@ -81,42 +83,41 @@ class Indexing:
                 logger.exception("The files of %s cannot be indexed", folder.text)
                 folder.indexed = True
         self._server.publisher.publish_all()
-        refresh_diagnostics(self._server)
-        self._server.runs.redraw()
+        self._server.refresh.diagnostics()
+        self._server.refresh.lenses()
         self._task = None
         self.start()
 
     async def _index_folder(self, folder: Folder) -> None:
         started = time.perf_counter()
-        found = await asyncio.to_thread(discover, folder.text, folder.settings, not folder.loose)
-        progress = _Progress(self._server, len(found.paths))
+        paths, capped = await asyncio.to_thread(_listed, folder)
+        if capped:
+            logger.warning("%s holds more files than are indexed; the others count once they are opened", folder.text)
+        progress = _Progress(self._server, len(paths))
         documents: list[Document] = []
-        for at in range(0, len(found.paths), _BATCH):
-            batch = found.paths[at : at + _BATCH]
-            texts = await asyncio.to_thread(_read, batch)
-            await self._parse(folder, texts, documents)
+        for at in range(0, len(paths), _BATCH):
+            batch = paths[at : at + _BATCH]
+            await self._parse(await asyncio.to_thread(_of_ours, batch), documents)
             progress.report(at + len(batch))
         progress.end()
-        self._finish(folder, found, documents)
+        self._finish(folder, documents)
         logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
 
-    async def _parse(self, folder: Folder, texts: list[tuple[str, Text]], documents: list[Document]) -> None:
+    async def _parse(self, paths: list[str], documents: list[Document]) -> None:
         until = time.perf_counter() + SLICE
-        for path, text in texts:
-            document = Document.open(uri_of(path), text, path=path)
-            if document.format is not None:
+        for path in paths:
+            document = load(path)
+            if document is not None and document.format is not None:
                 documents.append(document)
             if time.perf_counter() > until:
                 await asyncio.sleep(0)
                 until = time.perf_counter() + SLICE
 
-    def _finish(self, folder: Folder, found: Discovered, documents: list[Document]) -> None:
+    def _finish(self, folder: Folder, documents: list[Document]) -> None:
         """What is open counts as it is now, and so does what was changed while we read."""
         known = {document.uri: document for document in documents}
         known |= {one.document.uri: one.document for one in self._server.session.open.values() if one.folder is folder}
-        folder.replace_all(found.roots, known.values())
-        if found.truncated:
-            logger.warning("%s holds more files than are indexed; the rest is read when it is opened", folder.text)
+        folder.replace_all(known.values())
         self._gather(set())
 
     # -- events of the disk -------------------------------------------------------------------
@@ -156,21 +157,18 @@ class Indexing:
                 await asyncio.sleep(0)
                 until = time.perf_counter() + SLICE
         self._server.publisher.publish_affected_soon()
-        refresh_diagnostics(self._server)
+        self._server.refresh.diagnostics()
         self._task = None
         self.start()
         self._gather(set())
 
     def _take_one(self, folder: Folder, uri: str, path: str) -> None:
         name = PurePath(path).name
-        if name == SETTINGS_NAME and folder.read_settings():
+        if name in (SETTINGS_NAME, CONFIG_NAME) and folder.read_settings():
             self._server.publisher.publish_all()
-        if name in (SETTINGS_NAME, "config.yaml"):
-            # Where the workflows are may have changed with it.
-            folder.indexed = False
         if self._server.session.find(uri) is not None:
             return
-        document = disk.read_document(uri_of(path), path) if wanted(folder.text, path) else None
+        document = from_disk(uri_of(path), path) if is_candidate(folder.text, path) else None
         if document is not None:
             folder.put(document)
             return
@@ -180,14 +178,29 @@ class Indexing:
                 folder.remove(known.uri)
 
 
-def _read(paths: list[str]) -> list[tuple[str, Text]]:
-    """In a thread: the texts of files that may be ours."""
-    found = []
-    for path in paths:
-        text = disk.read_text(path)
-        if text is not None:
-            found.append((path, text))
-    return found
+def _listed(folder: Folder) -> tuple[tuple[str, ...], bool]:
+    """The files to look at. Of a loose folder only its own: nobody said that all below it belongs together."""
+    if not folder.loose:
+        return candidates(folder.text)
+    inside = sorted(f"{folder.text}/{entry.name}" for entry in Path(folder.text).iterdir() if entry.is_file())
+    ours = tuple(path for path in inside if is_candidate(folder.text, path))
+    return ours[:_MOST_LOOSE], len(ours) > _MOST_LOOSE
+
+
+def _of_ours(paths: tuple[str, ...]) -> list[str]:
+    """In a thread: the files that may be ours, so that nothing else is parsed."""
+    return [path for path in paths if by_name(path) is not None or _speaks_of_workflows(path)]
+
+
+def _speaks_of_workflows(path: str) -> bool:
+    try:
+        if Path(path).stat().st_size > MAX_BYTES:
+            return True
+        data = Path(path).read_bytes()
+    except OSError:
+        return False
+    # What is recognised has the schema, or is like it: a name and `execution` (see `formats.recognise`).
+    return b"workflow/v2.0" in data or (b"execution" in data and b"name" in data)
 
 
 class _Progress:

@@ -9,6 +9,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable, Coroutine
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pygls.lsp.server import LanguageServer
@@ -16,22 +17,28 @@ from pygls.lsp.server import LanguageServer
 from loop_ls import __version__
 from loop_ls.server import registrations
 from loop_ls.server.capabilities import ClientFacts, client_facts, server_capabilities
-from loop_ls.server.commands import Commands
+from loop_ls.server.command_names import COMMANDS
 from loop_ls.server.converter import LateConverter
-from loop_ls.server.engine_link import Door
 from loop_ls.server.inbox import Inbox
-from loop_ls.server.indexing import Indexing
 from loop_ls.server.protocol import LoopProtocol
 from loop_ls.server.publisher import Publisher
+from loop_ls.server.refresh import Refresh
 from loop_ls.server.reports import Reports
-from loop_ls.server.routes import register
-from loop_ls.server.runs import Runs
+from loop_ls.server.routes import LATE, register, register_late
 from loop_ls.server.session import Session
 from loop_ls.server.tasks import Tasks
 from loop_ls.server.texts import Texts
+from loop_ls.server.warm import warm
 
 if TYPE_CHECKING:
     from pygls.server import ServerErrors
+
+    from loop_ls.rules.finding import Finding
+    from loop_ls.server.commands import Commands
+    from loop_ls.server.engine_link import Door
+    from loop_ls.server.indexing import Indexing
+    from loop_ls.server.runs import Runs
+    from loop_ls.server.session import OpenDocument
 
 logger = logging.getLogger(__name__)
 
@@ -52,9 +59,10 @@ class LoopServer(LanguageServer):
         self.publisher = Publisher(self)
         self.reports = Reports(self)
         self.texts = Texts(self)
-        self.indexing = Indexing(self)
-        self.runs = Runs(self, door)
-        self.commands = Commands(self)
+        self.refresh = Refresh(self)
+        self._door = door
+        self._warm = False
+        self.late_groups: set[str] = set()
         self._ended: asyncio.Future[int] | None = None
         self._idle: asyncio.TimerHandle | None = None
         register(self)
@@ -65,7 +73,7 @@ class LoopServer(LanguageServer):
         self.client = client_facts(params)
         self.session.begin(params, self.client)
         return {
-            "capabilities": server_capabilities(self.client, self.commands.names),
+            "capabilities": server_capabilities(self.client, COMMANDS),
             "serverInfo": {"name": self.name, "version": self.version},
         }
 
@@ -87,16 +95,51 @@ class LoopServer(LanguageServer):
     def _quiet(self) -> None:
         self._idle = None
         self.indexing.start()
+        self._warm_up()
         if self.texts.fresh:
             # A fresh tree would otherwise be walked by every later collection, in the middle of a keystroke.
             self.texts.fresh = False
             gc.collect()
             gc.freeze()
 
+    def _warm_up(self) -> None:
+        """Import what requests need and have the converters written: each costs its first user some milliseconds."""
+        if not self._warm:
+            self._warm = True
+            for method in LATE:
+                register_late(self, method)
+            warm(self.protocol.converter)
+
     async def close(self) -> None:
         """`shutdown`: let go of the engine and end what runs here. Runs go on in the engine."""
-        await self.runs.close()
+        if "runs" in self.__dict__:
+            await self.runs.close()
+        self.refresh.close()
         await self.tasks.close()
+
+    # -- parts that a session may never need, or not before its first diagnostics ---------------
+
+    @cached_property
+    def indexing(self) -> Indexing:
+        from loop_ls.server.indexing import Indexing
+
+        return Indexing(self)
+
+    @cached_property
+    def runs(self) -> Runs:
+        from loop_ls.server.runs import Runs
+
+        return Runs(self, self._door)
+
+    @cached_property
+    def commands(self) -> Commands:
+        from loop_ls.server.commands import Commands
+
+        return Commands(self)
+
+    def run_findings(self, opened: OpenDocument) -> tuple[Finding, ...]:
+        """What runs said about a document."""
+        return self.runs.findings(opened) if "runs" in self.__dict__ else ()
 
     # -- services for the parts ---------------------------------------------------------------
 

@@ -1,9 +1,9 @@
 """Imports lsprotocol without building its five hundred attrs classes up front.
 
 Building them is half of what a server needs to start, and a session uses a few dozen. So while
-`lsprotocol.types` is imported, `attrs.define` only remembers each class; a class is built, in place,
-when it is first instantiated or inspected. This leans on how one release is written: for any other
-release, and whenever something surprises us, the plain import is taken.
+`lsprotocol.types` is imported, `attrs.define` and `attrs.field` only remember what they were given; a
+class is built, in place, when it is first instantiated or inspected. This leans on how one release is
+written: for any other release, and whenever something surprises us, the plain import is taken.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ def _checked_release() -> bool:
 class _Shop:
     """Builds remembered classes. Forward references are resolved once the module is complete."""
 
-    def __init__(self, define: Any, resolve_types: Any) -> None:
-        self.define, self.resolve_types = define, resolve_types
+    def __init__(self, define: Any, field: Any, resolve_types: Any) -> None:
+        self.define, self.field, self.resolve_types = define, field, resolve_types
         self.names: dict[str, Any] | None = None
         self.early: list[type] = []
 
     def remember(self, cls: Any = None, **options: Any) -> Any:
-        """Stands in for `attrs.define`. Anything unusual is built at once."""
+        """Stands in for `attrs.define`, in the one way in which the checked release uses it."""
         if cls is None or options or "__init__" in cls.__dict__:
-            return self.define(**options) if cls is None else self.define(cls, **options)
+            raise NotImplementedError("attrs.define is used in an unknown way")
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             build(cls)
@@ -74,6 +74,9 @@ class _Shop:
             return
         del cls.__attrs_attrs__  # type: ignore[attr-defined]
         del cls.__init__  # type: ignore[misc]
+        for name, value in tuple(cls.__dict__.items()):
+            if type(value) is _Field:
+                setattr(cls, name, self.field(**value))
         self.define(cls, slots=False)
         if self.names is None:
             self.early.append(cls)
@@ -84,6 +87,10 @@ class _Shop:
         self.names = names
         for cls in self.early:
             self.resolve_types(cls, names, {})
+
+
+class _Field(dict[str, Any]):
+    """Stands in for `attrs.field`: the arguments, for later."""
 
 
 class _Trigger:
@@ -102,12 +109,14 @@ class _Trigger:
 def _load_lazily() -> None:
     import attrs
 
-    shop = _Shop(attrs.define, attrs.resolve_types)
+    shop = _Shop(attrs.define, attrs.field, attrs.resolve_types)
     setattr(attrs, "define", shop.remember)  # noqa: B010
+    setattr(attrs, "field", _Field)  # noqa: B010
     try:
         types = importlib.import_module("lsprotocol.types")
     finally:
         setattr(attrs, "define", shop.define)  # noqa: B010
+        setattr(attrs, "field", shop.field)  # noqa: B010
     hooks = importlib.import_module("lsprotocol._hooks")
     # lsprotocol would resolve, and so build, every class when the first converter is made.
     setattr(hooks, "_resolved_forward_references", True)  # noqa: B010

@@ -29,6 +29,7 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from loop_ls.server.inbox import Arrival, Cancelled, EndOfInput, Malformed
+from loop_ls.server.routes import LATE, register_late
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -71,6 +72,10 @@ class LoopProtocol(LanguageServerProtocol):
         self._started = False
         self._asked: dict[MessageId, asyncio.Future[Json]] = {}
         self._last_id = 0
+
+    @property
+    def converter(self) -> Converter:
+        return self._converter
 
     # -- what comes in ------------------------------------------------------------------------
 
@@ -160,6 +165,8 @@ class LoopProtocol(LanguageServerProtocol):
             raise JsonRpcServerNotInitialized("`initialize` comes first")
 
     def _handler_and_params(self, method: str, message: dict[str, Json]) -> tuple[Handler, Json]:
+        if method in LATE:
+            register_late(self._server, method)
         if (raw := self.raw.get(method)) is not None:
             params = message.get("params")
             return raw, params if isinstance(params, dict) else {}

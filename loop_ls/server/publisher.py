@@ -119,7 +119,7 @@ class Publisher:
 
     def _run_diagnostics(self, opened: OpenDocument) -> list[Diagnostic]:
         session = self._server.session
-        found = self._server.runs.findings(opened)
+        found = self._server.run_findings(opened)
         if not found:
             return []
         places = session.places(opened.document)

@@ -59,17 +59,4 @@ def apply_configuration(server: LoopServer, section: Any) -> None:
     """Use these settings of the editor, and look at every file again if they differ."""
     if server.session.set_editor_settings(section):
         server.publisher.publish_all()
-        refresh_diagnostics(server)
-
-
-def refresh_diagnostics(server: LoopServer) -> None:
-    """Have a client that pulls ask again."""
-    if server.client.diagnostic_refresh:
-        server.own(_refresh(server), None, "diagnostic refresh")
-
-
-async def _refresh(server: LoopServer) -> None:
-    try:
-        await server.protocol.ask(types.WORKSPACE_DIAGNOSTIC_REFRESH)
-    except (Refused, TimeoutError) as error:
-        logger.info("The client does not ask for diagnostics again: %s", error)
+        server.refresh.diagnostics()

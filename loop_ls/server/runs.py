@@ -178,10 +178,6 @@ class Runs:
         if opened.document.format == "workflow":
             self._server.own(self._look(opened), None, "runs of an opened file")
 
-    def redraw(self) -> None:
-        """The lenses may tell more now."""
-        self._show.redraw_lenses()
-
     async def _look(self, opened: OpenDocument) -> None:
         link, watch = self._link(opened.folder)
         if link.client is not None:

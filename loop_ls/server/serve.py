@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+from typing import TYPE_CHECKING
 
 from loop_ls.server import lazy_types
 
 lazy_types.load()
 
-from loop_ls.server.engine_link import Door  # noqa: E402
 from loop_ls.server.language_server import LoopServer  # noqa: E402
 from loop_ls.server.transport import Connection, claim_stdio, read_connection, read_in_thread  # noqa: E402
+
+if TYPE_CHECKING:
+    from loop_ls.server.engine_link import Door
 
 logger = logging.getLogger(__name__)
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from loop_ls.index.discovery import load
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import Finding
-from loop_ls.server import disk, uris
+from loop_ls.server import uris
 from loop_ls.server.capabilities import ClientFacts
 from loop_ls.server.folders import Folder, canonical
 from loop_ls.server.places import Places
@@ -123,7 +124,7 @@ class Session:
         """The buffer is gone: from now on the file on disk counts, if there is one."""
         opened = self.open.pop(uris.key(uri), None)
         if opened is not None:
-            found = disk.read_document(opened.document.uri, opened.document.path)
+            found = from_disk(opened.document.uri, opened.document.path)
             if found is not None:
                 opened.folder.put(found)
             else:
@@ -132,7 +133,7 @@ class Session:
 
     def loaded(self, uri: str) -> OpenDocument | None:
         """A file that is not open, as it is on disk."""
-        document = disk.read_document(canonical(uri), uris.path_text(uri))
+        document = from_disk(canonical(uri), uris.path_text(uri))
         if document is None:
             return None
         folder = self.folder_of(uri)
@@ -157,6 +158,12 @@ class Session:
         """A URI as the client spells it, where it has the document open."""
         opened = self.find(uri)
         return uri if opened is None else opened.uri
+
+
+def from_disk(uri: str, path: str) -> Document | None:
+    """A file as the index keeps it; None for one that is gone or none of ours."""
+    document = None if path == uri else load(path, uri)
+    return document if document is not None and document.format is not None else None
 
 
 def _folders(params: dict[str, Any]) -> list[str]:

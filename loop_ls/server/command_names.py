@@ -1,0 +1,15 @@
+"""The commands that the server announces. What they do stands in `commands`, which is imported later."""
+
+from __future__ import annotations
+
+COMMANDS = (
+    "loopLs.run",
+    "loopLs.stop",
+    "loopLs.pause",
+    "loopLs.resume",
+    "loopLs.runs",
+    "loopLs.status",
+    "loopLs.events",
+    "loopLs.engine.status",
+    "loopLs.engine.restart",
+)

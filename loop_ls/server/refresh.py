@@ -1,0 +1,55 @@
+"""Asks the client to ask again, when what it shows changed by something else than typing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from loop_ls.server.protocol import Refused
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two requests of one kind.
+_EVERY = 0.25
+
+
+class Refresh:
+    """At most one request of a kind is on its way, and at most four in a second."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        self._due: dict[str, asyncio.TimerHandle] = {}
+
+    def lenses(self) -> None:
+        if self._server.client.lens_refresh:
+            self._later(types.WORKSPACE_CODE_LENS_REFRESH)
+
+    def diagnostics(self) -> None:
+        """For a client that pulls them; others are told."""
+        if self._server.client.diagnostic_refresh:
+            self._later(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+
+    def close(self) -> None:
+        for timer in self._due.values():
+            timer.cancel()
+        self._due.clear()
+
+    def _later(self, method: str) -> None:
+        if method not in self._due:
+            self._due[method] = asyncio.get_running_loop().call_later(_EVERY, self._now, method)
+
+    def _now(self, method: str) -> None:
+        del self._due[method]
+        self._server.own(self._ask(method), None, method)
+
+    async def _ask(self, method: str) -> None:
+        try:
+            await self._server.protocol.ask(method)
+        except (Refused, TimeoutError) as error:
+            logger.info("The client refuses %s: %s", method, error)
