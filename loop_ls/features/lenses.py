@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loop_ls.features.ceiling import Ceiling, iterations
 from loop_ls.features.outcomes import ENDED, ended_in_words, run_in_words, sign, spent
 from loop_ls.features.values import Command, Lens, LoopView, RunView
 from loop_ls.features.words import count
+from loop_ls.index.calls import element_calls, workflow_calls
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
@@ -20,19 +20,18 @@ from loop_ls.text.position import Span
 def lenses(workspace: Workspace, document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
     if document.format != "workflow":
         return ()
-    ceiling = Ceiling(workspace)
     own = [run for run in runs if run.uri in ("", document.uri)]
-    found = list(_of_workflow(document, ceiling, own))
+    found = list(_of_workflow(workspace, document, own))
     for element in document.elements:
         if element.loop is not None and element.name:
-            found += _of_loop(document, element, ceiling, own)
+            found += _of_loop(workspace, document, element, own)
     return tuple(found)
 
 
 # -- the workflow ---------------------------------------------------------------------------------
 
 
-def _of_workflow(document: Document, ceiling: Ceiling, runs: Sequence[RunView]) -> Iterator[Lens]:
+def _of_workflow(workspace: Workspace, document: Document, runs: Sequence[RunView]) -> Iterator[Lens]:
     top = document.head.get("name") or document.head.get("$schema")
     if top is None or not document.elements:
         return
@@ -46,7 +45,7 @@ def _of_workflow(document: Document, ceiling: Ceiling, runs: Sequence[RunView]) 
     if run is not None:
         yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{_after(run)}")
         return
-    calls = ceiling.of_workflow(document)
+    calls = workflow_calls(workspace, document).most
     if calls is not None:
         yield Lens(span, f"≤ {count(calls, 'call')}")
 
@@ -59,7 +58,7 @@ def _progress_of_run(run: RunView) -> str:
 # -- loops ----------------------------------------------------------------------------------------
 
 
-def _of_loop(document: Document, element: Element, ceiling: Ceiling, runs: Sequence[RunView]) -> Iterator[Lens]:
+def _of_loop(workspace: Workspace, document: Document, element: Element, runs: Sequence[RunView]) -> Iterator[Lens]:
     span = document.absolute(element.piece, Span(element.span.start, element.label_span.end))
     found = next(((run, run.loops[element.name]) for run in reversed(runs) if element.name in run.loops), None)
     if found is not None and found[1].status not in ENDED and found[0].status not in ENDED:
@@ -80,7 +79,7 @@ def _of_loop(document: Document, element: Element, ceiling: Ceiling, runs: Seque
         run, loop = found
         tail = f" · {spent(run)}" if run.kind != "workflow" else ""
         yield Lens(span, f"{sign(loop.status, loop.reason)} {ended_in_words(loop)}{tail}{_after(run)}")
-    elif (text := _costs(document, element, ceiling)) is not None:
+    elif (text := _costs(workspace, document, element)) is not None:
         yield Lens(span, text)
 
 
@@ -92,12 +91,12 @@ def _started(element: Element, runs: Sequence[RunView]) -> RunView | None:
     return None
 
 
-def _costs(document: Document, element: Element, ceiling: Ceiling) -> str | None:
-    limit = iterations(element.loop)
-    if limit is None:
+def _costs(workspace: Workspace, document: Document, element: Element) -> str | None:
+    limit = element.loop.integer("max_iterations") if element.loop is not None else None
+    if limit is None or limit < 1:
         return None
     noun = "item" if element.loop_mode == "iterate" else "iteration"
-    calls = ceiling.of_loop(document, element)
+    calls = element_calls(workspace, document, element).most
     return f"≤ {count(limit, noun)}" + (f" · ≤ {count(calls, 'call')}" if calls is not None else "")
 
 

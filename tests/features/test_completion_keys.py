@@ -19,11 +19,10 @@ def test_D_top_level_keys_that_are_not_there_yet(ask: Any) -> None:
 
 
 def test_D_the_schema_key_comes_with_its_value(ask: Any) -> None:
-    asked = ask("name: x\nexecution: {}\nsteps:\n  - {name: a, run: b}\n$schema: $0")
-    assert asked.labels == []
-    asked = ask("$schema: workflow/v2.0 \nname: x\nsteps: []\n")
-    broken = ask("$sch$0\nname: x\n$schema: workflow/v2.0")
-    assert "$schema" not in broken.labels
+    asked = ask("$0\nname: x\nexecution: {}\nsteps:\n  - {name: a, run: b}\n", head=False)
+    assert asked.labels == ["$schema"], "a look-alike lacks just this"
+    assert asked.accepted_line("$schema") == "$schema: workflow/v2.0"
+    assert asked.item("$schema").snippet == "\\$schema: workflow/v2.0"
 
 
 @pytest.mark.parametrize(

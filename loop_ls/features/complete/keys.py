@@ -106,6 +106,8 @@ def _values(key: Key, flow: bool) -> list[tuple[str, Value]]:
             if name in _PROMPTS and not flow:
                 return [(f"{name}: |", Prose("$0")), (name, '"$0"')]
             return [inline]
+        case Type.TEXT if len(key.choices) == 1:
+            return [(name, key.choices[0])]
         case _ if key.default is not None and not key.choices and floating(key.default) is not None:
             return [(name, f"${{0:{key.default}}}")]
         case _:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from loop_ls.features.complete.shapes import Meaning, meaning_of
 from loop_ls.features.complete.style import Style, style_of
@@ -12,13 +12,11 @@ from loop_ls.features.pieces import element_at, pieces_at
 from loop_ls.features.spot.block import Frame, dash_at, indent_of
 from loop_ls.features.spot.line import spots_at
 from loop_ls.features.spot.place import Lines, Spot
+from loop_ls.formats.settings import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
-
-if TYPE_CHECKING:
-    from loop_ls.formats.settings import Settings
-    from loop_ls.index.workspace import Workspace
 
 #: How far below its piece the lines are looked at: what follows decides where a blank line belongs.
 _MARGIN = 40
@@ -35,6 +33,10 @@ class Request:
     spot: Spot
     style: Style
     first: bool = True
+
+    @property
+    def options(self) -> Settings:
+        return self.workspace.settings if self.settings is None else self.settings
 
     @property
     def line(self) -> str:
@@ -56,6 +58,19 @@ class Request:
             return ""
         entries = self.spot.outer[-1] if self.spot.outer else self.spot.written
         return entries.get("name", "")
+
+    @cached_property
+    def in_loop(self) -> Literal["with", "items", "until"] | None:
+        """Which field of a loop the place is in, if any: there its variables exist."""
+        path = self.spot.path
+        base = 2 if path[:1] == ("loops",) else 3 if path[:1] == ("steps",) and path[2:3] == ("loop",) else None
+        if base is None or len(path) <= base:
+            return None
+        match path[base]:
+            case "with" | "items" | "until" as field:
+                return field
+            case _:
+                return None
 
 
 def requests(workspace: Workspace, document: Document, at: Position, settings: Settings | None) -> tuple[Request, ...]:

@@ -1,0 +1,40 @@
+"""What to tell about providers and models: where they are configured, what is known of them."""
+
+from __future__ import annotations
+
+from loop_ls.formats.providers import DIMENSIONS, PROVIDERS
+from loop_ls.formats.settings import Settings
+
+
+def provider_text(name: str, settings: Settings) -> str:
+    """Unknown names are fine: the list of providers is open."""
+    parts = [f"**`{name}`** — provider"]
+    own, known = settings.providers.get(name), PROVIDERS.get(name)
+    if known is not None:
+        parts.append(known.text)
+    if own is not None:
+        kind = f" as `{own.kind}`" if own.kind else ""
+        where = f", at {own.base_url}" if own.base_url else ""
+        parts.append(f"Configured in the settings{kind}{where}.")
+    default = (own.default_model if own is not None else None) or (known.default_model if known is not None else None)
+    if default:
+        parts.append(f"Default model: `{default}`")
+    if own is None and known is None:
+        parts.append("Not in the settings and not among the known ones; name it under `providers` there.")
+    elif own is None and known is not None and not known.local:
+        parts.append("Not in the settings: its key is taken from the environment.")
+    return "\n\n".join(parts)
+
+
+def model_text(provider: str, name: str, settings: Settings) -> str:
+    parts = [f"**`{name}`** — model" + (f" of `{provider}`" if provider else "")]
+    own, known = settings.providers.get(provider), PROVIDERS.get(provider)
+    if own is not None and name in (own.default_model, *own.models):
+        parts.append("Configured in the settings.")
+    if (own is not None and own.default_model == name) or (known is not None and known.default_model == name):
+        parts.append("The default model of this provider.")
+    if name in DIMENSIONS:
+        parts.append(f"Embeddings with {DIMENSIONS[name]} dimensions.")
+    if known is not None and known.local:
+        parts.append("Runs on this machine.")
+    return "\n\n".join(parts)
