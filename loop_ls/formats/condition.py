@@ -17,7 +17,8 @@ _COMPARED = re.compile(rf"\{{\{{\s*({_NAME})\s*\}}\}}\s*(==|!=)\s*({_VALUE})")
 _EXPRESSION = re.compile(rf"\$\{{\{{\s*({_NAME})\s*(==|!=)\s*({_VALUE})\s*\}}\}}")
 _OPERATORS = re.compile(
     r"&&|\|\||[=!]==|==|!=|=~|>=|<=|(?<=[\w}'\"\s])[<>](?=[\s\w{'\"])|!\s*\{\{"
-    r"|(?<=[}\w'\"]\s)(?:contains|matches|startsWith|endsWith|and|or|in)(?=\s+['\"{\w])"
+    r"|(?<=[}'\"]\s)(?:contains|matches|startsWith|endsWith|and|or|in)(?=\s)"
+    r"|(?<=\w\s)(?:contains|matches|startsWith|endsWith|and|or|in)(?=\s+['\"{])"
     r"|(?:^|(?<=[\s{(]))not(?=\s+[\w{(])|\b[A-Za-z_]\w*\((?=[^)]*\))"
 )
 

@@ -36,7 +36,8 @@ def read_workflow(text: str | Text) -> Workflow | list[Refusal]:
     listed = list(elements)
     for piece, block in listed:
         refusals += (refusal.shift(tree.start_of(piece)) for refusal in block_refusals(block))
-    if not listed:
+    refusals += _names(tree, listed)
+    if not listed and not refusals:
         refusals.append(Refusal("WF104", "a workflow has `steps` or `loops`; this one has neither", _START))
     if refusals:
         return sorted(refusals, key=lambda refusal: refusal.span)
@@ -87,6 +88,28 @@ def _split(tree: Tree, refusals: list[Refusal]) -> tuple[Block, list[tuple[Piece
             entries.append(Entry(piece.key, piece.node))
             refusals += (r.shift(tree.start_of(piece)) for r in _entry_refusals(entries[-1]))
     return read_block(WORKFLOW, Mapping(_START, tuple(entries))), elements
+
+
+def _names(tree: Tree, elements: list[tuple[Piece, Block]]) -> Iterator[Refusal]:
+    """Names that are given twice, and needs that lead nowhere."""
+    known = {block.text("name") for _, block in elements}
+    seen: set[str] = set()
+    for piece, block in elements:
+        start, own = tree.start_of(piece), block.text("name")
+        loop = block if block.shape is LOOP else block.block("loop")
+        for holder, key in ((block, "name"), (loop, "accumulate")):
+            field = None if holder is None else holder.get(key)
+            if field is None or not isinstance(field.value, str) or not field.value:
+                continue
+            if field.value in seen:
+                yield Refusal("WF202", f"the name `{field.value}` is given twice", field.span.shift(start))
+            seen.add(field.value)
+        for word in block.words("needs"):
+            place = word.span.shift(start)
+            if word.text == own:
+                yield Refusal("WF302", f"`{own}` needs itself", place)
+            elif word.text not in known:
+                yield Refusal("WF301", f"`{own}` needs `{word.text}`, which is no step or loop of this file", place)
 
 
 def _entry_refusals(entry: Entry) -> Iterator[Refusal]:

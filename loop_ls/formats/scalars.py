@@ -52,6 +52,12 @@ def floating(text: str) -> float | None:
     return None
 
 
+def is_fraction(text: str) -> bool:
+    """A number that is not whole."""
+    number = floating(text)
+    return number is not None and abs(number) < 1e15 and number != int(number)
+
+
 def boolean(text: str) -> bool | None:
     """`yes`, `no`, `on` and `off` count as well where a boolean is expected; numbers do not."""
     if text in _TRUE:

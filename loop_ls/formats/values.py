@@ -79,7 +79,7 @@ def _integer(key: Key, node: Node, written: Node) -> _Read:
     if not isinstance(node, Scalar):
         return None, (_wrong(key, node, written),)
     value = scalars.integer(node.text)
-    if value is None and scalars.is_plain(node) and scalars.floating(node.text) is not None:
+    if value is None and scalars.is_plain(node) and scalars.is_fraction(node.text):
         return None, (Fault("fraction", written, key.type.value),)
     return _unquoted(key, node, written, value)
 

@@ -1,0 +1,100 @@
+"""The table of keys is complete and agrees with itself."""
+
+import pytest
+
+from loop_ls.formats.keys import Key, Shape, Type
+from loop_ls.formats.settings_keys import SETTINGS
+from loop_ls.formats.workflow import Embeddings, Execution, Rag
+from loop_ls.formats.workflow_keys import LOOP, MODES, SHAPES, STEP, STEP_LOOP, WORKFLOW
+
+
+def shapes_of(top: Shape) -> list[Shape]:
+    return [top, *(inner for key in top.keys.values() if key.shape for inner in shapes_of(key.shape))]
+
+
+EVERY = [*SHAPES.values(), *shapes_of(SETTINGS)]
+ROWS = [pytest.param(shape, key, id=f"{shape.name}.{key.name}") for shape in EVERY for key in shape.keys.values()]
+
+
+@pytest.mark.parametrize(("shape", "key"), ROWS)
+def test_every_key_says_what_it_does_in_a_sentence(shape: Shape, key: Key) -> None:
+    assert key.text.endswith(".")
+    assert key.text[0].isupper() or key.text[0] == "`"
+    assert "mcp-cli" not in key.text, "what another program does belongs into `reference`"
+
+
+@pytest.mark.parametrize(("shape", "key"), ROWS)
+def test_a_default_is_one_of_the_choices(shape: Shape, key: Key) -> None:
+    if key.choices and key.default is not None:
+        assert key.default == key.choices[0], "the default is offered first"
+
+
+@pytest.mark.parametrize(("shape", "key"), ROWS)
+def test_blocks_have_shapes_and_nothing_else_has(shape: Shape, key: Key) -> None:
+    assert (key.shape is not None) == (key.type in (Type.BLOCK, Type.BLOCKS, Type.BLOCK_MAP))
+
+
+@pytest.mark.parametrize("shape", EVERY, ids=lambda shape: shape.name)
+def test_advice_for_wrong_keys_names_keys_that_exist_and_are_not_wrong(shape: Shape) -> None:
+    for written, advice in shape.wrong_keys.items():
+        assert written not in shape.keys
+        assert set(advice.instead) <= set(shape.keys), written
+        assert not advice.rename or len(advice.instead) == 1
+
+
+def test_every_shape_is_reached_from_the_workflow() -> None:
+    assert {shape.name for shape in shapes_of(WORKFLOW)} == set(SHAPES)
+
+
+def test_a_step_does_one_of_six_things() -> None:
+    assert STEP.one_of == MODES
+    assert set(MODES) <= set(STEP.keys)
+
+
+def test_a_loop_inside_a_step_has_every_key_but_the_name() -> None:
+    assert list(STEP_LOOP.keys) == [name for name in LOOP.keys if name != "name"]
+
+
+def test_the_words_of_spec_1_6_have_advice() -> None:
+    expected = {
+        "loop": {"workfow", "max_iteration", "pass_env", "input", "execution", "needs", "inputs", "outputs", "output"},
+        "step": {"output_var", "for_each", "item_name", "condition", "on_error", "prompt", "llm"},
+        "embeddings": {"texts"},
+        "consensus execution": {"servers", "skills"},
+        "provider": {"temperature", "max_tokens", "timeout"},
+        "template": {"workflow", "steps"},
+    }
+    for name, keys in expected.items():
+        assert keys <= set(SHAPES[name].wrong_keys), name
+
+
+def test_strict_fields_are_those_of_the_loop_and_the_search() -> None:
+    strict = {(shape.name, key.name) for shape in EVERY for key in shape.keys.values() if key.strict}
+    loops = {(shape, key) for shape in ("loop", "step loop") for key in ("with", "items", "until")}
+    assert strict == loops | {("rag", "query")}
+
+
+def test_interpolated_fields_are_those_of_spec_3_3() -> None:
+    found = {(shape.name, key.name) for shape in EVERY for key in shape.keys.values() if key.interpolated}
+    assert {pair for pair in found if "loop" not in pair[0]} == {
+        *(("step", "run"), ("step", "if"), ("template", "with"), ("consensus", "prompt"), ("rag", "query")),
+        *(("embeddings", "input"), ("embeddings", "input_file"), ("embeddings", "output_file")),
+    }
+
+
+def test_keys_without_effect_are_those_of_WF119() -> None:
+    found = {(shape.name, key.name) for shape in SHAPES.values() for key in shape.keys.values() if key.idle}
+    assert found == {
+        *(("step", "input"), ("step", "no_color"), ("consensus", "allow_partial"), ("embeddings", "output_format")),
+        *(("rag", "query_vector"), ("rag", "query_variants"), ("rag", "servers")),
+    }
+
+
+def test_the_table_and_the_values_that_run_know_the_same_defaults() -> None:
+    table = SHAPES["embeddings"].keys
+    value = Embeddings()
+    assert table["max_chunk_size"].default == str(value.max_chunk_size)
+    assert table["chunk_strategy"].default == value.chunk_strategy
+    assert table["overlap"].default == str(value.overlap)
+    assert SHAPES["rag"].keys["output_format"].default == Rag("q").output_format
+    assert set(Execution.__dataclass_fields__) == set(SHAPES["execution"].keys) - {"no_color"}

@@ -1,0 +1,75 @@
+"""Which files are ours (spec 1.1)."""
+
+import pytest
+
+from loop_ls.formats.recognise import by_name, names_schema, recognise
+from loop_ls.syntax.tree import read_yaml
+from loop_ls.text.lines import Text
+
+
+def kind(text: str, path: str = "/w/a.yaml") -> str | None:
+    return recognise(path, read_yaml(Text.of(text)))
+
+
+@pytest.mark.parametrize("written", ["workflow/v2.0", '"workflow/v2.0"', "'workflow/v2.0'", "&s workflow/v2.0"])
+def test_a_workflow_says_so(written: str) -> None:
+    assert kind(f"$schema: {written}\n") == "workflow"
+
+
+@pytest.mark.parametrize("written", ["workflow/v2", "Workflow/v2.0", "workflow/v1.0", "", "[workflow/v2.0]"])
+def test_another_schema_is_none_of_ours(written: str) -> None:
+    assert kind(f"$schema: {written}\nname: a\n") is None
+
+
+@pytest.mark.parametrize("section", ["steps:\n  - name: x\n", "loops: [{name: x}]\n", "steps: []\n"])
+def test_WF002_a_lookalike_has_name_execution_and_a_list(section: str) -> None:
+    assert kind(f"name: a\nexecution: {{provider: p}}\n{section}") == "lookalike"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: a\nexecution: {}\n",
+        "name: a\nsteps:\n  - run: x\n",
+        "name: a\nexecution: fast\nsteps: []\n",
+        "execution: {}\nsteps: []\n",
+        "name: a\nexecution: {}\nsteps: {a: b}\n",
+        "on: push\njobs: {}\n",
+        "",
+    ],
+)
+def test_WF002_other_files_are_left_alone(text: str) -> None:
+    assert kind(text) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/w/.loop-ls.yaml", "settings"),
+        ("/w/x.assistant.yaml", "assistant"),
+        ("/w/x.assistant.yml", "assistant"),
+        ("/w/x.assistant.json", "assistant"),
+        ("/w/loops/x.json", "role_loop"),
+        ("/w/loops/deeper/x.json", None),
+        ("/w/x.json", None),
+        ("/w/assistant.yaml", None),
+    ],
+)
+def test_names_that_settle_the_format(path: str, expected: str | None) -> None:
+    assert by_name(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("$schema: workflow/v2.0", True),
+        ("  - $schema: 'workflow/v2.0'  # x", True),
+        ('"$schema": workflow/v2.0', True),
+        ("# $schema: workflow/v2.0", False),
+        ("- - $schema: workflow/v2.0", False),
+        ("$schema: workflow/v2.01", False),
+        ("x: $schema: workflow/v2.0", False),
+    ],
+)
+def test_WF003_a_line_that_says_what_a_broken_text_wants_to_be(line: str, expected: bool) -> None:
+    assert names_schema(["first", line, "last"]) is expected
