@@ -36,7 +36,7 @@ from loop_ls.text.position import Position, Span
 ODD_BREAKS = ("\x85", "\u2028", "\u2029")
 
 _STYLES = {"'": Style.SINGLE, '"': Style.DOUBLE, "|": Style.LITERAL, ">": Style.FOLDED}
-_position = tuple.__new__
+_new = tuple.__new__
 
 
 @dataclass(slots=True)
@@ -100,46 +100,36 @@ class _Builder:
 
     def place(self, mark: Any) -> Position:
         if self.offsets is None:
-            return _position(Position, (mark.line, mark.column))
+            return _new(Position, (mark.line, mark.column))
         return offset_position(self.offsets, mark.index)
 
     def build(self, parser: Events) -> Composed:
-        next_event = parser.get_event
-        place = self.place
+        next_event, place, new, exact = parser.get_event, self.place, tuple.__new__, self.offsets is None
         stack: list[_Frame] = []
+        frame: _Frame | None = None
         root: Node | None = None
         end = Position(0, 0)
-        node: Node | None
         while True:
             event = next_event()
             kind = type(event)
+            node: Node | None
             if kind is ScalarEvent:
-                last, end = end, place(event.end_mark)
-                node = self.scalar(event, end)
-                if node is not None:
-                    end = node.span.end
-                elif not self.behind_sign(end):
-                    end = last
+                if exact and event.value and not event.style and event.anchor is None and event.tag is None:
+                    a, b = event.start_mark, event.end_mark
+                    end = new(Position, (b.line, b.column))
+                    node = Scalar(new(Span, (new(Position, (a.line, a.column)), end)), event.value)
+                elif (node := self.scalar(event)) is not None:
+                    end = node.span[1]
+                elif self.behind_sign(missed := place(event.end_mark)):
+                    end = missed
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                if len(stack) >= MAX_DEPTH:
-                    raise Rejected("nested too deep", place(event.start_mark))
-                start = place(event.start_mark)
-                anchor, tag = event.anchor, event.tag
-                if anchor is not None or tag is not None:
-                    start = content_start(self.lines, start)
-                    if anchor is not None:
-                        self.anchors.begin(anchor)
-                stack.append(_Frame(kind is MappingStartEvent, bool(event.flow_style), start, anchor, tag))
+                frame = self.begin(event, kind is MappingStartEvent, len(stack))
+                stack.append(frame)
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                frame = stack.pop()
-                if frame.flow:
-                    end = place(event.end_mark)
-                    if frame.parts and not self.bracketed(frame):
-                        end = frame.end
-                else:
-                    end = frame.end
-                node = self.collection(frame, end)
+                node = self.collection(stack.pop(), event, end)
+                end = node.span[1]
+                frame = stack[-1] if stack else None
             elif kind is AliasEvent:
                 end = place(event.end_mark)
                 node = self.anchors.alias(event.anchor, Span(place(event.start_mark), end), len(stack))
@@ -150,52 +140,73 @@ class _Builder:
                 return self.composed(root)
             else:
                 continue
-            if not stack:
+            if frame is None:
                 root = node
-                continue
-            frame = stack[-1]
-            frame.end = end
-            if not frame.is_mapping:
+            elif not frame.is_mapping:
                 frame.parts.append(node)
+                frame.end = end
             elif frame.key is None:
-                frame.key = self.key(node, end)
-                frame.merges = frame.merges or frame.key.text == MERGE
+                frame.key = self.key(node, end, frame)
+                frame.end = end
             else:
                 frame.parts.append(Entry(frame.key, node))
                 frame.key = None
+                frame.end = end
 
     def composed(self, root: Node | None) -> Composed:
         found = self.anchors
         return Composed(root, frozenset(found.nodes), tuple(found.missing), tuple(found.faults))
 
-    def scalar(self, event: Any, end: Position) -> Scalar | None:
-        value, style = event.value, _STYLES.get(event.style, Style.PLAIN)
-        start = self.place(event.start_mark)
-        anchor, tag = event.anchor, event.tag
-        if style is Style.PLAIN and not value and anchor is None and tag is None:
-            return None
+    def scalar(self, event: Any) -> Scalar | None:
+        value, written, anchor, tag = event.value, event.style, event.anchor, event.tag
         if anchor is not None or tag is not None:
-            start = min(content_start(self.lines, start), end) if value or style is not Style.PLAIN else end
-        if style is Style.LITERAL or style is Style.FOLDED:
+            return self.marked_scalar(event)
+        if not written and not value:
+            return None
+        start, end = self.place(event.start_mark), self.place(event.end_mark)
+        if not written:
+            return Scalar(_new(Span, (start, end)), value)
+        style = _STYLES[written]
+        if style.block:
             end = scalar_end(self.lines, start, end)
-        node = Scalar(Span(start, end), value, style, anchor, tag)
-        if anchor is not None:
-            self.anchors.end(anchor, node)
+        return Scalar(_new(Span, (start, end)), value, style)
+
+    def marked_scalar(self, event: Any) -> Scalar:
+        """A scalar behind an anchor or tag; libyaml's place includes those."""
+        start, end = self.place(event.start_mark), self.place(event.end_mark)
+        style = _STYLES.get(event.style, Style.PLAIN)
+        start = min(content_start(self.lines, start), end) if event.value or style is not Style.PLAIN else end
+        if style.block:
+            end = scalar_end(self.lines, start, end)
+        node = Scalar(Span(start, end), event.value, style, event.anchor, event.tag)
+        if event.anchor is not None:
+            self.anchors.end(event.anchor, node)
         return node
+
+    def begin(self, event: Any, is_mapping: bool, depth: int) -> _Frame:
+        start = self.place(event.start_mark)
+        if depth >= MAX_DEPTH:
+            raise Rejected("nested too deep", start)
+        anchor, tag = event.anchor, event.tag
+        if anchor is not None or tag is not None:
+            start = content_start(self.lines, start)
+            if anchor is not None:
+                self.anchors.begin(anchor)
+        return _Frame(is_mapping, event.flow_style, start, anchor, tag)
 
     def behind_sign(self, at: Position) -> bool:
         """Whether a missing value is missed right behind its colon or dash, and not further down."""
         line, column = at
         return line < len(self.lines) and self.lines[line][max(column - 1, 0) : column] in (":", "-", "?")
 
-    def bracketed(self, frame: _Frame) -> bool:
-        """Whether a flow collection has brackets: `[a: b]` holds a mapping without any."""
-        line, column = frame.start
-        return self.lines[line][column : column + 1] in ("[", "{")
-
-    def collection(self, frame: _Frame, end: Position) -> Node:
+    def collection(self, frame: _Frame, event: Any, end: Position) -> Mapping | Sequence:
+        """The node of a frame; `end` is where its last part ends."""
+        if frame.flow and (not frame.parts or self.bracketed(frame)):
+            end = self.place(event.end_mark)
+        elif not frame.flow:
+            end = frame.end
         span = Span(frame.start, end)
-        node: Node
+        node: Mapping | Sequence
         if frame.is_mapping:
             entries, merges = merge(frame.parts, self.anchors) if frame.merges else (tuple(frame.parts), ())
             node = Mapping(span, entries, frame.flow, frame.anchor, frame.tag, merges)
@@ -205,9 +216,16 @@ class _Builder:
             self.anchors.end(frame.anchor, node)
         return node
 
-    def key(self, node: Node | None, end: Position) -> Scalar:
+    def bracketed(self, frame: _Frame) -> bool:
+        """Whether a flow collection has brackets: `[a: b]` holds a mapping without any."""
+        line, column = frame.start
+        return self.lines[line][column : column + 1] in ("[", "{")
+
+    def key(self, node: Node | None, end: Position, frame: _Frame) -> Scalar:
         """What stands as a key: a scalar; anything else counts as the text that is written there."""
-        if isinstance(node, Scalar):
+        if type(node) is Scalar:
+            if node.text == MERGE:
+                frame.merges = True
             return node
         if node is None:
             return Scalar(Span(end, end), "")

@@ -17,11 +17,11 @@ from loop_ls.syntax.shapes import (
     ALIAS,
     BLOCK_HEADER,
     DOUBLE,
-    KEY,
     SINGLE,
     indent_of,
     is_blank,
     is_dash,
+    key_in,
     without_comment,
 )
 from loop_ls.text.fault import Fault
@@ -91,7 +91,7 @@ class HalfValues:
         body = row.lstrip(" \t")
         if not body or indent_of(row) > limit:
             return True
-        return "\t" in row[: len(row) - len(body)] and not KEY.match(body) and not is_dash(body)
+        return "\t" in row[: len(row) - len(body)] and not key_in(body) and not is_dash(body)
 
     def _quoted(self, line: int, column: int, limit: int) -> Value:
         text = self.lines[line]
@@ -151,7 +151,7 @@ class HalfValues:
                 continue
             if indent_of(row) <= limit or body[0] == "#" or "\t" in row[: len(row) - len(row.lstrip())]:
                 break
-            if KEY.match(body) or is_dash(body):
+            if key_in(body) or is_dash(body):
                 break
             written = without_comment(body)
             parts += [""] * blanks + [written]

@@ -8,6 +8,8 @@ _PLAIN_KEY = (
     r"""(?:[^\s\#\-\[\]{},"'&*!|>%@`?:]|[-?:](?=[^\s,\[\]{}]))(?:[^\s:\#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:\#]))*"""
 )
 
+#: what most keys look like: `KEY` would say the same, slower
+COMMON_KEY = re.compile(r"(?P<key>[A-Za-z_$][\w$-]*):(?:[ \t]+(?P<value>.*)|$)")
 #: properties, `key`, colon, and what follows it
 KEY = re.compile(
     rf"""(?P<properties>(?:[&!]\S*[ \t]+)*)
@@ -27,6 +29,11 @@ SINGLE = re.compile(r"'(?:[^']|'')*'")
 COMMENT = re.compile(r"(?:^|[ \t]+)#.*$")
 PROPERTY = re.compile(r"(?:&(?P<anchor>[^\s,\[\]{}]+)|(?P<tag>![^\s,\[\]{}]*))(?:[ \t]+|$)")
 ALIAS = re.compile(r"\*([^\s,\[\]{}]+)[ \t]*$")
+
+
+def key_in(body: str) -> re.Match[str] | None:
+    """The key, with its value, that a line begins with."""
+    return COMMON_KEY.match(body) or KEY.match(body)
 
 
 def indent_of(line: str) -> int:

@@ -6,6 +6,7 @@ never matters, because it is asked only where libyaml gave up.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence as Lines
 from typing import NamedTuple
 
@@ -17,13 +18,13 @@ from loop_ls.syntax.merge import merge
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, Style
 from loop_ls.syntax.shapes import (
     DASH_WITHOUT_SPACE,
-    KEY,
     KEY_WITHOUT_SPACE,
     PROPERTY,
     QUOTED_WORD,
     WORD,
     is_blank,
     is_dash,
+    key_in,
     without_comment,
 )
 from loop_ls.text.fault import Fault
@@ -115,11 +116,12 @@ class _Reader:
         return min(likely, key=lambda indent: abs(indent - width), default=width)
 
     def _content(self, line: int, column: int, indent: int, body: str, fresh: bool) -> int:
-        found = KEY.match(body)
-        spaceless = None if found else KEY_WITHOUT_SPACE.match(body)
-        if found or (spaceless and (fresh or not self._takes_text(indent))):
+        found = key_in(body)
+        if found is None and (fresh or not self._takes_text(indent)):
+            found = KEY_WITHOUT_SPACE.match(body)
+        if found is not None:
             self._map_for(line, column, indent, fresh)
-            return self._entry(line, column, body, bool(spaceless))
+            return self._entry(line, column, body, found)
         word = WORD.fullmatch(without_comment(body))
         if word and self._is_half_key(line, indent, fresh):
             self._map_for(line, column, indent, fresh)
@@ -153,7 +155,7 @@ class _Reader:
             row = self.lines[number]
             if not is_blank(row):
                 body = row.lstrip(" ")
-                return len(row) - len(body) == indent and bool(KEY.match(body))
+                return len(row) - len(body) == indent and bool(key_in(body))
         return False
 
     # -- items
@@ -167,7 +169,7 @@ class _Reader:
             return True
         if any(not level.mapping and level.indent == indent for level in self.stack):
             return True
-        return self.stack[-1].waiting and bool(KEY.match(body[1:]))
+        return self.stack[-1].waiting and bool(key_in(body[1:]))
 
     def _item(self, line: int, column: int, indent: int) -> bool:
         """Opens an item of the list that `indent` means; False if there is none."""
@@ -241,9 +243,8 @@ class _Reader:
         mappings = [n for n, level in enumerate(self.stack) if level.mapping]
         return mappings[-1] if mappings else None
 
-    def _entry(self, line: int, column: int, body: str, spaceless: bool) -> int:
-        found = (KEY_WITHOUT_SPACE if spaceless else KEY).match(body)
-        assert found is not None
+    def _entry(self, line: int, column: int, body: str, found: re.Match[str]) -> int:
+        spaceless = found.re is KEY_WITHOUT_SPACE
         level = self.stack[-1]
         self._settle(level)
         start, end = column + found.start("key"), column + found.end("key")

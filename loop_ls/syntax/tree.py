@@ -6,11 +6,10 @@ read as a whole, and only if libyaml refuses that too, the cut with its tolerant
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 
 from loop_ls.syntax import whole
+from loop_ls.syntax.chunks import Chunks, flagged
 from loop_ls.syntax.cut import START, Follower, Kind, Unit, cut
 from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
@@ -27,45 +26,39 @@ GAP = 1 << 40
 
 
 class Tree:
-    """An immutable snapshot; `edit` gives the next one, which shares every untouched piece."""
+    """An immutable snapshot; `edit` gives the next one, which shares every untouched piece.
 
-    __slots__ = ("_chunks", "_flagged", "_orders", "_starts", "_whole", "faults", "pieces", "root_kind", "text")
+    - `pieces`: what the document consists of, in written order.
+    - `faults`: what is wrong with the document as a whole, places absolute: a second document, an
+      alias without an anchor. Everything else is among the faults of a piece.
+    - `root_kind`: mapping, sequence, scalar or empty.
+    """
 
-    def __init__(
-        self, text: Text, chunks: list[Chunk], starts: list[int], orders: list[int], flagged: tuple[Chunk, ...]
-    ) -> None:
-        self.text = text
-        self._chunks, self._starts, self._orders, self._flagged = chunks, starts, orders, flagged
-        self._whole: Chunk | None = whole.read_whole(chunks, flagged) if flagged else None
-        self.pieces: Sequence[Piece]
-        if self._whole is not None:
-            self.pieces = self._whole.pieces
-        else:
-            self.pieces = [piece for chunk in chunks for piece in chunk.pieces]
+    __slots__ = ("_cut", "_flagged", "_whole", "faults", "pieces", "root_kind", "text")
+
+    def __init__(self, text: Text, cut: Chunks, flagged: tuple[Chunk, ...]) -> None:
+        self.text, self._cut, self._flagged = text, cut, flagged
+        self._whole: Chunk | None = whole.read_whole(cut.chunks, flagged) if flagged else None
+        self.pieces: Sequence[Piece] = cut.pieces if self._whole is None else self._whole.pieces
         self.faults = self._document_faults()
         self.root_kind = _root_kind(self.pieces)
 
     def _document_faults(self) -> tuple[Fault, ...]:
-        last, read = self._chunks[-1], self._whole
+        last, read = self._cut.chunks[-1], self._whole
         faults: tuple[Fault, ...] = ()
-        if self._flagged:
-            starts = [self._starts[bisect_left(self._orders, chunk.order)] for chunk in self._flagged]
-            found = [(read, 0)] if read is not None else zip(self._flagged, starts, strict=True)
-            faults = tuple(whole.unknown_anchors(found))
+        if read is not None:
+            faults = tuple(whole.unknown_anchors([(read, 0)]))
+        elif self._flagged:
+            faults = tuple(whole.unknown_anchors((chunk, self._cut.start_of(chunk)) for chunk in self._flagged))
         if last.kind == "tail" and (read is None or whole.ends_document(last)):
-            faults += whole.second_document(last, self._starts[-1])
+            faults += whole.second_document(last, self._cut.starts[-1])
         return faults
 
     def start_of(self, piece: Piece) -> int:
         """The line of the document that the piece counts its places from."""
         if self._whole is not None and piece.lines is self._whole.lines:
             return 0
-        at = bisect_left(self._orders, piece.order)
-        while at < len(self._chunks) and self._orders[at] == piece.order:
-            if self._chunks[at].lines is piece.lines:
-                return self._starts[at]
-            at += 1
-        raise LookupError(f"no piece of this tree: {piece.kind} {piece.section}")
+        return self._cut.start_of(piece)
 
     def edit(self, span: Span, new: str) -> Tree:
         """The tree of the text with `span` replaced by `new`."""
@@ -74,39 +67,25 @@ class Tree:
 
     def after(self, text: Text, change: Change) -> Tree:
         """The tree of `text`, which differs from this one's by `change`."""
-        chunks, starts = self._chunks, self._starts
-        low = max(0, bisect_right(starts, change.first) - 2)
-        high = bisect_right(starts, change.first + change.removed - 1) - 1
-        delta = change.added - change.removed
-        fresh, high = _recut(text, chunks, starts, low, high, delta)
-        new = _reread(fresh, chunks, low, high + 1)
-        kept = set(map(id, new))
-        gone = {id(chunk) for chunk in chunks[low : high + 1]} - kept
-        all_chunks, all_orders = chunks.copy(), self._orders.copy()
-        all_chunks[low : high + 1] = new
-        all_orders[low : high + 1] = [chunk.order for chunk in new]
-        sizes = accumulate((len(chunk.lines) for chunk in new), initial=starts[low])
-        new_starts = list(sizes)[:-1]
-        all_starts = starts.copy()
-        all_starts[low : high + 1] = new_starts
-        if delta:
-            tail = low + len(new)
-            all_starts[tail:] = [start + delta for start in starts[high + 1 :]]
-        flagged = [c for c in self._flagged if id(c) not in gone]
-        old = set(map(id, flagged))
-        flagged += [c for c in new if c.flagged and id(c) not in old]
-        flagged.sort(key=lambda c: c.order)
-        return Tree(text, all_chunks, all_starts, all_orders, tuple(flagged))
+        old = self._cut
+        low = max(0, old.at(change.first) - 1)
+        high = old.at(change.first + change.removed - 1)
+        fresh, high = _recut(text, old, low, high, change.added - change.removed)
+        new = _reread(fresh, old.chunks, low, high + 1)
+        flags = self._flagged
+        if flags or any(chunk.flagged for chunk in new):
+            gone = set(map(id, old.chunks[low : high + 1]))
+            kept = [chunk for chunk in flags if id(chunk) not in gone]
+            flags = tuple(sorted((*kept, *flagged(new)), key=lambda chunk: chunk.order))
+        return Tree(text, old.replace(low, high + 1, new), flags)
 
 
 def read_yaml(text: Text) -> Tree:
     """The tree of a YAML text. Never raises on content."""
     lines = list(text.lines)
-    units = _lines_of(list(cut(lines, START)), lines)
-    chunks = [read_chunk(Slice(unit, own, follower, GAP * n)) for n, (unit, own, follower) in enumerate(units)]
-    starts = list(accumulate((len(chunk.lines) for chunk in chunks), initial=0))[:-1]
-    flagged = tuple(chunk for chunk in chunks if chunk.flagged)
-    return Tree(text, chunks, starts, [chunk.order for chunk in chunks], flagged)
+    parts = _lines_of(list(cut(lines, START)), lines)
+    chunks = [read_chunk(Slice(*part, GAP * number)) for number, part in enumerate(parts)]
+    return Tree(text, Chunks.of(chunks), flagged(chunks))
 
 
 _Cut = tuple[Unit, tuple[str, ...], Follower]
@@ -179,19 +158,17 @@ def _orders(kept: list[Chunk | None], last: int, after: int | None) -> list[int]
     return orders
 
 
-def _recut(
-    text: Text, chunks: list[Chunk], starts: list[int], low: int, high: int, delta: int
-) -> tuple[list[_Cut], int]:
+def _recut(text: Text, old: Chunks, low: int, high: int, delta: int) -> tuple[list[_Cut], int]:
     """The units in place of chunks low..high, and the last chunk that they replace."""
-    start, state = starts[low], chunks[low].before
-    lines = text.lines[start : starts[high] + len(chunks[high].lines) + delta]
+    chunks, starts = old.chunks, old.starts
+    state = chunks[low].before
+    lines = text.lines[starts[low] : starts[high] + len(chunks[high].lines) + delta]
     while True:
         units = list(cut(lines, state))
-        after = units[-1].after
         if high + 1 == len(chunks):
             return _lines_of(units, lines), high
         follower = chunks[high + 1]
-        if after == follower.before:
+        if units[-1].after == follower.before:
             return _lines_of(units, lines, _as_follower(follower.kind)), high
         high += 1
         lines += chunks[high].lines

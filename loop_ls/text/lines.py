@@ -79,18 +79,15 @@ class Text:
 
     __slots__ = ("_blocks", "_count", "_starts", "bom", "lines")
 
-    def __init__(self, blocks: list[_Block], bom: bool) -> None:
-        starts, count = [], 0
-        for block in blocks:
-            starts.append(count)
-            count += len(block.lines)
+    def __init__(self, blocks: list[_Block], starts: list[int], count: int, bom: bool) -> None:
         self._blocks, self._starts, self._count, self.bom = blocks, starts, count, bom
         self.lines = Lines(blocks, starts, count)
 
     @classmethod
     def of(cls, text: str) -> Text:
         bom = text.startswith(BOM)
-        return cls(_blocks(*_split(text[1:] if bom else text)), bom)
+        blocks = _blocks(*_split(text[1:] if bom else text))
+        return cls(blocks, *_counted(blocks, 0), bom)
 
     def __str__(self) -> str:
         parts = [_joined(block) for block in self._blocks]
@@ -145,12 +142,10 @@ class Text:
         if not at_end:
             lines.pop()  # what follows the terminator is the next line, which stays
             ends = ends and ends[:-1]
-        removed = last - first + 1
-        blocks = self._spliced(first, last + 1, lines, ends)
-        return Text(blocks, self.bom), Change(first, removed, len(lines))
+        return self._spliced(first, last + 1, lines, ends), Change(first, last - first + 1, len(lines))
 
-    def _spliced(self, low: int, high: int, lines: list[str], ends: list[str] | None) -> list[_Block]:
-        """Blocks with the lines low..high replaced."""
+    def _spliced(self, low: int, high: int, lines: list[str], ends: list[str] | None) -> Text:
+        """This text with the lines low..high replaced."""
         a = bisect_right(self._starts, low) - 1
         b = bisect_right(self._starts, high - 1) - 1
         before, after = low - self._starts[a], high - self._starts[b]
@@ -158,11 +153,17 @@ class Text:
         merged = first.lines[:before] + tuple(lines) + last.lines[after:]
         blocks = self._blocks.copy()
         if first.ends is None and last.ends is None and ends is None:
-            blocks[a : b + 1] = _blocks(merged, None)
+            fresh = _blocks(merged, None)
         else:
             kept = _ends(first)[:before] + tuple(ends or ("\n",) * len(lines)) + _ends(last)[after:]
-            blocks[a : b + 1] = _blocks(merged, kept)
-        return blocks or [_Block(("",), None)]
+            fresh = _blocks(merged, kept)
+        blocks[a : b + 1] = fresh
+        grown = len(lines) - (high - low)
+        if not grown and len(fresh) == b + 1 - a:
+            return Text(blocks, self._starts, self._count, self.bom)
+        starts, _ = _counted(fresh, self._starts[a])
+        behind = [start + grown for start in self._starts[b + 1 :]]
+        return Text(blocks, self._starts[:a] + starts + behind, self._count + grown, self.bom)
 
     def _line_end(self, index: int) -> str:
         block = bisect_right(self._starts, index) - 1
@@ -177,6 +178,15 @@ def _split(text: str) -> tuple[list[str], list[str] | None]:
     parts = _BREAK.split(text)
     ends = parts[1::2]
     return parts[::2], [*ends, ends[-1]]
+
+
+def _counted(blocks: list[_Block], first: int) -> tuple[list[int], int]:
+    """The first line of each block, and the number of the line behind the last one."""
+    starts = []
+    for block in blocks:
+        starts.append(first)
+        first += len(block.lines)
+    return starts, first
 
 
 def _ends(block: _Block) -> tuple[str, ...]:

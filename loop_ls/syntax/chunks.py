@@ -1,0 +1,62 @@
+"""The chunks of a document in order, with what finds them quickly. Immutable; a change copies lists of
+numbers, not what they stand for."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from loop_ls.syntax.piece import Chunk, Piece
+
+
+class Chunks:
+    """`starts`: the first line of each chunk. `pieces`: those of all chunks.
+
+    `orders` rise with the chunks and never change for a chunk, so that its place is found without
+    keeping it in the chunk, which may move.
+    """
+
+    __slots__ = ("_orders", "chunks", "pieces", "starts")
+
+    def __init__(self, chunks: list[Chunk], starts: list[int], orders: list[int], pieces: list[Piece]) -> None:
+        self.chunks, self.starts, self._orders, self.pieces = chunks, starts, orders, pieces
+
+    @classmethod
+    def of(cls, chunks: list[Chunk]) -> Chunks:
+        starts = list(accumulate((len(chunk.lines) for chunk in chunks), initial=0))[:-1]
+        pieces = [piece for chunk in chunks for piece in chunk.pieces]
+        return cls(chunks, starts, [chunk.order for chunk in chunks], pieces)
+
+    def replace(self, low: int, high: int, fresh: list[Chunk]) -> Chunks:
+        """With `fresh` in place of the chunks low..high (exclusive)."""
+        chunks, orders, pieces, starts = self.chunks.copy(), self._orders.copy(), self.pieces.copy(), self.starts
+        old = chunks[low:high]
+        first = pieces.index(old[0].pieces[0], low)  # each chunk has a piece at least, most have one
+        pieces[first : first + sum(len(chunk.pieces) for chunk in old)] = [p for chunk in fresh for p in chunk.pieces]
+        chunks[low:high] = fresh
+        orders[low:high] = [chunk.order for chunk in fresh]
+        *inner, end = accumulate((len(chunk.lines) for chunk in fresh), initial=starts[low])
+        old_end = starts[high - 1] + len(old[-1].lines)
+        if inner != starts[low:high] or end != old_end:
+            delta = end - old_end
+            behind = [start + delta for start in starts[high:]] if delta else starts[high:]
+            starts = starts[:low] + inner + behind
+        return Chunks(chunks, starts, orders, pieces)
+
+    def at(self, line: int) -> int:
+        """The number of the chunk with this line."""
+        return bisect_right(self.starts, line) - 1
+
+    def start_of(self, owner: Piece | Chunk) -> int:
+        """The first line of the chunk that a piece belongs to."""
+        at = bisect_left(self._orders, owner.order)
+        while at < len(self.chunks) and self._orders[at] == owner.order:
+            if self.chunks[at].lines is owner.lines:
+                return self.starts[at]
+            at += 1
+        raise LookupError("no such piece in this tree")
+
+
+def flagged(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    return tuple(chunk for chunk in chunks if chunk.flagged)
