@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ LATER = ("definition", "assistant")
 @dataclass(frozen=True, slots=True)
 class StartRequest:
     """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths.
-    `input` None: not given (an empty text is given)."""
+    `settings` are those of the editor. `input` None: not given (an empty text is given)."""
 
     root: Path
     path: str
@@ -33,6 +33,7 @@ class StartRequest:
     detach: bool = False
     session_id: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def uri(self) -> str:
@@ -59,7 +60,8 @@ def read_request(argument: Any) -> StartRequest:
         origin=_text(argument, "origin") or "cli",
         detach=argument.get("detach") is True,
         session_id=_text(argument, "sessionId"),
-        texts={_inside(root, _absolute(root, key)): text for key, text in _texts(argument, "texts").items()},
+        texts=dict(_unsaved(root, argument)),
+        settings=settings if isinstance(settings := argument.get("settings"), Mapping) else {},
     )
 
 
@@ -79,8 +81,12 @@ def _root(argument: Mapping[str, Any], path: str) -> Path:
     return Path(path_of(given)).resolve()
 
 
-def _absolute(root: Path, path: str) -> str:
-    return str(root / path_of(path))
+def _unsaved(root: Path, argument: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Texts of the editor; those of files elsewhere are nothing to this run."""
+    for path, text in _texts(argument, "texts").items():
+        whole = (root / path_of(path)).resolve()
+        if whole.is_relative_to(root):
+            yield whole.relative_to(root).as_posix(), text
 
 
 def _inside(root: Path, path: str) -> str:

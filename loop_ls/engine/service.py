@@ -73,11 +73,14 @@ class Engine:
 
     async def close(self) -> None:
         """Leave: runs stop where they are and go on when the engine is opened again."""
+        if self._owning is None:
+            return
         tasks = [run.task for run in self._runs if run.task is not None]
         for run in self._runs:
             run.control.leaving = True
-        if self._owning is not None:
-            self._owning.cancel()
+        self._owning.cancel()
+        await asyncio.wait({self._owning}, timeout=5)
+        self._owning = None
         for task in tasks:
             task.cancel()
         if tasks:

@@ -1,14 +1,31 @@
-"""The port through which the engine prepares a start, whatever the format."""
+"""The ports of a start: how the engine prepares one, and how files are checked before it.
+
+Rules are not this room's business: whoever puts the engine together passes `Validate` in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.plan import Door, Plan
 from loop_ls.engine.request import StartRequest
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+
+
+class Problem(NamedTuple):
+    """An error that keeps a file from being run: rule, sentence, line (from 1)."""
+
+    code: str
+    message: str
+    line: int
+
+
+#: The errors (and nothing milder) of some files of a workspace, one list for each.
+Validate = Callable[[Workspace, Sequence[Document]], Sequence[Sequence[Problem]]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,114 @@
+"""Where keys and texts of a run would go, and whether the user has agreed to that.
+
+A project's files may not send anything anywhere unseen: endpoints, variables that hold keys, and
+variables of the environment that end up in prompts are shown once, and remembered by their hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.providers.config import configured
+from loop_ls.engine.refusal import Refused
+
+FILE_NAME = "consents.json"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Endpoint:
+    """One place that texts would go to, with one variable whose value would go there too."""
+
+    provider: str
+    url: str
+    variable: str = ""
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc.rpartition("@")[2]
+
+    @property
+    def hash(self) -> str:
+        told = json.dumps([self.provider, self.url, self.variable])
+        return hashlib.sha256(told.encode()).hexdigest()
+
+    def wire(self) -> dict[str, str]:
+        shown = {"provider": self.provider, "host": self.host, "url": without_password(self.url), "variable": self.variable}
+        return {name: value for name, value in shown.items() if value}
+
+
+def endpoints(
+    names: Iterable[str],
+    settings: Mapping[str, Any],
+    environ: Mapping[str, str],
+    variables: Iterable[str] = (),
+) -> list[Endpoint]:
+    """What the use of these providers needs consent for. `settings` is the section `providers` of the
+    project; `variables` are those that its files put into prompts."""
+    found: list[Endpoint] = []
+    for name in sorted(set(names)):
+        try:
+            provider = configured(name, settings, environ)
+        except ModelFailure:
+            continue  # cannot be asked, so nothing goes anywhere
+        named = settings.get(name) or {}
+        chosen_here = bool(named.get("baseUrl") or named.get("apiKeyEnv"))
+        if not provider.base_url or (provider.on_this_machine and not chosen_here and not provider.key_env):
+            continue
+        found.append(Endpoint(name, provider.base_url, provider.key_env))
+        if not provider.on_this_machine:
+            found += [Endpoint(name, provider.base_url, variable) for variable in sorted(set(variables))]
+    return found
+
+
+class Consents:
+    """What the user agreed to, in the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE_NAME
+
+    def settle(self, wanted: list[Endpoint], given: str | None) -> None:
+        """Go on when all of it is agreed to, now (`given` is the digest of what was shown) or before.
+        Raises `Refused(consent_required)`."""
+        known = self._read()
+        asked = sorted(each for each in wanted if each.hash not in known)
+        if not asked:
+            return
+        digest = hashlib.sha256("".join(each.hash for each in asked).encode()).hexdigest()[:32]
+        if given != digest:
+            raise _required(asked, digest)
+        self._write(known | {each.hash: {**each.wire(), "at": round(time.time())} for each in asked})
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self, consents: dict[str, Any]) -> None:
+        new = self._path.with_suffix(".new")
+        new.touch(0o600, exist_ok=True)
+        new.write_text(json.dumps(consents, indent=1), "utf-8")
+        new.replace(self._path)
+
+
+def _required(asked: list[Endpoint], digest: str) -> Refused:
+    hosts = ", ".join(dict.fromkeys(each.host for each in asked))
+    keys = ", ".join(dict.fromkeys(each.variable for each in asked if each.variable))
+    told = f"This run sends texts to {hosts}" + (f", with what is in {keys}." if keys else ".")
+    details = {"programs": [], "endpoints": [each.wire() for each in asked], "digest": digest}
+    return Refused("consent_required", told, "Confirm it once; it is remembered.", details)
+
+
+def without_password(url: str) -> str:
+    """The address without a user name and password in it."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -1,0 +1,98 @@
+"""What the chosen part of a workflow asks of its start: inputs, and models that can be asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
+from loop_ls.engine.library import Library
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.preflight import chosen
+from loop_ls.engine.refusal import Refused
+from loop_ls.engine.targets import step_targets
+from loop_ls.formats.workflow import Loop, Step, Target, Workflow
+from loop_ls.index.document import Document
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def missing_inputs(
+    document: Document, elements: frozenset[str] | None, given: str | None, parameters: Mapping[str, str]
+) -> list[str]:
+    """`input` and the parameters that these elements use and that nobody supplies, in order of use."""
+    free = {name for name in document.parameters if name not in parameters}
+    if given is None:
+        free.add("input")
+    used = (
+        use.path[0]
+        for element in document.elements
+        if elements is None or element.name in elements
+        for use in element.uses
+    )
+    return list(dict.fromkeys(name for name in used if name in free))
+
+
+def require_inputs(missing: list[str]) -> None:
+    """Raises `Refused(input_required)` with the names."""
+    if missing:
+        listed = ", ".join(f"`{name}`" for name in missing)
+        raise Refused("input_required", f"The run needs {listed}.", "Give a text for each.", {"names": missing})
+
+
+def chains(
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+) -> Iterator[tuple[str, tuple[Target, ...]]]:
+    """Every chain of models that the run may ask, with who asks it; `elements` narrow the first workflow."""
+    judging = JudgeSettings.of(settings)
+    for number, key in enumerate(reached):
+        workflow = library.workflow(key)
+        for element in chosen(workflow, elements if number == 0 else None):
+            match element:
+                case Step(mode=str()):
+                    yield f"`{element.name}`", step_targets(element, workflow.execution)
+                case Loop() as loop:
+                    yield from _judge(library, key, workflow, loop, judging)
+                case Step(mode=Loop() as loop):
+                    yield from _judge(library, key, workflow, loop, judging)
+                case Step():
+                    pass
+
+
+def require_models(
+    asked: Iterable[tuple[str, tuple[Target, ...]]], problem: Callable[[str], ModelFailure | None]
+) -> None:
+    """Raises `Refused(provider_unavailable)` for the first chain of which nobody can be asked."""
+    for who, targets in asked:
+        problems = [problem(target.provider) for target in targets]
+        first = problems[0] if problems else None
+        if first is not None and all(problems):
+            told = f"{who} cannot ask its model: {_lowered(first.message)}"
+            raise Refused("provider_unavailable", told, first.hint, {"provider": targets[0].provider})
+        if not targets:
+            raise Refused(
+                "provider_unavailable",
+                f"{who} names no provider and model, and neither does `execution`.",
+                "Add `provider` and `model` to `execution`.",
+            )
+
+
+def environment_names(library: Library, reached: Iterable[str]) -> list[str]:
+    """Variables of the process environment that the files put into texts (`env: {A: ${NAME}}`)."""
+    texts = (text for key in reached for text in library.workflow(key).env.values())
+    return sorted({name for text in texts for name in _VARIABLE.findall(text)})
+
+
+def _judge(
+    library: Library, key: str, workflow: Workflow, loop: Loop, judging: JudgeSettings
+) -> Iterator[tuple[str, tuple[Target, ...]]]:
+    if loop.mode == "refine":
+        callee = library.workflow(library.called(key, loop.workflow))
+        choice = choose_judge(loop, workflow.execution, callee.execution, judging)
+        if choice.local is None:
+            yield f"`until` of `{loop.name}`", choice.targets
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:] if sentence[:2].istitle() else sentence

@@ -1,0 +1,220 @@
+"""Preparing a run of a `workflow/v2.0` file: everything that can refuse it, then its first fact.
+
+In this order: the file and what it can reach have no errors, the target exists, nothing that it uses
+is missing, somebody can be asked, and the user has agreed to where texts go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from loop_ls.engine.events.kinds import RunStarted
+from loop_ls.engine.journal.border import hash_of
+from loop_ls.engine.library import Library
+from loop_ls.engine.plan import Door, Plan, read_plan
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.preflight import needed_elements, reachable, refusal
+from loop_ls.engine.refusal import Code, Refused
+from loop_ls.engine.request import StartRequest
+from loop_ls.engine.starting.consent import Consents, endpoints, without_password
+from loop_ls.engine.starting.demands import (
+    chains,
+    environment_names,
+    missing_inputs,
+    require_inputs,
+    require_models,
+)
+from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
+from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
+from loop_ls.formats.workflow import Loop, Workflow
+
+#: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
+#: file as values refuses all others.
+REPEATED = "WF005"
+#: Sections of the settings that a run depends on.
+SECTIONS = ("judge", "assist", "limits")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is to run: `reached` are the keys of all workflows, the started one first."""
+
+    library: Library
+    key: str
+    elements: frozenset[str] | None
+    reached: tuple[str, ...]
+
+    @property
+    def workflow(self) -> Workflow:
+        return self.library.workflow(self.key)
+
+
+class WorkflowPreparer:
+    """Prepares starts from all roots of one engine; `folder` is its data folder."""
+
+    def __init__(self, folder: Path, validate: Validate, environ: Mapping[str, str] | None = None) -> None:
+        self._validate, self._environ = validate, os.environ if environ is None else environ
+        self._consents = Consents(folder)
+        self._folders: dict[Path, Folder] = {}
+        self._thread = ThreadPoolExecutor(1, "start")
+
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
+
+    def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        folder = self._folders.setdefault(request.root, Folder(request.root))
+        snapshot = folder.snapshot(request.texts, request.settings)
+        chosen = self._chosen(snapshot, request)
+        self._inputs(snapshot, chosen, request)
+        prepared = _prepared(snapshot, chosen, request)
+        self._models(snapshot, chosen, request, models, prepared)
+        return prepared
+
+    def _chosen(self, snapshot: Snapshot, request: StartRequest) -> Chosen:
+        key = _key(snapshot, request)
+        self._check(snapshot, [request.path], request.path)
+        # The file that was asked for wins over a namesake.
+        keys = {**{each: files[0] for each, files in snapshot.keys.items()}, key: request.path}
+        library = Library(Texts(snapshot), keys)
+        with_ = _elements(library, key, request)
+        try:
+            reached = reachable(library, key, with_)
+            self._check(snapshot, [keys[each] for each in reached[1:]], request.path)
+            failure = refusal(library, key, snapshot.settings.raw, with_)
+        except Failure as found:
+            failure = found
+        if failure is not None:
+            raise _refused(failure)
+        return Chosen(library, key, with_, reached)
+
+    def _check(self, snapshot: Snapshot, paths: Sequence[str], started: str) -> None:
+        """Raises `Refused(file_has_errors)`; the first error is told, all are listed."""
+        found = {path: document for path in paths if (document := snapshot.document(path)) is not None}
+        workspace = snapshot.workspace({started, *paths})
+        told = self._validate(workspace, [workspace.documents[each.uri] for each in found.values()])
+        for path, problems in zip(found, told, strict=True):
+            counting = [problem for problem in problems if problem.code != REPEATED]
+            if counting:
+                raise _has_errors(path, counting)
+
+    def _inputs(self, snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> None:
+        document = snapshot.document(request.path)
+        if document is not None:
+            require_inputs(missing_inputs(document, chosen.elements, request.input, request.parameters))
+
+    def _models(
+        self,
+        snapshot: Snapshot,
+        chosen: Chosen,
+        request: StartRequest,
+        models: Callable[[Plan], Door],
+        prepared: Prepared,
+    ) -> None:
+        if request.mock:
+            return  # nobody is asked and nothing is sent
+        settings = snapshot.settings.raw
+        asked = list(chains(chosen.library, chosen.reached, chosen.elements, settings))
+        plan = read_plan("", {**prepared.started.fact()[1]}, lambda name: prepared.texts.get(name, ""))
+        require_models(asked, models(plan).problem)
+        names = (target.provider for _, targets in asked for target in targets)
+        variables = environment_names(chosen.library, chosen.reached)
+        providers = settings.get("providers") or {}
+        self._consents.settle(endpoints(names, providers, self._environ, variables), request.consent)
+
+
+def _key(snapshot: Snapshot, request: StartRequest) -> str:
+    document = snapshot.document(request.path)
+    if document is None:
+        raise Refused("not_found", f"There is no file {request.path} in {snapshot.root}.")
+    if document.format != "workflow":
+        raise Refused("bad_argument", f"{request.path} is no workflow: it does not say `$schema: workflow/v2.0`.")
+    return snapshot.key(request.path) or Path(request.path).stem
+
+
+def _elements(library: Library, key: str, request: StartRequest) -> frozenset[str] | None:
+    if request.target_name is None:
+        return None
+    try:
+        workflow = library.workflow(key)
+        needed = frozenset(needed_elements(workflow, request.target_name))
+    except Failure as failure:
+        raise _refused(failure) from failure
+    found = next(each for each in workflow.elements if each.name == request.target_name)
+    if isinstance(found, Loop) != (request.target_kind == "loop"):
+        kind = "loop" if isinstance(found, Loop) else "step"
+        raise Refused("bad_argument", f"`{request.target_name}` is a {kind}, no {request.target_kind}.")
+    return needed
+
+
+def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> Prepared:
+    paths = {key: chosen.library.path(key) for key in chosen.reached}
+    texts = {path: snapshot.text(path) or "" for path in paths.values()}
+    files = {path: hash_of(text) for path, text in texts.items()}
+    started = RunStarted(
+        format="workflow",
+        name=chosen.key,
+        target={"kind": request.target_kind, **({"name": request.target_name} if request.target_name else {})},
+        root=snapshot.root,
+        uri=request.uri,
+        path=request.path,
+        limits=_limits(chosen, request),
+        settings=_recorded(snapshot.settings.raw),
+        files=files,
+        input=request.input,
+        parameters=dict(request.parameters),
+        session_id=request.session_id,
+        origin=request.origin,
+        detach=request.detach,
+        mock=request.mock,
+        plan={
+            "keys": paths,
+            "elements": None
+            if chosen.elements is None
+            else [each.name for each in chosen.workflow.elements if each.name in chosen.elements],
+            "maxIterations": request.max_iterations,
+        },
+    )
+    return Prepared(started, {files[path]: text for path, text in texts.items()})
+
+
+def _limits(chosen: Chosen, request: StartRequest) -> dict[str, Any]:
+    """Those of the loop that was asked for; a whole workflow has none of its own."""
+    loop = next((each for each in chosen.workflow.loops if each.name == request.target_name), None)
+    if loop is None:
+        return {} if request.max_iterations is None else {"maxIterations": request.max_iterations}
+    found: dict[str, Any] = {"maxIterations": request.max_iterations or loop.max_iterations}
+    if loop.until:
+        found["criterion"] = {"type": "condition", "value": loop.until}
+    return found
+
+
+def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that the run depends on. Keys of providers live in the environment, so there is
+    nothing secret in them; passwords inside addresses are left out."""
+    found = {name: settings[name] for name in SECTIONS if name in settings}
+    if providers := settings.get("providers"):
+        found["providers"] = {name: _without_password(each) for name, each in providers.items()}
+    return found
+
+
+def _without_password(provider: Mapping[str, Any]) -> dict[str, Any]:
+    address = provider.get("baseUrl")
+    return {**provider, "baseUrl": without_password(address)} if isinstance(address, str) else dict(provider)
+
+
+def _has_errors(path: str, problems: Sequence[Problem]) -> Refused:
+    first, count = problems[0], len(problems)
+    told = f"{path} has {count} error{'s' if count > 1 else ''}: line {first.line}, {first.code}: {first.message}"
+    findings = [{"code": each.code, "message": each.message, "line": each.line} for each in problems]
+    return Refused("file_has_errors", told, "Mend the file, then run it again.", {"path": path, "findings": findings})
+
+
+def _refused(failure: Failure) -> Refused:
+    code = failure.code if failure.code in get_args(Code) else "file_has_errors"
+    return Refused(cast(Code, code), failure.message, failure.hint)

@@ -1,0 +1,306 @@
+"""Starts of workflow files: what refuses them, and what their first fact holds."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.journal import hash_of
+from loop_ls.engine.plan import Plan, read_plan
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.refusal import Refused
+from loop_ls.engine.request import read_request
+from loop_ls.engine.starting.prepare import Prepared, Problem
+from loop_ls.engine.starting.workflow import WorkflowPreparer
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.testing.models import ScriptedModels
+
+HEAD = """
+$schema: "workflow/v2.0"
+name: {name}
+version: "1.0.0"
+description: for tests
+execution: {{provider: {provider}, model: m}}
+"""
+MAIN = """
+loops:
+  - name: develop
+    workflow: cycle
+    with: {goal: "{{plan}}", previous: "{{loop.last.output}}"}
+    max_iterations: 5
+    until: "The review says PASS"
+steps:
+  - name: plan
+    run: "Plan {{input}}"
+  - name: aside
+    run: "Talk about {{topic}}"
+  - name: report
+    needs: [develop]
+    run: "Report {{develop}}"
+"""
+CYCLE = """
+steps:
+  - name: write
+    run: "Write {{goal}}, better than {{previous}}"
+"""
+
+
+class Doors(ScriptedModels):
+    """Models of which some cannot be asked."""
+
+    def __init__(self, *broken: str) -> None:
+        super().__init__()
+        self.broken = broken
+
+    def problem(self, name: str) -> ModelFailure | None:
+        if name in self.broken:
+            return ModelFailure("missing_key", f"Provider `{name}` has no key.", "Set its variable.")
+        return None
+
+
+class Desk:
+    """A workspace on the disk, a data folder, and a preparer over both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.data = folder / "project", folder / "data"
+        self.data.mkdir(parents=True)
+        self.root.mkdir()
+        self.errors: dict[str, list[Problem]] = {}
+        self.checked: list[str] = []
+        self.broken: tuple[str, ...] = ()
+        self.environ: dict[str, str] = {}
+        self.preparer = WorkflowPreparer(self.data, self.validate, self.environ)
+        self.write("main.yaml", MAIN)
+        self.write("cycle.yaml", CYCLE)
+
+    def write(self, path: str, text: str, provider: str = "ollama") -> str:
+        whole = HEAD.format(name=Path(path).stem, provider=provider) + textwrap.dedent(text)
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(whole)
+        return whole
+
+    def settings(self, text: str) -> None:
+        (self.root / ".loop-ls.yaml").write_text(textwrap.dedent(text))
+
+    def validate(self, workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:
+        names = [Path(document.path).name for document in documents]
+        self.checked += names
+        return [self.errors.get(name, []) for name in names]
+
+    async def start(self, path: str = "main.yaml", **others: Any) -> Prepared:
+        given = {"input": "a tool", "parameters": {"topic": "weather"}, **others}
+        request = read_request({"root": str(self.root), "path": str(self.root / path), **given})
+        return await self.preparer.prepare(request, lambda plan: Doors(*self.broken))
+
+    async def refused(self, path: str = "main.yaml", **others: Any) -> Refused:
+        with pytest.raises(Refused) as refused:
+            await self.start(path, **others)
+        return refused.value
+
+    async def plan(self, **others: Any) -> Plan:
+        prepared = await self.start(**others)
+        return read_plan("r", json.loads(json.dumps(prepared.started.fact()[1])), prepared.texts.__getitem__)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def loop(name: str) -> dict[str, str]:
+    return {"kind": "loop", "name": name}
+
+
+def step(name: str) -> dict[str, str]:
+    return {"kind": "step", "name": name}
+
+
+async def test_the_first_fact_holds_all_that_the_run_needs(desk: Desk) -> None:
+    desk.write("other.yaml", CYCLE)
+    plan = await desk.plan()
+    assert set(plan.texts) == {"main.yaml", "cycle.yaml"}
+    assert plan.texts["cycle.yaml"] == (desk.root / "cycle.yaml").read_text()
+    assert dict(plan.keys) == {"main": "main.yaml", "cycle": "cycle.yaml"}
+    assert (plan.name, plan.path, plan.elements, plan.input) == ("main", "main.yaml", None, "a tool")
+
+
+async def test_texts_are_named_by_their_hash(desk: Desk) -> None:
+    prepared = await desk.start()
+    text = (desk.root / "main.yaml").read_text()
+    assert prepared.started.files["main.yaml"] == hash_of(text)
+    assert prepared.texts[hash_of(text)] == text
+    assert text not in str(prepared.started.fact())
+
+
+async def test_a_loop_runs_what_it_depends_on_and_nothing_after_it(desk: Desk) -> None:
+    plan = await desk.plan(target=loop("develop"), parameters={})
+    assert plan.elements == ("develop", "plan")
+    prepared = await desk.start(target=loop("develop"), parameters={}, maxIterations=3)
+    assert prepared.started.limits == {
+        "maxIterations": 3,
+        "criterion": {"type": "condition", "value": "The review says PASS"},
+    }
+
+
+async def test_a_step_reaches_only_what_it_needs(desk: Desk) -> None:
+    desk.errors["cycle.yaml"] = [Problem("WF201", "no name", 3)]
+    plan = await desk.plan(target=step("plan"), parameters={})
+    assert (plan.elements, set(plan.texts)) == (("plan",), {"main.yaml"})
+    assert (await desk.refused(target=step("report"))).code == "file_has_errors"
+
+
+async def test_targets_that_are_not_there_or_something_else_are_refused(desk: Desk) -> None:
+    assert (await desk.refused(target=loop("nothing"))).code == "not_found"
+    assert (await desk.refused(target=loop("plan"))).message == "`plan` is a step, no loop."
+    assert (await desk.refused("none.yaml")).code == "not_found"
+    (desk.root / "notes.yaml").write_text("a: 1\n")
+    assert (await desk.refused("notes.yaml")).code == "bad_argument"
+
+
+async def test_WB_044_a_file_with_an_error_is_refused_by_naming_it(desk: Desk) -> None:
+    desk.errors["main.yaml"] = [Problem("WF403", "`max_iterations` is missing", 9), Problem("WF006", "x", 11)]
+    refused = await desk.refused()
+    assert refused.message == "main.yaml has 2 errors: line 9, WF403: `max_iterations` is missing"
+    assert [each["line"] for each in refused.details["findings"]] == [9, 11]
+
+
+async def test_WB_044_an_error_in_a_called_file_counts_too(desk: Desk) -> None:
+    desk.errors["cycle.yaml"] = [Problem("WF203", "nothing to do", 7)]
+    assert (await desk.refused()).details["path"] == "cycle.yaml"
+
+
+async def test_WB_049_a_file_that_is_not_called_does_not_count(desk: Desk) -> None:
+    (desk.root / "broken.yaml").write_text('$schema: "workflow/v2.0"\nname: broken\nsteps: [\n')
+    await desk.start()
+    assert desk.checked == ["main.yaml", "cycle.yaml"]
+
+
+async def test_WB_045_repeated_blocks_run_joined(desk: Desk) -> None:
+    desk.write("twice.yaml", 'steps:\n  - {name: a, run: "A"}\nsteps:\n  - {name: b, run: "{{a}}"}\n')
+    desk.errors["twice.yaml"] = [Problem("WF005", "`steps` is written twice", 9)]
+    await desk.start("twice.yaml")
+
+
+async def test_WB_047_any_other_repeated_key_is_refused(desk: Desk) -> None:
+    desk.write("twice.yaml", 'steps:\n  - {name: a, run: "A", run: "B"}\n')
+    desk.errors["twice.yaml"] = [Problem("WF005", "`run` is written twice", 8)]
+    assert (await desk.refused("twice.yaml")).code == "file_has_errors"
+
+
+async def test_WB_059_a_cycle_is_refused_and_its_path_is_named(desk: Desk) -> None:
+    desk.write("ring.yaml", 'steps:\n  - {name: a, run: "{{b}}"}\n  - {name: b, run: "{{a}}"}\n')
+    refused = await desk.refused("ring.yaml")
+    assert refused.code == "file_has_errors"
+    assert "`a` → `b` → `a`" in refused.message
+
+
+async def test_what_nobody_supplies_is_asked_for_by_name(desk: Desk) -> None:
+    refused = await desk.refused(input=None, parameters={})
+    assert (refused.code, refused.details) == ("input_required", {"names": ["input", "topic"]})
+    assert (await desk.refused(parameters={})).details == {"names": ["topic"]}
+    assert (await desk.refused(target=loop("develop"), input=None)).details == {"names": ["input"]}
+    await desk.start(target=step("plan"), input="", parameters={})
+
+
+async def test_unsaved_texts_of_the_editor_are_what_runs(desk: Desk) -> None:
+    changed = desk.write("cycle.yaml", CYCLE.replace("Write", "Draft"))
+    desk.write("cycle.yaml", CYCLE)
+    texts = {str(desk.root / "cycle.yaml"): changed, "/elsewhere/x.yaml": "y"}
+    plan = await desk.plan(texts=texts)
+    assert plan.texts["cycle.yaml"] == changed
+    new = {str(desk.root / "new.yaml"): changed.replace("name: cycle", "name: new")}
+    assert set((await desk.plan(path="new.yaml", texts=new, parameters={"goal": "", "previous": ""})).texts) == {
+        "new.yaml"
+    }
+
+
+async def test_a_file_that_changed_is_read_again(desk: Desk) -> None:
+    await desk.start()
+    desk.write("moved.yaml", CYCLE.replace("Write", "Draft"))
+    (desk.root / "cycle.yaml").unlink()
+    renamed = (desk.root / "moved.yaml").read_text().replace("name: moved", "name: cycle")
+    (desk.root / "moved.yaml").write_text(renamed)
+    assert dict((await desk.plan()).keys)["cycle"] == "moved.yaml"
+
+
+async def test_WB_105_the_workflow_in_the_callers_folder_wins(desk: Desk) -> None:
+    desk.write("deep/cycle.yaml", CYCLE.replace("Write", "Dig"))
+    desk.write("deep/main.yaml", MAIN)
+    assert dict((await desk.plan(path="deep/main.yaml")).keys)["deep/cycle"] == "deep/cycle.yaml"
+
+
+async def test_a_callee_that_does_not_exist_is_refused(desk: Desk) -> None:
+    (desk.root / "cycle.yaml").unlink()
+    refused = await desk.refused()
+    assert (refused.code, "cycle" in refused.message) == ("not_found", True)
+
+
+async def test_a_start_is_refused_when_nobody_can_be_asked(desk: Desk) -> None:
+    desk.broken = ("ollama",)
+    refused = await desk.refused()
+    assert refused.code == "provider_unavailable"
+    assert refused.message.endswith("provider `ollama` has no key.")
+    assert refused.hint == "Set its variable."
+    desk.write(
+        "chain.yaml",
+        "steps:\n  - {name: a, run: A, providers: [{provider: ollama, model: m}, %s]}\n"
+        % ("{provider: lmstudio, model: m}"),
+    )
+    await desk.start("chain.yaml")
+
+
+async def test_a_mock_run_needs_no_provider_and_no_consent(desk: Desk) -> None:
+    desk.write("paid.yaml", CYCLE, "openai")
+    desk.broken = ("openai",)
+    prepared = await desk.start("paid.yaml", mock=True, parameters={"goal": "", "previous": ""})
+    assert prepared.started.mock
+
+
+async def test_nobody_to_judge_is_refused_before_anything_is_paid(desk: Desk) -> None:
+    bare = (desk.root / "main.yaml").read_text().replace("execution: {provider: ollama, model: m}", "")
+    (desk.root / "main.yaml").write_text(bare)
+    called = (desk.root / "cycle.yaml").read_text().replace("execution: {provider: ollama, model: m}", "")
+    (desk.root / "cycle.yaml").write_text(called)
+    assert (await desk.refused()).code == "provider_unavailable"
+
+
+async def test_settings_of_the_project_are_recorded_without_anything_secret(desk: Desk) -> None:
+    desk.settings(
+        """
+        judge: {provider: ollama, model: judge}
+        rules: {WF103: off}
+        providers:
+          mine: {kind: openai, baseUrl: "https://me:secret@example.test/v1", apiKeyEnv: MY_KEY}
+        """
+    )
+    desk.environ["MY_KEY"] = "sk-very-secret"
+    prepared = await desk.start()
+    assert prepared.started.settings == {
+        "judge": {"provider": "ollama", "model": "judge"},
+        "providers": {"mine": {"kind": "openai", "baseUrl": "https://example.test/v1", "apiKeyEnv": "MY_KEY"}},
+    }
+    assert "secret" not in str(prepared)
+
+
+def test_requests_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    good = {"root": str(tmp_path), "path": str(tmp_path / "a.yaml")}
+    for wrong in (
+        *([], {}, {"path": 3}, {**good, "root": "/nowhere"}, {**good, "path": "/etc/passwd"}),
+        *({**good, "path": f"{tmp_path}/../x.yaml"}, {**good, "target": {"kind": "loop"}}, {**good, "target": 1}),
+        *({**good, "target": {"kind": "galaxy", "name": "x"}}, {**good, "maxIterations": 0}, {**good, "input": 1}),
+        *({**good, "maxIterations": True}, {**good, "parameters": []}, {**good, "target": {"kind": "assistant"}}),
+    ):
+        with pytest.raises(Refused) as refused:
+            read_request(wrong)
+        assert refused.value.code == "bad_argument"
+
+
+def test_a_request_may_name_its_file_by_uri_and_its_parameters_as_they_come(tmp_path: Path) -> None:
+    request = read_request({"root": str(tmp_path), "uri": f"file://{tmp_path}/a%20b.yaml", "parameters": {"n": 3}})
+    assert (request.path, request.parameters, request.input) == ("a b.yaml", {"n": "3"}, None)
