@@ -1,0 +1,224 @@
+"""An engine that is none: runs are scripted by their input, facts come as a real engine sends them.
+
+`loopLs.run` with `input='{"iterations": 3, "yes": 3}'` runs three iterations of the target loop and says
+YES in the third. More words of the script: `hold` (stop before this iteration until resumed), `texts`
+(streamed pieces per iteration), `lose` (numbers of facts that the stream never delivers), `double`
+(every fact twice), `echo` (tell which texts came), `consent`, `refuse` (a code), `cut` (the stream breaks before this fact).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from loop_ls.client import EngineUnavailable
+from loop_ls.engine.events import Event, RunState, fold
+
+Json = dict[str, Any]
+
+
+class FakeRun:
+    def __init__(self, run_id: str, args: Json) -> None:
+        self.run_id, self.args = run_id, args
+        self.script: Json = json.loads(args.get("input") or "{}")
+        self.facts: list[Event] = []
+        self.state = RunState(run_id)
+        self.go = asyncio.Event()
+        self.stopped = False
+        self.task: asyncio.Task[None] | None = None
+
+
+class FakeEngine:
+    """One for each root."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, FakeRun] = {}
+        self.sent: list[tuple[FakeRun, Event]] = []
+        self.news = asyncio.Condition()
+        self.position = 0
+        self.started = 0
+        self.cuts: set[tuple[str, int]] = set()
+
+    # -- the client's operations --------------------------------------------------------------
+
+    async def start(self, args: Json) -> Json:
+        run = FakeRun(f"run{len(self.runs) + 1}", args)
+        if code := run.script.get("refuse"):
+            return {"ok": False, "code": code, "message": "The engine refuses.", "hint": "Do something else."}
+        if run.script.get("consent") and args.get("consent") != "d1":
+            asked = {"programs": [["rm", "-rf", "build"]], "endpoints": [{"host": "example.org", "variable": "KEY"}]}
+            return {"ok": False, "code": "consent_required", "message": "Consent.", "hint": "", "digest": "d1", **asked}
+        self.runs[run.run_id] = run
+        run.task = asyncio.create_task(self._run(run))
+        return {"ok": True, "runId": run.run_id}
+
+    async def stop(self, run_id: str) -> Json:
+        return await self._control(run_id, "stopping")
+
+    async def pause(self, run_id: str) -> Json:
+        return await self._control(run_id, "paused")
+
+    async def resume(self, run_id: str) -> Json:
+        return await self._control(run_id, "resumed")
+
+    async def status(self, run_id: str) -> Json:
+        run = self.runs.get(run_id)
+        return _unknown(run_id) if run is None else {"ok": True, "state": run.state.wire(time.time())}
+
+    async def listed(self, status: str | None, uri: str | None, limit: int | None) -> Json:
+        states = [run.state.wire() for run in reversed(self.runs.values())]
+        found = [s for s in states if (not status or s["status"] == status) and (not uri or s.get("uri") == uri)]
+        return {"ok": True, "runs": found[:limit]}
+
+    async def events(self, run_id: str, after: int, limit: int | None) -> Json:
+        run = self.runs.get(run_id)
+        if run is None:
+            return _unknown(run_id)
+        found = [event.wire() for event in run.facts if event.seq > after][: limit or 100]
+        return {"ok": True, "events": found, "next": found[-1]["seq"] if found else after}
+
+    async def engine_status(self) -> Json:
+        return {
+            "ok": True,
+            "engine": {"version": "0", "position": self.position, "running": True, "started": self.started},
+        }
+
+    async def follow(self, after: int | None, on_connection: Callable[[bool], None] | None) -> AsyncIterator[Json]:
+        at = len(self.sent) if after is None else sum(1 for _, e in self.sent if e.position and e.position <= after)
+        while True:
+            async with self.news:
+                await self.news.wait_for(lambda: at < len(self.sent))
+            run, event = self.sent[at]
+            at += 1
+            if event.seq in run.script.get("lose", ()):
+                continue
+            if event.seq == run.script.get("cut") and (run.run_id, event.seq) not in self.cuts:
+                self.cuts.add((run.run_id, event.seq))
+                if on_connection is not None:
+                    on_connection(False)
+                    await asyncio.sleep(0)
+                    on_connection(True)
+            yield event.wire()
+            if run.script.get("double") and event.seq:
+                yield event.wire()
+
+    # -- runs ---------------------------------------------------------------------------------
+
+    async def _control(self, run_id: str, kind: str) -> Json:
+        runs = list(self.runs.values()) if run_id == "all" else [r for r in self.runs.values() if r.run_id == run_id]
+        if not runs and run_id != "all":
+            return _unknown(run_id)
+        for run in runs:
+            if run.state.ended:
+                continue
+            await self._say(run, kind, cause="user" if kind == "stopping" else None)
+            run.stopped = run.stopped or kind == "stopping"
+            if kind != "paused":
+                run.go.set()
+        return {"ok": True, "runs": [{"runId": run.run_id, "status": run.state.status} for run in runs]}
+
+    async def _say(self, run: FakeRun, kind: str, **body: Any) -> None:
+        body = {name: value for name, value in body.items() if value is not None}
+        if kind == "text":
+            event = Event(run.run_id, 0, time.time(), kind, body)
+        else:
+            self.position += 1
+            event = Event(run.run_id, len(run.facts) + 1, time.time(), kind, body, self.position)
+            run.facts.append(event)
+            run.state = fold([event], run.state)
+        async with self.news:
+            self.sent.append((run, event))
+            self.news.notify_all()
+
+    async def _run(self, run: FakeRun) -> None:
+        args, script = run.args, run.script
+        target = args.get("target") or {"kind": "workflow"}
+        loop = target.get("name") or script.get("loop", "refine")
+        path = Path(args["path"]).relative_to(args["root"]).as_posix() if "path" in args else None
+        await self._say(
+            run, "run_started", format="workflow", name="flow", target=target, uri=args.get("uri"), path=path,
+            origin="editor", texts=args["texts"] if script.get("echo") else None,
+        )  # fmt: skip
+        most = script.get("iterations", 3)
+        await self._say(run, "step_started", step=loop, mode="loop", condition="Good", maxIterations=most)
+        for iteration in range(1, most + 1):
+            if script.get("hold") == iteration:
+                await run.go.wait()
+            if run.stopped:
+                await self._say(run, "cancelled", cause="user", totalIterations=iteration - 1)
+                return
+            await self._say(run, "iteration_started", loop=loop, iteration=iteration, maxIterations=most)
+            for number in range(script.get("texts", 0)):
+                await self._say(run, "text", loop=loop, iteration=iteration, text=f"{number} ")
+                await asyncio.sleep(0.002)
+            await self._say(
+                run, "iteration", loop=loop, iteration=iteration, output=f"draft {iteration}", maxIterations=most
+            )
+            yes = iteration == script.get("yes")
+            await self._say(
+                run, "judged", loop=loop, iteration=iteration, criterion="until", condition="Good",
+                verdict="yes" if yes else "no", answer="YES" if yes else "NO", outputRef=f"{loop}/{iteration}",
+            )  # fmt: skip
+            if yes:
+                break
+        reason = "condition_met" if yes else "max_iterations"
+        await self._say(
+            run, "step_completed", step=loop, mode="loop", output="x", reason=reason, totalIterations=iteration
+        )
+        await self._say(run, "completed", reason=reason, totalIterations=iteration, finalOutput=f"draft {iteration}")
+
+
+def _unknown(run_id: str) -> Json:
+    return {"ok": False, "code": "not_found", "message": f"There is no run `{run_id}`.", "hint": ""}
+
+
+class FakeClient:
+    """What the server holds; several may share one engine."""
+
+    def __init__(self, engine: FakeEngine) -> None:
+        self._engine = engine
+        self.start, self.stop, self.pause, self.resume = engine.start, engine.stop, engine.pause, engine.resume
+        self.status, self.engine_status = engine.status, engine.engine_status
+
+    async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Json:
+        return await self._engine.listed(status, uri, limit)
+
+    async def events(self, run_id: str, after: int = 0, limit: int | None = None) -> Json:
+        return await self._engine.events(run_id, after, limit)
+
+    def follow(
+        self,
+        after: int | None = None,
+        run_id: str | None = None,
+        on_connection: Callable[[bool], None] | None = None,
+    ) -> AsyncIterator[Json]:
+        return self._engine.follow(after, on_connection)
+
+    async def engine_stop(self) -> Json:
+        return {"ok": True}
+
+    async def aclose(self) -> None:
+        return None
+
+
+class FakeDoor:
+    """Opens one fake engine per root. `down`: there is none and none can be started."""
+
+    def __init__(self, down: bool = False) -> None:
+        self.down = down
+        self.engines: dict[str, FakeEngine] = {}
+
+    async def connect(self, root: Path, data_dir: str | None) -> FakeClient:
+        if self.down:
+            raise EngineUnavailable("The engine cannot be started: no space left.", "Make room.")
+        engine = self.engines.setdefault(str(root), FakeEngine())
+        engine.started += 1
+        return FakeClient(engine)
+
+    async def find(self, root: Path, data_dir: str | None) -> FakeClient | None:
+        engine = self.engines.get(str(root))
+        return None if engine is None else FakeClient(engine)
