@@ -92,8 +92,13 @@ async def test_WB_067_facts_come_in_the_order_of_the_work() -> None:
     assert loop.kinds() == ["iteration_started", "iteration"]
     started, done = (body for _, body in loop.recorder.facts)
     assert started == {
-        **{"place": "develop/1", "workflow": "w", "file": "w.yaml", "loop": "develop", "iteration": 1},
-        **{"maxIterations": 5, "attempt": 1},
+        "place": "develop/1",
+        "workflow": "w",
+        "file": "w.yaml",
+        "loop": "develop",
+        "iteration": 1,
+        "maxIterations": 5,
+        "attempt": 1,
     }
     assert done["output"] == "a"
 

@@ -99,8 +99,12 @@ async def test_streamed_text_is_gathered_and_comes_before_the_fact_that_follows(
     first = await waiting
     assert (first.kind, first.seq, first.position) == ("text", 0, 0)
     assert first.wire() == {
-        **{"runId": "r", "at": "1970-01-01T00:00:00.000Z", "kind": "text"},
-        **{"text": "Hello world", "place": "develop/1/write", "step": "write"},
+        "runId": "r",
+        "at": "1970-01-01T00:00:00.000Z",
+        "kind": "text",
+        "text": "Hello world",
+        "place": "develop/1/write",
+        "step": "write",
     }
     assert await take(events, 1) == [1]
 

@@ -149,7 +149,11 @@ async def test_numbers_have_no_gap_and_pages_lead_on(engine: Engine) -> None:
 async def test_a_refused_start_is_an_answer_and_leaves_nothing(engine: Engine) -> None:
     answer = await engine.start({"root": "/tmp", "path": "bad.yaml"})
     assert answer == {
-        **{"ok": False, "code": "file_has_errors", "message": "bad.yaml has 1 error.", "hint": "", "findings": []}
+        "ok": False,
+        "code": "file_has_errors",
+        "message": "bad.yaml has 1 error.",
+        "hint": "",
+        "findings": [],
     }
     assert (await engine.start({}))["code"] == "bad_argument"
     assert (await engine.runs())["runs"] == []

@@ -114,9 +114,18 @@ def test_facts_travel_with_camel_case_names_and_can_be_read_back() -> None:
     kind, body = Iteration(iteration=3, max_iterations=5, output="").fact(place)
     event = Event("r", 7, 0.5, kind, body, 9)
     assert event.wire() == {
-        **{"runId": "r", "seq": 7, "position": 9, "at": "1970-01-01T00:00:00.500Z", "kind": "iteration"},
-        **{"iteration": 3, "maxIterations": 5, "output": "", "place": "develop/3", "loop": "develop"},
-        **{"workflow": "w", "file": "w.yaml"},
+        "runId": "r",
+        "seq": 7,
+        "position": 9,
+        "at": "1970-01-01T00:00:00.500Z",
+        "kind": "iteration",
+        "iteration": 3,
+        "maxIterations": 5,
+        "output": "",
+        "place": "develop/3",
+        "loop": "develop",
+        "workflow": "w",
+        "file": "w.yaml",
     }
     assert payload(kind, body) == Iteration(iteration=3, max_iterations=5, output="")
     assert payload("of_a_newer_engine", {}) is None
@@ -124,8 +133,17 @@ def test_facts_travel_with_camel_case_names_and_can_be_read_back() -> None:
 
 def test_a_state_of_nothing_travels() -> None:
     assert RunState().wire() == {
-        **{"runId": "", "format": "", "name": "", "origin": "cli", "status": "queued", "iteration": 0, "elapsedMs": 0},
-        **{"tokens": {"input": 0, "output": 0}, "calls": 0, "progressLog": [], "lastSeq": 0},
+        "runId": "",
+        "format": "",
+        "name": "",
+        "origin": "cli",
+        "status": "queued",
+        "iteration": 0,
+        "elapsedMs": 0,
+        "tokens": {"input": 0, "output": 0},
+        "calls": 0,
+        "progressLog": [],
+        "lastSeq": 0,
     }
 
 

@@ -40,7 +40,8 @@ class Endpoint:
         return hashlib.sha256(told.encode()).hexdigest()
 
     def wire(self) -> dict[str, str]:
-        shown = {"provider": self.provider, "host": self.host, "url": without_password(self.url), "variable": self.variable}
+        url = without_password(self.url)
+        shown = {"provider": self.provider, "host": self.host, "url": url, "variable": self.variable}
         return {name: value for name, value in shown.items() if value}
 
 

@@ -247,11 +247,8 @@ async def test_a_start_is_refused_when_nobody_can_be_asked(desk: Desk) -> None:
     assert refused.code == "provider_unavailable"
     assert refused.message.endswith("provider `ollama` has no key.")
     assert refused.hint == "Set its variable."
-    desk.write(
-        "chain.yaml",
-        "steps:\n  - {name: a, run: A, providers: [{provider: ollama, model: m}, %s]}\n"
-        % ("{provider: lmstudio, model: m}"),
-    )
+    two = "[{provider: ollama, model: m}, {provider: lmstudio, model: m}]"
+    desk.write("chain.yaml", f"steps:\n  - {{name: a, run: A, providers: {two}}}\n")
     await desk.start("chain.yaml")
 
 
