@@ -38,7 +38,7 @@ def decode(data: bytes) -> tuple[Text | None, Fault | None]:
 
 def too_large(size: int) -> Fault:
     """The fault of a file that is too large to be read, for callers that know its size beforehand."""
-    sentence = f"The file has {size / 1_048_576:.1f} MB; files up to {MAX_BYTES // 1_048_576} MB are read."
+    sentence = f"The file has {size / 1_048_576:.1f} MB and is not read; files up to {MAX_BYTES // 1_048_576} MB are."
     return Fault(_START, sentence, "too-large")
 
 

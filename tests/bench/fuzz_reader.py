@@ -22,105 +22,7 @@ from loop_ls.syntax.tree import Tree, read_yaml
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 from tests.syntax.flat import flat_content, flat_tree, flat_whole
-
-KEYS = [
-    "steps:",
-    "loops:",
-    "roles:",
-    "env:",
-    "name:",
-    '"steps":',
-    "'a b':",
-    "? k",
-    ": v",
-    "&x key:",
-    "*x :",
-    "<<:",
-    "key",
-]
-VALUES = [
-    *("", " x", " 'a", ' "b', ' "c"', " 'it''s'", " |", " >-", " |2", " [a, b]", " [a", " {a: 1}", " {", " *x", " &x"),
-    *(" {{a}}", " {{a}} b", " a: b", " !t v", " # c", ' "\\u003d\\n"', " @", " - a", " ]", " }", " ~", " &x {a: b}"),
-]
-LINES = [
-    *(
-        "- a",
-        "-",
-        "- name: x",
-        "- &x a: b",
-        "- - b",
-        "-name: x",
-        "text",
-        "more text",
-        "# c",
-        "",
-        "---",
-        "...",
-        "%YAML 1.2",
-    ),
-    *(
-        "]",
-        "}",
-        "\t",
-        "\tx: y",
-        "'",
-        '"',
-        "--- a",
-        "--- # c",
-        "- [a,",
-        "- |",
-        "- >",
-        "b: c",
-        "- <<: *x",
-        "c: *x",
-        "? - a",
-        "|",
-    ),
-]
-SIGNS = list(":-#'\"[]{}&*!|>%@,? \t\n") + [
-    "\r",
-    "\r\n",
-    "\u2028",
-    "\x85",
-    "\ufeff",
-    "é",
-    "😀",
-    "\x00",
-    "\x07",
-    "\ud800",
-    "{{",
-    "}}",
-]
-
-
-def line(rng: random.Random) -> str:
-    indent = " " * rng.choice((0, 0, 0, 1, 2, 2, 2, 3, 4, 4, 6))
-    kind = rng.random()
-    if kind < 0.55:
-        dash = rng.choice(("", "", "- "))
-        return indent + dash + rng.choice(KEYS) + rng.choice(VALUES)
-    return indent + rng.choice(LINES)
-
-
-def document(rng: random.Random) -> str:
-    lines = [line(rng) for _ in range(rng.randrange(1, 9))]
-    text = rng.choice(("\n", "\n", "\n", "\r\n")).join(lines)
-    return mutated(text, rng, rng.choice((0, 0, 0, 1, 3)))
-
-
-def mutated(text: str, rng: random.Random, times: int) -> str:
-    for _ in range(times):
-        at = rng.randrange(len(text) + 1)
-        if rng.random() < 0.3:
-            text = text[:at] + text[at + rng.randrange(1, 8) :]
-        elif rng.random() < 0.5:
-            text = text[:at] + rng.choice(SIGNS) + text[at:]
-        else:
-            lines = text.split("\n")
-            spot = rng.randrange(len(lines))
-            lines[spot : spot + rng.randrange(2)] = [line(rng)]
-            text = "\n".join(lines)
-    return text
+from tests.syntax.odd_lines import document, insertion, mutated
 
 
 def edited(tree: Tree, rng: random.Random) -> Tree:
@@ -131,8 +33,7 @@ def edited(tree: Tree, rng: random.Random) -> Tree:
     if rng.random() < 0.4:
         down = min(last, first + rng.randrange(3))
         end = max(start, Position(down, rng.randint(0, len(tree.text.line(down)))))
-    new = rng.choice(("", "\n", rng.choice(SIGNS), line(rng) + "\n", "\n" + line(rng), line(rng) + "\n" + line(rng)))
-    return tree.edit(Span(start, end), new)
+    return tree.edit(Span(start, end), insertion(rng))
 
 
 def check(text: str, rng: random.Random, edits: int) -> str | None:
@@ -152,7 +53,8 @@ def check(text: str, rng: random.Random, edits: int) -> str | None:
             break  # a mark that was typed is no byte order mark
         if flat_tree(tree) != flat_tree(read_yaml(Text.of(steps[-1]))):
             afresh = flat_tree(read_yaml(Text.of(steps[-1])))
-            return f"edits and reading afresh differ: {steps[-2]!r} -> {steps[-1]!r}\n  edits  {flat_tree(tree)}\n  afresh {afresh}"
+            differ = f"edits and reading afresh differ: {steps[-2]!r} -> {steps[-1]!r}"
+            return f"{differ}\n  edits  {flat_tree(tree)}\n  afresh {afresh}"
     return None
 
 

@@ -1,0 +1,86 @@
+"""Texts: exact round trip, line ends of LSP and no others, edits that touch few lines."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loop_ls.text.lines import BLOCK, Text
+from loop_ls.text.position import Position, Span, span
+
+pieces = st.lists(st.sampled_from(["a", "bc", "\n", "\r", "\r\n", "\u2028", "\x85", "\x0c", "é", "😀"]), max_size=20)
+
+
+@given(pieces)
+def test_a_text_comes_back_as_it_was(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert str(Text.of(text)) == text
+
+
+def test_a_byte_order_mark_is_kept_aside() -> None:
+    text = Text.of("\ufeffname: x\n")
+    assert text.line(0) == "name: x"
+    assert str(text.edit(span(0, 0, 0, 4), "id")) == "\ufeffid: x\n"
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0c", "\x0b", "\x1c"])
+def test_other_signs_end_no_line(sign: str) -> None:
+    assert list(Text.of(f"a{sign}b\r\nc\rd\ne").lines) == [f"a{sign}b", "c", "d", "e"]
+
+
+def test_the_empty_text_has_one_line() -> None:
+    text = Text.of("")
+    assert (list(text.lines), text.end) == ([""], Position(0, 0))
+    assert str(text.edit(span(0, 0, 0, 0), "x\n")) == "x\n"
+
+
+@given(pieces, pieces, st.data())
+def test_an_edit_is_what_it_is_in_one_string(parts: list[str], new: list[str], data: st.DataObject) -> None:
+    text = Text.of("".join(parts))
+    start, end = sorted((_place(text, data), _place(text, data)))
+    before = text.slice(Span(Position(0, 0), start))
+    after = text.slice(Span(end, text.end))
+    edited, change = text.change(Span(start, end), "".join(new))
+    expected = Text.of(before + "".join(new) + after)
+    assert str(edited) == str(expected)
+    assert list(edited.lines) == list(expected.lines)
+    assert len(edited.lines) == len(text.lines) + change.added - change.removed
+    assert text.slice(Span(start, end)) == "".join(parts)[len(before) : len("".join(parts)) - len(after)]
+
+
+def _place(text: Text, data: st.DataObject) -> Position:
+    line = data.draw(st.integers(0, len(text.lines) - 1))
+    return Position(line, data.draw(st.integers(0, len(text.line(line)))))
+
+
+def test_places_outside_are_moved_inside() -> None:
+    text = Text.of("ab\ncd")
+    assert str(text.edit(span(1, 50, 9, 0), "X")) == "ab\ncdX"
+    assert str(text.edit(span(-3, 0, 0, 1), "")) == "b\ncd"
+    assert str(text.edit(span(1, 1, 0, 1), "-")) == "a-d"
+
+
+def test_a_line_feed_behind_a_lone_carriage_return_belongs_to_it() -> None:
+    text = Text.of("a\rb").edit(span(1, 0, 1, 1), "\n")
+    assert str(text) == "a\r\n"
+    assert list(text.lines) == ["a", ""]
+
+
+def test_a_large_text_is_kept_in_blocks() -> None:
+    lines = [f"line {number}" for number in range(10 * BLOCK)]
+    text = Text.of("\n".join(lines))
+    for at, new in ((0, "x"), (BLOCK, "y\nz"), (5 * BLOCK + 3, "q" * 3)):
+        lines[at : at + 2] = (new + "!").split("\n")
+        text = text.edit(span(at, 0, at + 1, len(text.line(at + 1))), new + "!")
+        assert list(text.lines) == lines
+    assert text.lines[-1] == lines[-1]
+    assert text.lines[3:700] == lines[3:700]
+    assert text.lines[10:20:3] == lines[10:20:3]
+    everything = Span(Position(0, 0), text.end)
+    assert str(text.edit(everything, "")) == ""
+
+
+def test_a_line_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(IndexError):
+        Text.of("a").line(1)
