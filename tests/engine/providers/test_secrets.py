@@ -1,0 +1,64 @@
+"""No key in any text that a person or a log sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.providers import Providers
+from loop_ls.engine.providers.secrets import MASK, redact
+from tests.engine.providers.conftest import KEY, Asked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Incorrect API key provided: sk-abcdefghijklmnop123456.",
+        "Incorrect API key provided: sk-proj-********************************wxyz",
+        'headers: {"x-api-key": "abcdef0123456789"}',
+        "Authorization: Bearer abcdef0123456789",
+        "https://user:hunter2secret@proxy.example/path",
+        "api_key=abcdef0123456789&x=1",
+        "gsk_abcdefghijklmnop1234",
+        "AIzaSyA-abcdefghijklmnop",
+    ],
+)
+def test_what_looks_like_a_key_is_masked(text: str) -> None:
+    hidden = redact(text)
+    assert MASK in hidden
+    for part in ("abcdef0123456789", "hunter2secret", "abcdefghijklmnop", "wxyz"):
+        assert part not in hidden
+
+
+def test_a_given_secret_is_masked_whatever_its_shape() -> None:
+    assert redact("the pass is correct-horse!", ["correct-horse"]) == f"the pass is {MASK}!"
+
+
+def test_ordinary_words_stay() -> None:
+    text = "The model gpt-4o-mini took 12 s; ask-me-anything about tokens: risk-free keys."
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("status", [400, 401, 429, 500])
+async def test_a_provider_that_quotes_the_key_does_not_give_it_away(llmock: Any, status: int, soon: None) -> None:
+    odd = "no-shape-at-all-7"
+    house = Providers(llmock.env() | {"OPENAI_API_KEY": odd})
+    llmock.fail(status, times=None, message=f"Wrong key {odd} or {KEY}", retry_after=0.01)
+    with pytest.raises(ModelFailure) as caught:
+        await Asked(house.models())()
+    said = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
+    assert odd not in said
+    assert KEY not in said
+    assert MASK in said
+    await house.aclose()
+
+
+async def test_a_password_in_the_address_is_not_shown(soon: None) -> None:
+    house = Providers({})
+    settings = {"house": {"baseUrl": "http://me:topsecret@127.0.0.1:9/v1"}}
+    with pytest.raises(ModelFailure) as caught:
+        await Asked(house.models(settings))("house")
+    assert "topsecret" not in f"{caught.value.message} {caught.value.hint}"
+    await house.aclose()

@@ -1,0 +1,125 @@
+"""UP-61: nothing that the engine started outlives its end, its stop or its crash."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from loop_ls.engine import leash
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX (issue 2 names Linux and macOS)")
+
+#: Starts a grandchild that ignores SIGTERM, says both ids, and waits.
+STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+child = subprocess.Popen([sys.executable, "-c", code])
+print(os.getpid(), child.pid, flush=True)
+time.sleep(600)
+"""
+MILD = STUBBORN.replace("signal.signal(signal.SIGTERM, signal.SIG_IGN)", "pass")
+
+
+async def started(program: str) -> tuple[leash.Leashed, list[int]]:
+    held = await leash.start([sys.executable, "-c", program])
+    assert held.process.stdout
+    line = await asyncio.wait_for(held.process.stdout.readline(), 10)
+    return held, [int(word) for word in line.split()]
+
+
+def gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+async def all_gone(pids: list[int], within: float) -> float:
+    began = time.monotonic()
+    async with asyncio.timeout(within):
+        while not all(map(gone, pids)):
+            await asyncio.sleep(0.002)
+    return time.monotonic() - began
+
+
+async def test_the_exit_status_and_output_are_the_programs_own() -> None:
+    held = await leash.start([sys.executable, "-c", "import sys; print('out'); sys.exit(7)"])
+    assert held.process.stdout
+    assert await held.process.stdout.read() == b"out\n"
+    assert await held.wait() == 7
+
+
+async def test_a_program_that_does_not_exist_says_so() -> None:
+    held = await leash.start(["no-such-program-at-all"])
+    assert held.process.stderr
+    assert b"no-such-program-at-all: No such file or directory" in await held.process.stderr.read()
+    assert await held.wait() == 127
+
+
+async def test_UP_61_stop_ends_the_whole_group() -> None:
+    held, pids = await started(MILD)
+    stopping = asyncio.create_task(held.stop())
+    await all_gone(pids, 2)
+    assert await stopping == 128 + signal.SIGTERM
+
+
+async def test_UP_61_stop_ends_a_group_that_ignores_it() -> None:
+    held, pids = await started(STUBBORN)
+    stopping = asyncio.create_task(held.stop())
+    assert await all_gone(pids, 3) >= 0.15, "it had its fifth of a second"
+    assert await stopping == 128 + signal.SIGKILL
+
+
+async def test_UP_61_what_a_program_leaves_behind_is_ended_with_it() -> None:
+    held, pids = await started(MILD.replace("time.sleep(600)\n", "\n"))
+    await held.wait()
+    await all_gone(pids, 2)
+
+
+async def test_UP_61_letting_go_kills_at_once() -> None:
+    held, pids = await started(STUBBORN)
+    held.release()
+    await all_gone(pids, 2)
+    await held.wait()
+
+
+async def test_UP_61_a_killed_engine_leaves_nobody(tmp_path: Path) -> None:
+    engine = f"""
+import asyncio, sys
+from loop_ls.engine import leash
+async def main():
+    held = await leash.start([sys.executable, "-c", {STUBBORN!r}])
+    print((await held.process.stdout.readline()).decode(), end="", flush=True)
+    await asyncio.sleep(600)
+asyncio.run(main())
+"""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", engine, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout
+    pids = [int(word) for word in (await asyncio.wait_for(process.stdout.readline(), 20)).split()]
+    process.kill()
+    await process.wait()
+    await all_gone(pids, 2)
+
+
+async def test_a_program_does_not_see_our_keys() -> None:
+    env = leash.reduced({"PATH": os.environ["PATH"], "OPENAI_API_KEY": "secret", "LC_ALL": "C"}, EXTRA="1")
+    assert env == {"PATH": os.environ["PATH"], "LC_ALL": "C", "EXTRA": "1"}
+    held = await leash.start([sys.executable, "-c", "import os; print(sorted(os.environ))"], env=env)
+    assert held.process.stdout
+    assert b"OPENAI_API_KEY" not in await held.process.stdout.read()
+    await held.wait()
+
+
+async def test_a_signal_to_the_leash_ends_the_program() -> None:
+    held, pids = await started(MILD)
+    held.process.send_signal(signal.SIGTERM)
+    await all_gone(pids, 2)
+    await held.wait()
