@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from loop_ls.formats.block import Block, Pair
 from loop_ls.formats.recognise import Format, by_content, by_name, names_schema
 from loop_ls.formats.variables import RESERVED
+from loop_ls.formats.workflow_keys import SCHEMA
 from loop_ls.index.element import Definition, Element, Use
 from loop_ls.index.graph import Graph
 from loop_ls.index.head import Head
@@ -88,6 +89,7 @@ class Document:
         document._facts = (*self._facts[:start], *new, *self._facts[stop:])
         document._take_head(self, old, new)
         document._take_elements(self, start, old, new)
+        document.format = document._recognised(self.format)
         return document
 
     # -- what stands in the file ------------------------------------------------------------------
@@ -222,9 +224,6 @@ class Document:
             self.head = Head(tuple(facts.top for facts in self._facts if facts.top is not None))
         else:
             self.head = before.head
-        same = self.head is before.head and self.tree.root_kind == before.tree.root_kind == "mapping"
-        settled = before.format == "workflow" or bool(before.elements) == bool(self._facts)
-        self.format = before.format if same and settled else self._recognised()
 
     def _take_elements(self, before: Document, start: int, old: tuple[Facts, ...], new: tuple[Facts, ...]) -> None:
         gone = tuple(element for facts in old for element in facts.elements)
@@ -250,8 +249,12 @@ class Document:
         now, earlier = self._names.mentions, before._names.mentions
         return lambda name: name in now or name in earlier
 
-    def _recognised(self) -> Format | None:
+    def _recognised(self, before: Format | None = None) -> Format | None:
         """Which of our formats this is; a broken text may still say what it wants to be (1.1)."""
+        if before is not None and before not in ("workflow", "lookalike"):
+            return before  # its name says so, and stays
+        if before == "workflow" and self.head.text("$schema") == SCHEMA:
+            return before
         named = by_name(self.path)
         if named is not None or self.path.endswith((".json", ".jsonc")):
             return named

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from loop_ls.formats.condition import parse_condition
 from loop_ls.formats.variables import names_in
@@ -30,7 +30,7 @@ def nodes_of(workflow: Workflow) -> tuple[Node, ...]:
 def _node(element: Element) -> Node:
     match element:
         case Loop():
-            reads = tuple(_reads_of_loop(element))
+            reads = _each_once(_reads_of_loop(element))
             return Node(element.name, "loop", (), reads, _provides(element.name, element), loops=True)
         case Step():
             return _node_of_step(element)
@@ -45,12 +45,16 @@ def _node_of_step(step: Step) -> Node:
         name=step.name,
         kind="step",
         needs=step.needs,
-        reads=tuple(dict.fromkeys((*outside, *inside))),
+        reads=_each_once((*outside, *inside)),
         provides=_provides(step.name, loop),
         loops=loop is not None,
         reads_loop=not _AFTERWARDS.isdisjoint(outside),
         execution_order=step.execution_order,
     )
+
+
+def _each_once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in dict.fromkeys(names) if name != "input")
 
 
 def _provides(name: str, loop: Loop | None) -> tuple[str, ...]:
