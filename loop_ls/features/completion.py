@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from loop_ls.index.document import Document
     from loop_ls.index.workspace import Workspace
 
+#: So many items are not all: the editor has to ask again while the word is being typed.
+CUT = 150
+
 #: Texts that people write themselves; a variable is offered where they open its braces.
 _PROSE = frozenset(("run", "prompt", "until"))
 
@@ -59,7 +62,7 @@ def complete(workspace: Workspace, document: Document, at: Position, settings: S
             items.append(
                 replace(item, sort=f"{number}{item.sort}", span=None if own == span else own) if number else item
             )
-    return Completions(span, tuple(items))
+    return Completions(span, tuple(items), incomplete=len(items) >= CUT)
 
 
 def _in_braces(request: Request, braces: Braces) -> Completions | None:
@@ -70,7 +73,8 @@ def _in_braces(request: Request, braces: Braces) -> Completions | None:
     if braces.before and request.spot.where in (Where.KEY, Where.ITEM, Where.BELOW):
         return None
     span, items = in_braces(request, braces)
-    return Completions(span, tuple(items))
+    listed = tuple(items)
+    return Completions(span, listed, incomplete=len(listed) >= CUT)
 
 
 def _items(request: Request) -> Iterator[Item]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.features.complete.narrow import may_become
+from loop_ls.features.complete.nearest import nearest
 from loop_ls.features.complete.quoting import as_text
 from loop_ls.features.complete.request import Request
 from loop_ls.features.values import Item, ItemKind
@@ -14,33 +16,23 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 
 #: More than anybody reads; typing narrows the list, and it is then asked for again.
-LIMIT = 300
+LIMIT = 150
 
 
 def needs(request: Request) -> Iterator[Item]:
     document, spot = request.document, request.spot
     own = _position(request)
     used = _used(document, own)
-    listed = {*spot.items, request.name}
-    found = []
-    for position, element in enumerate(document.elements):
-        if not element.name or element.name in listed or position == own:
-            continue
-        found.append((_rank(position, own, used, len(document.elements)), position, element))
-    found.sort(key=lambda one: one[:2])
-    graph = document.graph
-    shown = 0
-    for _, position, element in found:
-        if own is not None and graph.depends(position, own):
-            continue
-        if element.name in listed:
+    listed = {*spot.items, request.name, ""}
+    for position, element in nearest(document, own, used, spot.text):
+        if element.name in listed or not may_become(spot.text, element.name):
             continue
         listed.add(element.name)
         text = spot.lead + ("- " if spot.dash else "") + as_text(element.name, spot)
         detail = kind_of(element) + (", its result is used here" if position in used else "")
-        yield Item(element.name, ItemKind.ELEMENT, text, None, detail, f"{shown:04}", about=("element", element.name))
-        shown += 1
-        if shown == LIMIT:
+        place = f"{len(listed):04}"
+        yield Item(element.name, ItemKind.ELEMENT, text, None, detail, place, about=("element", element.name))
+        if len(listed) - len(spot.items) > LIMIT:
             return
 
 
@@ -66,11 +58,4 @@ def _used(document: Document, own: int | None) -> frozenset[int]:
         return frozenset()
     graph = document.graph
     producers = (graph.producer(name) for name in document.elements[own].node.reads)
-    return frozenset(one for one in producers if one is not None)
-
-
-def _rank(position: int, own: int | None, used: frozenset[int], count: int) -> int:
-    if position in used:
-        return -1
-    here = count if own is None else own
-    return here - position if position < here else count + position
+    return frozenset(one for one in producers if one is not None and one != own and not graph.depends(one, own))

@@ -5,19 +5,23 @@ Inside braces only the word is replaced; where an argument is still empty the br
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from loop_ls.features.complete.fitting import best_fit
 from loop_ls.features.complete.island import Braces
+from loop_ls.features.complete.narrow import may_become
+from loop_ls.features.complete.nearest import nearest
 from loop_ls.features.complete.request import Request
 from loop_ls.features.spot.place import Spot
 from loop_ls.features.values import Item, ItemKind
+from loop_ls.formats.variables import RAG_PARTS, RESERVED
+from loop_ls.index.element import Element
 from loop_ls.index.loop_variables import variables_of
 from loop_ls.index.scope import Scope, Variable, scope_at
 from loop_ls.text.position import Position, Span
 
 #: More than anybody reads; the editor asks again while the name is being typed.
-LIMIT = 400
+LIMIT = 150
 
 _NOT_IN_UNTIL = "does not belong in a condition: the judge sees the output anyway"
 
@@ -30,6 +34,7 @@ def in_braces(request: Request, braces: Braces) -> tuple[Span, Iterator[Item]]:
 
 
 def _items(request: Request, braces: Braces) -> Iterator[Item]:
+    element, field = request.name, _field(request)
     for place, variable in enumerate(_offered(request, braces.word)):
         name = variable.name
         yield Item(
@@ -40,7 +45,7 @@ def _items(request: Request, braces: Braces) -> Iterator[Item]:
             detail(variable, request.in_loop),
             f"{place:04}",
             filter=braces.before[:1] + name if braces.before else None,
-            about=_about(request, name),
+            about=("variable", element, field, name),
         )
 
 
@@ -61,7 +66,7 @@ def as_values(request: Request, spot: Spot, name: str = "") -> Iterator[Item]:
             f"v{place:04}",
             filter=f"{variable.name} {{{{{variable.name}}}}}",
             preselect=variable is fit,
-            about=_about(request, variable.name),
+            about=("variable", request.name, _field(request), variable.name),
         )
 
 
@@ -88,15 +93,68 @@ def is_output(variable: Variable) -> bool:
 
 
 def _offered(request: Request, typed: str) -> list[Variable]:
+    """Best first; at most `LIMIT`. What cannot become of the typed word is not looked at."""
     scope = request_scope(request)
-    found = list(scope.variables.values())
-    if scope.element is None and request.in_loop is not None:
-        found = [*_of_unread_loop(request), *(one for one in found if one.kind != "loop")]
-    if typed:
-        found = [one for one in found if not (one.name == typed and _only_here(request, one))]
+    found: dict[str, Variable] = {}
+    for variable in _listed(request, scope, typed):
+        found.setdefault(variable.name, variable)
+        if len(found) == LIMIT:
+            break
+    listed = list(found.values())
     if request.in_loop == "until":
-        found.sort(key=lambda one: (is_output(one), one.kind == "loop", one.kind != "env"))
-    return found[:LIMIT]
+        listed.sort(key=lambda one: (is_output(one), one.kind == "loop", one.kind != "env"))
+    return listed
+
+
+def _listed(request: Request, scope: Scope, typed: str) -> Iterator[Variable]:
+    if scope.element is None and request.in_loop is not None:
+        yield from (one for one in _of_unread_loop(request) if may_become(typed, one.name))
+    places = dict.fromkeys(place[:2] for place in scope.loop_places)
+    yield from _looked_up(scope, dict.fromkeys(one.name for place in places for one in variables_of(*place)), typed)
+    yield from _looked_up(scope, ("input", *(f"env.{key}" for key in request.document.env)), typed)
+    yield from (
+        one for one in _arguments(request, scope, typed) if not (one.name == typed and _only_here(request, one))
+    )
+    yield from _results(request, scope, typed)
+
+
+def _looked_up(scope: Scope, names: Iterable[str], typed: str) -> Iterator[Variable]:
+    for name in names:
+        if may_become(typed, name) and (variable := scope.look_up(name)) is not None:
+            yield variable
+
+
+def _arguments(request: Request, scope: Scope, typed: str) -> Iterator[Variable]:
+    """The arguments of callers, and the names that this file uses as parameters."""
+    names = dict.fromkeys(request.document.parameters)
+    for call in request.workspace.callers(request.document):
+        names.update(dict.fromkeys(pair.name for pair in call.reference.arguments or ()))
+        if call.reference.iterates:
+            names.setdefault("item")
+    for name in names:
+        if name in RESERVED or name in request.document.names or "." in name or not may_become(typed, name):
+            continue
+        yield scope.look_up(name) or Variable(
+            name, "argument", "an argument that a caller has to supply", can_be_empty=True
+        )
+
+
+def _results(request: Request, scope: Scope, typed: str) -> Iterator[Variable]:
+    document = request.document
+    own = document.position(scope.element) if scope.element is not None else None
+    waits = document.graph.dependencies(own) - {own} if own is not None else frozenset()
+    for _, element in nearest(document, own, waits, typed):
+        yield from _looked_up(scope, _names_of(element), typed)
+
+
+def _names_of(element: Element) -> Iterator[str]:
+    """The variables that an element makes, its own name first."""
+    names = [element.name] if element.name else []
+    if element.accumulate is not None:
+        names.append(element.accumulate.text)
+    yield from (name for name in names if name not in RESERVED)
+    if element.mode == "rag" and element.name:
+        yield from (f"{element.name}.{part}" for part in sorted(RAG_PARTS))
 
 
 def request_scope(request: Request) -> Scope:
@@ -123,7 +181,3 @@ def _only_here(request: Request, variable: Variable) -> bool:
         return False
     uses = [use for element in request.document.mentioning(variable.name) for use in element.uses]
     return sum(use.name == variable.name for use in uses) <= 1
-
-
-def _about(request: Request, name: str) -> tuple[str, ...]:
-    return ("variable", request.name, _field(request), name)
