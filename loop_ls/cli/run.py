@@ -1,0 +1,126 @@
+"""`loop-ls run`: start a run in the engine and watch it. The run lives there, not here."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from typing import Any
+
+from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.run_request import Wrong, wanted
+
+HELP = "run a workflow or a loop and watch it"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", nargs="?", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
+    parser.add_argument("--workflow", metavar="NAME", help="the same as NAME")
+    parser.add_argument("--loop", metavar="NAME", help="only this loop and what it depends on")
+    parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="the input of the workflow")
+    parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="a parameter; may be repeated")
+    parser.add_argument("--max-iterations", type=_from_one, metavar="N", help="a limit below that of the file")
+    parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
+    parser.add_argument("--detach", action="store_true", help="start it, print its id and leave it running")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
+    parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the run uses")
+    add_place(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        asked = wanted(args)
+    except Wrong as wrong:
+        return refuse({"ok": False, "code": "bad_argument", "message": f"{wrong}."}, args.json)
+    return settled(lambda: _run(args, asked.root, asked.request))
+
+
+async def _run(args: argparse.Namespace, root: Any, request: Answer) -> int:
+    from loop_ls.cli.watch.watching import watch
+
+    async with await engine_for(args, root) as engine:
+        position = 0
+        if not args.detach:
+            status = await engine.engine_status()
+            if not status["ok"]:
+                return refuse(status, args.json)
+            position = int(status["engine"]["position"])
+        answer = await _start(engine, request, args)
+        if not answer["ok"]:
+            return refuse(answer, args.json)
+        if args.detach:
+            return _detached(answer, args.json)
+        return await watch(engine, str(answer["runId"]), position, as_json=args.json, verbose=args.verbose)
+
+
+async def _start(engine: Any, request: Answer, args: argparse.Namespace) -> Answer:
+    """Start; ask the person for what is missing, as long as there is one."""
+    while True:
+        answer: Answer = await engine.start(request)
+        match answer.get("code"):
+            case "consent_required" if "consent" not in request and await _agreed(answer, args):
+                request = {**request, "consent": answer.get("digest")}
+            case "input_required" if _can_ask(args) and answer.get("names") and "input" not in request:
+                given = await asyncio.to_thread(_ask_inputs, [str(name) for name in answer["names"]])
+                request = _with_inputs(request, given)
+            case _:
+                return answer
+
+
+async def _agreed(answer: Answer, args: argparse.Namespace) -> bool:
+    if args.yes:
+        return True
+    if not _can_ask(args):
+        answer["hint"] = "Look at what it uses, then agree with `--yes`. " + str(answer.get("hint") or "")
+        return False
+    from loop_ls.report.cells import shown
+
+    print(shown(str(answer["message"])), file=sys.stderr)
+    for kind in ("programs", "endpoints"):
+        for one in answer.get(kind) or []:
+            said = one if isinstance(one, str) else ", ".join(f"{k}: {v}" for k, v in one.items())
+            print(f"  {kind[:-1]}: {shown(said)}", file=sys.stderr)
+    return (await asyncio.to_thread(_line, "Go on? [y/N] ")).strip().lower() in ("y", "yes")
+
+
+def _can_ask(args: argparse.Namespace) -> bool:
+    return not args.json and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask_inputs(names: list[str]) -> dict[str, str]:
+    return {name: _line(f"{name}: ") for name in names}
+
+
+def _line(question: str) -> str:
+    print(question, end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise KeyboardInterrupt
+    return line.rstrip("\n")
+
+
+def _with_inputs(request: Answer, given: dict[str, str]) -> Answer:
+    more = dict(request)
+    if "input" in given:
+        more["input"] = given.pop("input")
+    if given:
+        more["parameters"] = {**(request.get("parameters") or {}), **given}
+    return more
+
+
+def _detached(answer: Answer, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps(answer, ensure_ascii=False))
+    else:
+        print(answer["runId"])
+        print(f"Watch it: loop-ls runs events {answer['runId'][:6]} --follow", file=sys.stderr)
+    return 0
+
+
+def _from_one(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number from 1")
+    return number

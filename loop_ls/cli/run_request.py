@@ -1,0 +1,95 @@
+"""From the words of `loop-ls run` to the request that starts a run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loop_ls.cli.at_engine import root_of
+
+
+class Wrong(Exception):
+    """The command line cannot be followed; the message is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to start, and where."""
+
+    root: Path
+    request: dict[str, Any]
+
+
+def wanted(args: argparse.Namespace) -> Wanted:
+    """Raises `Wrong`."""
+    if bool(args.what) == bool(args.workflow):
+        raise Wrong("say what to run: a FILE or the NAME of a workflow")
+    root, path = _found(args.what or args.workflow, args.root)
+    request: dict[str, Any] = {
+        "root": str(root),
+        "path": str(path),
+        "target": {"kind": "loop", "name": args.loop} if args.loop else {"kind": "workflow"},
+        "origin": "cli",
+        "detach": bool(args.detach),
+        "mock": bool(args.mock),
+    }
+    if args.input is not None:
+        request["input"] = _input(args.input)
+    if args.param:
+        request["parameters"] = dict(_pair(word) for word in args.param)
+    if args.max_iterations is not None:
+        request["maxIterations"] = args.max_iterations
+    return Wanted(root, request)
+
+
+def _found(word: str, root: str | None) -> tuple[Path, Path]:
+    path = Path(word)
+    if path.is_file():
+        place = root_of(root, path.resolve().parent)
+        if not path.resolve().is_relative_to(place):
+            raise Wrong(f"{word} does not lie in the workspace {place}; name its folder with --root")
+        return place, path.resolve()
+    if path.suffix in (".yaml", ".yml") or path.is_dir():
+        raise Wrong(f"there is no file {word}")
+    return _named(word, root_of(root))
+
+
+def _named(name: str, root: Path) -> tuple[Path, Path]:
+    """A workflow of the workspace by its key, or by the end of its key when that is the only one."""
+    from loop_ls.formats.spelling import nearest
+    from loop_ls.index.discovery import discover
+
+    workspace = discover(str(root)).workspace
+    keys = workspace.keys
+    fitting = [key for key in keys if key == name] or [key for key in keys if key.rpartition("/")[2] == name]
+    if len(fitting) > 1:
+        raise Wrong(f"several workflows are called `{name}`: {', '.join(sorted(fitting))}")
+    if not fitting:
+        near = nearest(name, keys)
+        guess = f"; did you mean `{near}`?" if near else ""
+        raise Wrong(f"there is no workflow `{name}` in {root}{guess}")
+    document = workspace.by_key(fitting[0])
+    assert document is not None
+    return root, Path(document.path).resolve()
+
+
+def _input(word: str) -> str:
+    """The text itself, `-` for standard input, `@file` for a file."""
+    try:
+        if word == "-":
+            return sys.stdin.buffer.read().decode("utf-8", "replace")
+        if word.startswith("@"):
+            return Path(word[1:]).read_text("utf-8", "replace")
+    except OSError as error:
+        raise Wrong(f"the input {word} cannot be read: {error.strerror or error}") from None
+    return word
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not name or not equals:
+        raise Wrong(f"`--param {word}` is not of the form name=value")
+    return name, value

@@ -1,0 +1,153 @@
+"""Runs printed for people: the table, one run with its iterations, one line for each fact."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from loop_ls.cli.watch.words import clock, ending, first_line, fitted, money
+from loop_ls.report.cells import shown, width
+
+Answer = dict[str, Any]
+
+ENDS = frozenset({"completed", "failed", "cancelled"})
+EXCERPT = 6
+WIDTH = 100
+_MARKS = {"yes": "YES", "no": "NO", "unclear": "?", "error": "?"}
+
+
+def table(states: list[Answer]) -> None:
+    rows = [("ID", "WORKFLOW", "STATUS", "ITERATION", "COST", "TIME", "STARTED")]
+    for state in states:
+        rows.append(
+            (
+                state["runId"][:6],
+                fitted(shown(str(state.get("name") or "")), 32),
+                _status(state),
+                _iteration(state),
+                money(state.get("costUsd")),
+                clock(state.get("elapsedMs", 0) / 1000),
+                _local(state.get("startedAt")),
+            )
+        )
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell + " " * (room - width(cell)) for cell, room in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def state(found: Answer) -> None:
+    """One run in a few lines."""
+    print(f"{found['runId']}  {shown(str(found.get('name') or ''))}  {_status(found)}")
+    lines = (
+        ("file", found.get("path")),
+        ("loop", found.get("loop")),
+        ("iteration", _iteration(found)),
+        ("stage", found.get("stage")),
+        ("cost", money(found.get("costUsd"))),
+        ("tokens", sum((found.get("tokens") or {}).values()) or None),
+        ("time", clock(found.get("elapsedMs", 0) / 1000)),
+        ("started", _local(found.get("startedAt"))),
+        ("ended", _local(found.get("endedAt"))),
+        ("error", (found.get("error") or {}).get("message")),
+        ("do", (found.get("error") or {}).get("hint")),
+        ("remark", "one call may have been paid twice" if found.get("mayHavePaidTwice") else None),
+    )
+    for name, value in lines:
+        if value:
+            print(f"  {name:<10}{shown(str(value))}")
+
+
+def history(answer: Answer, full: bool = False) -> None:
+    """Every iteration of every loop: verdict, question, answer, output, cost."""
+    found: Answer = answer["state"]
+    state(found)
+    for stage in answer.get("stages") or []:
+        if stage.get("mode") != "loop":
+            said = first_line(str(stage.get("output") or (stage.get("error") or {}).get("message") or ""))
+            print(f"\n  step {shown(str(stage['name']))}  {stage['status']}  {fitted(said, WIDTH)}".rstrip())
+    for row in answer["history"]:
+        _iteration_of(row, full)
+    if found.get("endedAt"):
+        print(f"\n{ending(found)}")
+
+
+def _iteration_of(row: Answer, full: bool) -> None:
+    indent = "  " * (1 + int(row.get("depth") or 0))
+    limit = f"/{row['max_iterations']}" if row.get("max_iterations") else ""
+    again = f" (attempt {row['attempt']})" if row.get("attempt", 1) > 1 else ""
+    mark = _MARKS.get(str(row.get("verdict")), "" if row["status"] == "completed" else row["status"])
+    local = ", decided locally" if row.get("local") else ""
+    head = f"{shown(str(row['loop']))} iteration {row['iteration_number']}{limit}{again}"
+    print(f"\n{indent}{'  '.join(part for part in (head, mark + local, money(row.get('usd'))) if part)}")
+    _block(indent, "output", row.get("output"), full)
+    if row.get("error"):
+        _block(indent, "error", row["error"].get("message"), True)
+    if row.get("question"):
+        _block(indent, "question", row["question"] if full else f'"{row.get("condition", "")}", about the output', full)
+    elif row.get("condition"):
+        _block(indent, "condition", row["condition"], full)
+    _block(indent, "answer", row.get("answer"), full)
+
+
+def _block(indent: str, name: str, text: Any, full: bool) -> None:
+    if not text:
+        return
+    lines = [shown(line) for line in str(text).splitlines()] or [""]
+    kept = lines if full else lines[:EXCERPT]
+    for number, line in enumerate(kept):
+        label = f"{name}:" if number == 0 else ""
+        print(f"{indent}  {label:<10} {line if full else fitted(line, WIDTH)}".rstrip())
+    if len(kept) < len(lines):
+        print(f"{indent}  {'':<10} … {len(lines) - len(kept)} more lines (--full)")
+
+
+def event_line(event: Answer) -> str:
+    """One fact, one line."""
+    seq = event.get("seq")
+    number = f"{seq:>4}" if seq else "    "
+    time = str(event.get("at", ""))[11:19]
+    place = str(event.get("place", ""))
+    return f"{number}  {time}  {event['kind']:<20} {place:<28} {_gist(event)}".rstrip()
+
+
+def _gist(event: Answer) -> str:
+    match event["kind"]:
+        case "judged":
+            local = " (locally)" if event.get("local") else ""
+            return f"{event.get('verdict')}{local}: {first_line(str(event.get('answer', '')))}"
+        case "call":
+            tokens = event.get("tokens") or {}
+            cost = money(event.get("usd"))
+            said = f"{event.get('provider')}/{event.get('model')} {tokens.get('input', 0)}+{tokens.get('output', 0)}"
+            return f"{said} tokens {cost}".rstrip()
+        case "failed" | "step_failed" | "iteration_failed":
+            return first_line(str((event.get("error") or {}).get("message", "")))
+        case "retrying":
+            return first_line(str((event.get("because") or {}).get("message", "")))
+        case "completed" | "cancelled":
+            return str(event.get("reason") or event.get("cause") or "")
+        case _:
+            text = next((event[name] for name in ("output", "text", "message", "condition") if event.get(name)), "")
+            return fitted(first_line(str(text)), WIDTH)
+
+
+def _status(found: Answer) -> str:
+    reason = found.get("reason")
+    return f"{found['status']} ({reason})" if reason and reason != found["status"] else str(found["status"])
+
+
+def _iteration(found: Answer) -> str:
+    number, limit = found.get("iteration"), found.get("maxIterations")
+    if not number:
+        return ""
+    return f"{number}/{limit}" if limit else str(number)
+
+
+def _local(moment: Any) -> str:
+    """In the time zone of the person."""
+    try:
+        at = datetime.fromisoformat(str(moment).replace("Z", "+00:00")).astimezone()
+    except ValueError:
+        return ""
+    return at.strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,58 @@
+"""A run told line by line, for logs and pipes: only what is settled, nothing that moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loop_ls.cli.watch.model import Watched
+from loop_ls.cli.watch.words import first_line, fitted, loop_ending, money
+
+Event = dict[str, Any]
+WIDTH = 100
+
+
+def told(event: Event, watched: Watched) -> list[str]:
+    """The lines for an event; `watched` has taken it in already."""
+    place = str(event.get("place", ""))
+    outer = "/" not in place
+    match event["kind"]:
+        case "step_completed" if outer and event.get("mode") != "loop":
+            return [_line(f"✓ {event.get('step')}", str(event.get("output", "")))]
+        case "step_completed" if outer:
+            return [f"{event.get('step')}: {loop_ending(event.get('reason'), int(event.get('totalIterations') or 0))}"]
+        case "step_failed" if outer:
+            return [_line(f"✗ {event.get('step')}", str((event.get("error") or {}).get("message", "")))]
+        case "step_skipped" if outer:
+            return [f"– {event.get('step')} (skipped)"]
+        case "judged":
+            return _judged(event, place, watched)
+        case "iteration_failed":
+            number, limit = event.get("iteration"), ""
+            said = str((event.get("error") or {}).get("message", ""))
+            return [_line(f"{event.get('loop')} {number}{limit} failed", said)]
+        case "retrying":
+            return [f"{place}: {watched.waiting}"]
+        case "paused" | "resumed" | "stopping":
+            return [event["kind"]]
+        case "warning" | "recovered":
+            return [f"! {watched.notes[-1]}"] if watched.notes else []
+        case _:
+            return []
+
+
+def _judged(event: Event, place: str, watched: Watched) -> list[str]:
+    part = watched.parts.get(place.partition(":")[0].partition("/")[0])
+    if part is None or not part.rounds:
+        return []
+    now, nested = part.rounds[-1], place.count("/") > 1
+    if nested:
+        verdict = {"yes": "YES", "no": "NO"}.get(str(event.get("verdict")), "?")
+        return [f"  {event.get('loop')} {event.get('iteration')}  {verdict}"]
+    price = f"  {money(now.usd)}" if now.usd else ""
+    limit = f"/{part.limit}" if part.limit else ""
+    return [_line(f"{part.name} {now.number}{limit}  {now.mark:<3}", now.text) + price]
+
+
+def _line(head: str, text: str) -> str:
+    said = fitted(first_line(text), WIDTH - len(head))
+    return f"{head}  {said}" if said else head

@@ -1,0 +1,100 @@
+"""How amounts and reasons are said to people, the same in every command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loop_ls.report.cells import shown, width
+
+REASONS = {
+    "condition_met": "condition met",
+    "max_iterations": "limit reached, condition not met",
+    "completed": "completed",
+    "error": "failed",
+    "timeout": "time limit",
+    "rejected": "rejected",
+    "success_rate_not_met": "success rate not met",
+    "no_items": "no items",
+    "budget": "budget used up",
+    "time_limit": "time limit reached",
+    "user": "stopped",
+    "teardown": "stopped: nobody was watching any more",
+    "shutdown": "stopped with the engine",
+    "engine_restart": "interrupted by a restart of the engine",
+}
+
+
+def money(usd: float | None) -> str:
+    """Dollars with as many digits as the amount needs; nothing where no price is known."""
+    if usd is None:
+        return ""
+    if usd == 0:
+        return "$0"
+    return f"${usd:.4f}" if usd < 0.1 else f"${usd:.2f}"
+
+
+def clock(seconds: float) -> str:
+    whole = int(seconds)
+    hours, rest = divmod(whole, 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60:02}:{rest % 60:02}"
+
+
+def tokens(count: int) -> str:
+    return f"{count:,} tokens" if count else ""
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, safe to print."""
+    return next((shown(line.strip()) for line in text.splitlines() if line.strip()), "")
+
+
+def last_line(text: str) -> str:
+    """The line a stream is at, or the one before when nothing of it has come yet."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return shown(lines[-1].strip()) if lines else ""
+
+
+def fitted(text: str, most: int) -> str:
+    """`text` in at most so many columns, its end marked when it is cut."""
+    if width(text) <= most:
+        return text
+    kept, room = [], most - 1
+    for letter in text:
+        room -= width(letter)
+        if room < 0:
+            break
+        kept.append(letter)
+    return "".join(kept).rstrip() + "…"
+
+
+def loop_ending(reason: str | None, iterations: int) -> str:
+    """How a loop ended. A limit never looks like success."""
+    count = f"{iterations} iteration{'s' * (iterations != 1)}"
+    match reason:
+        case "condition_met":
+            return f"✓ condition met in iteration {iterations}"
+        case "max_iterations":
+            return f"◼ limit reached after {count}, condition not met"
+        case None | "completed":
+            return f"✓ {count}"
+        case _:
+            return f"✗ {REASONS.get(reason, reason)} after {count}"
+
+
+def ending(state: dict[str, Any]) -> str:
+    """How a run ended, in one line: reason, iteration, cost, time. A limit never looks like success."""
+    reason = REASONS.get(str(state.get("reason")), str(state.get("reason") or state.get("status")))
+    match state.get("reason"):
+        case "condition_met" | "max_iterations" as known:
+            reason = loop_ending(known, state.get("iteration") or 0)
+        case "completed":
+            reason = "✓ completed"
+        case _ if state.get("status") == "cancelled":
+            reason = f"■ {reason}"
+        case _ if state.get("status") in ("failed", "blocked"):
+            reason = f"✗ {reason}"
+        case _:
+            reason = f"◼ {reason}"
+    count = sum((state.get("tokens") or {}).values())
+    said = (reason, money(state.get("costUsd")), tokens(count), clock(state.get("elapsedMs", 0) / 1000))
+    return " · ".join(part for part in said if part)
