@@ -25,13 +25,15 @@ class Given(NamedTuple, Generic[V]):
 
 class Models(NamedTuple):
     """Whom a step asks. `chain` in order of preference; empty where nothing can be resolved, then
-    `provider` and `model` hold the half that is known. `ignored` is a lone key that a chain of
+    `provider` and `model` hold the half that is known. `source` is the nearest place that had a say,
+    `halves` are the places of provider and model. `ignored` is a lone key that a chain of
     `execution` makes void (WF109)."""
 
     chain: tuple[Target, ...]
     source: Source
     provider: str | None = None
     model: str | None = None
+    halves: tuple[Source, Source] = ("built-in", "built-in")
     ignored: Literal["provider", "model"] | None = None
 
 
@@ -107,10 +109,10 @@ def _own(block: Block | None, source: Source) -> Models | None:
         return None
     chain = chain_of(block)
     if chain:
-        return Models(chain, source, chain[0].provider, chain[0].model)
+        return Models(chain, source, chain[0].provider, chain[0].model, (source, source))
     provider, model = block.text("provider"), block.text("model")
     if provider and model:
-        return Models((Target(provider, model),), source, provider, model)
+        return Models((Target(provider, model),), source, provider, model, (source, source))
     return None
 
 
@@ -125,10 +127,11 @@ def _lone(block: Block | None) -> Literal["provider", "model"] | None:
 
 def _halves(places: _Places) -> Models:
     provider, model = _text_or_none(places, "provider"), _text_or_none(places, "model")
-    sources: tuple[Source, ...] = tuple(given.source for given in (provider, model) if given is not None)
-    first, second = (given.value if given is not None else None for given in (provider, model))
+    given = tuple(half.source if half is not None else "built-in" for half in (provider, model))
+    said: tuple[Source, ...] = tuple(source for source, _ in places if source in given)
+    first, second = (half.value if half is not None else None for half in (provider, model))
     chain = (Target(first, second),) if first and second else ()
-    return Models(chain, sources[0] if sources else "built-in", first, second)
+    return Models(chain, said[0] if said else "built-in", first, second, (given[0], given[1]))
 
 
 def _written(places: _Places, key: str) -> tuple[Source, Block, Field] | None:

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from loop_ls.formats.spelling import nearest, plain
+from loop_ls.formats.spelling import nearest
 
 
 class Match(NamedTuple):
@@ -46,7 +46,7 @@ def suggestions(
     listed = sorted(keys, key=lambda key: (key.count("/"), key))
     bare = _bare(reference)
     found = dict.fromkeys(key for key in listed if _last(key) == bare and key != reference)
-    found.update(dict.fromkeys(key for stem, key in stems if plain(stem) == plain(bare)))
+    found.update(dict.fromkeys(key for stem, key in stems if stem == bare and _last(key) != bare))
     for known in (listed, [_last(key) for key in listed]):
         near = nearest(reference if known is listed else bare, known)
         if near is not None:
