@@ -65,13 +65,12 @@ def cut(lines: Iterable[str], state: State) -> Iterator[Unit]:
     """The units of `lines`, which follow a place with `state`. Lines in front of the first one that
     begins a unit make a unit of their own, the lead."""
     before, dash, over = state, state.dash, state.over
-    margin = _margin(dash)
     none = True
     for number, line in enumerate(lines):
         if over or not line:
             continue
         start = line[0]
-        if start == " " and before.begun and (dash == NO_ITEMS or (dash >= 0 and not line.startswith(margin))):
+        if start == " " and before.begun and (dash == NO_ITEMS or "-" not in line[: dash + 1 or None]):
             continue
         if start == "#" or (start in " \t" and is_blank(line)):
             continue
@@ -86,7 +85,6 @@ def cut(lines: Iterable[str], state: State) -> Iterator[Unit]:
         yield Unit(number, kind, before, after)
         none, before, over = False, after, after.over
         dash = after.dash
-        margin = _margin(dash)
     if none:
         yield Unit(0, "lead", state, before)
 
@@ -130,14 +128,11 @@ def key_of(line: str) -> str | None:
     return unquoted(quoted) if quoted else found["plain"]
 
 
-def _margin(dash: int) -> str:
-    return " " * max(dash, 0) + "-"
-
-
 def _is_item(line: str, dash: int) -> bool:
+    """An item that stands further left than those in front of it is one, though a wrong one."""
     if dash == NO_ITEMS:
         return False
     body = line.lstrip(" ")
-    if body[0] != "-" or (dash != UNKNOWN and len(line) - len(body) != dash):
+    if body[0] != "-" or (dash != UNKNOWN and len(line) - len(body) > dash):
         return False
     return len(body) == 1 or body[1] in " \t" or (dash != UNKNOWN and bool(_MISSED_BLANK.match(body)))

@@ -57,10 +57,15 @@ def read_chunk(part: Slice) -> Chunk:
 
 
 def _fits(root: Node | None, unit: Unit) -> bool:
-    """Whether a unit that libyaml reads is what the cut took it for."""
+    """Whether a unit that libyaml reads can stand where the cut found it."""
     if unit.kind == "item":
-        return isinstance(root, Sequence) and not root.flow
+        return isinstance(root, Sequence) and not root.flow and not _too_far_left(unit)
     return isinstance(root, Mapping) and not root.flow and root.span.start == (0, 0)
+
+
+def _too_far_left(unit: Unit) -> bool:
+    """An item that begins further left than those in front of it."""
+    return unit.kind == "item" and unit.after.dash < unit.before.dash
 
 
 def _several(root: Node | None) -> bool:
@@ -89,7 +94,7 @@ def _head_with_text(part: Slice, composed: Composed, entry: Entry) -> Chunk:
 
 def _refused(part: Slice, why: Rejected | None) -> Chunk:
     """What libyaml refuses, or reads as something that cannot stand there (`why` None)."""
-    read = tolerant.read(part.lines)
+    read = tolerant.read(part.lines, part.unit.before.dash if _too_far_left(part.unit) else None)
     faults = read.faults or (_refusal(why, part.lines),)
     found = pieces(read.node, part.source(faults, True), part.unit.kind)
     first = not part.unit.before.begun

@@ -32,15 +32,17 @@ from loop_ls.text.position import Position, Span
 
 
 class _Level:
-    """An open block collection. `waiting`: its last key or dash has no value yet."""
+    """An open block collection. `waiting`: its last key or dash has no value yet. `loose`: how far
+    its indent may be off, because the dash in front of it is."""
 
-    __slots__ = ("anchor", "end", "indent", "key", "mapping", "parts", "properties", "start", "tag", "waiting")
+    __slots__ = ("anchor", "end", "indent", "key", "loose", "mapping", "parts", "properties", "start", "tag", "waiting")
 
     def __init__(self, mapping: bool, indent: int, start: Position, properties: tuple[str | None, str | None]) -> None:
         self.mapping, self.indent, self.start, self.end = mapping, indent, start, start
         self.anchor, self.tag = properties
         self.key: Scalar | None = None
         self.waiting = False
+        self.loose = 0
         self.properties: tuple[str | None, str | None] = (None, None)
         self.parts: list[Entry | Node | None] = []
 
@@ -54,8 +56,9 @@ class Tolerated(NamedTuple):
     missing: tuple[Alias, ...]
 
 
-def read(lines: Lines[str]) -> Tolerated:
-    reader = _Reader(lines)
+def read(lines: Lines[str], dash: int | None = None) -> Tolerated:
+    """`dash`: where the item that the lines begin with should stand, if it stands elsewhere."""
+    reader = _Reader(lines, dash)
     reader.run()
     anchors = reader.anchors
     faults = sorted((*reader.faults, *anchors.faults), key=lambda fault: fault.span)
@@ -63,8 +66,8 @@ def read(lines: Lines[str]) -> Tolerated:
 
 
 class _Reader:
-    def __init__(self, lines: Lines[str]) -> None:
-        self.lines = lines
+    def __init__(self, lines: Lines[str], dash: int | None) -> None:
+        self.lines, self.dash = lines, dash
         self.faults: list[Fault] = []
         self.root: Node | None = None
         self.stack: list[_Level] = []
@@ -90,12 +93,14 @@ class _Reader:
             self.faults.append(faults.tab(line, text.index("\t"), column))
             indent = self._nearest(len(text[:column].expandtabs(2)), is_dash(text[column:]))
         body = text[column:]
-        fresh = False
+        fresh, loose = False, 0
         while self._begins_item(body, indent):
             if len(self.stack) >= MAX_DEPTH:
                 return self._too_deep(line, column)
             if not self._item(line, column, indent):
                 return line + 1
+            loose = abs((self.stack[-1].indent if self.dash is None else self.dash) - indent)
+            self.dash = None
             spaceless = not is_dash(body)
             if spaceless:
                 self.faults.append(faults.missing_dash_space(line, column))
@@ -106,7 +111,10 @@ class _Reader:
                 return line + 1
         if len(self.stack) >= MAX_DEPTH:
             return self._too_deep(line, column)
-        return self._content(line, column, indent, body, fresh)
+        following = self._content(line, column, indent, body, fresh)
+        if fresh and self.stack:
+            self.stack[-1].loose = loose
+        return following
 
     def _nearest(self, width: int, item: bool) -> int:
         """The indent that a line with tabs most probably means."""
@@ -176,6 +184,8 @@ class _Reader:
         at = Position(line, column)
         depth = self._list_at(indent)
         if depth is None and (not self.stack or self._opens_list(indent)):
+            if self.dash is not None and not self.stack:
+                self.faults.append(faults.indentation(line, column, self.dash))
             self._drop_deeper(indent)
             self._push(False, indent, at)
         elif depth is None:
@@ -228,7 +238,8 @@ class _Reader:
     def _mapping_at(self, indent: int) -> int | None:
         for depth in range(len(self.stack) - 1, -1, -1):
             level = self.stack[depth]
-            if level.mapping and level.indent == indent:
+            if level.mapping and abs(level.indent - indent) <= level.loose:
+                level.indent, level.loose = indent, 0
                 return depth
             if level.indent < indent:
                 return None
