@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from pathlib import Path
 
-from loop_ls.cli.checking import BadUsage, Chosen, check, choose
+from loop_ls.cli.checking import BadUsage, check, choose
 from loop_ls.report.as_json import as_json
 from loop_ls.report.as_text import as_text
-from loop_ls.report.checked import Checked
+from loop_ls.report.baseline import Baseline, NoBaseline, read_baseline, write_baseline
+from loop_ls.report.checked import WORDS, Checked
 from loop_ls.report.paint import wants_colour
-from loop_ls.rules.finding import Severity
 
 HELP = "say what is wrong with loop files"
-LEVELS = {"error": Severity.ERROR, "warning": Severity.WARNING, "information": Severity.INFORMATION, "hint": Severity.HINT}
-FAULT = 2
+
+CLEAN, FOUND, REFUSED = 0, 1, 2
+LEVELS = {word: severity for severity, word in WORDS.items()}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +23,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, or JSON")
     parser.add_argument("--level", choices=tuple(LEVELS), default="hint", help="the lowest severity that is reported")
     parser.add_argument(
-        "--fail-on", choices=(*LEVELS, "never"), default="error", help="the lowest severity that makes the exit status 1"
+        "--fail-on",
+        choices=(*LEVELS, "never"),
+        default="error",
+        help="the lowest severity that gives exit status 1",
     )
     parser.add_argument("--baseline", metavar="FILE", help="findings listed there are not reported")
     parser.add_argument("--write-baseline", action="store_true", help="write all findings into the baseline instead")
@@ -39,21 +41,48 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    begun = time.monotonic()
     if args.write_baseline and not args.baseline:
-        return _refuse("--write-baseline needs --baseline FILE")
+        return refuse("--write-baseline needs --baseline FILE")
     try:
         chosen = choose(args.paths, args.root, args.enable, args.disable)
         checked = check(chosen)
-    except BadUsage as error:
-        return _refuse(str(error))
-    if args.write_baseline:
-        return _write_baseline(Path(args.baseline), checked)
-    if args.baseline:
-        found = _without_accepted(Path(args.baseline), checked)
-        if found is None:
-            return FAULT
-        checked = found
+        if args.write_baseline:
+            write_baseline(args.baseline, Baseline.of(checked))
+            return CLEAN
+        if args.baseline:
+            baseline = read_baseline(args.baseline)
+            checked, stale = baseline.applied(checked, chosen.covers)
+            for entry in stale:
+                say(f"{args.baseline}: {entry.path} has no {entry.rule} in `{entry.text}` any more")
+    except (BadUsage, NoBaseline) as error:
+        return refuse(str(error))
     shown = checked.at_least(LEVELS[args.level])
-    _print(shown, args.format, time.monotonic() - begun)
-    return _status(checked if args.level == "hint" else shown, args.fail_on)
+    text = as_json(shown) if args.format == "json" else as_text(shown, wants_colour(sys.stdout))
+    write(text)
+    return status(shown, args.fail_on)
+
+
+def status(shown: Checked, fail_on: str) -> int:
+    if fail_on == "never":
+        return CLEAN
+    return FOUND if any(finding.severity <= LEVELS[fail_on] for _, finding in shown.findings()) else CLEAN
+
+
+def write(text: str) -> None:
+    """UTF-8 whatever the terminal or pipe is set to; line breaks stay as they are."""
+    sys.stdout.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:
+        sys.stdout.write(text)
+    else:
+        binary.write(text.encode("utf-8", "replace"))
+    sys.stdout.flush()
+
+
+def say(sentence: str) -> None:
+    print(f"loop-ls: {sentence}", file=sys.stderr)
+
+
+def refuse(sentence: str) -> int:
+    say(sentence)
+    return REFUSED

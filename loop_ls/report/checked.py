@@ -7,7 +7,7 @@ neither rules nor workspaces.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loop_ls.rules.finding import Finding, Severity
 
@@ -37,6 +37,13 @@ class Checked:
     files: tuple[CheckedFile, ...]
     count: int
     seconds: float = 0.0
+
+    def at_least(self, level: Severity) -> Checked:
+        """Only what is at least as serious as `level`."""
+        files = (
+            replace(file, findings=tuple(one for one in file.findings if one.severity <= level)) for file in self.files
+        )
+        return replace(self, files=tuple(files))
 
     def findings(self) -> Iterable[tuple[CheckedFile, Finding]]:
         """In the order of the reports: by path, place and rule."""

@@ -6,7 +6,6 @@ tests run. Nothing here runs a rule; see `rules.check`.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +22,7 @@ Run = Callable[..., Iterable[Any]]
 
 #: Modules that register rules when they are imported, in the order of the specification.
 _GROUPS = (
+    "file_rules",
     "yaml_rules",
     "head_rules",
     "execution_rules",
@@ -32,10 +32,13 @@ _GROUPS = (
     "condition_rules",
     "needs_rules",
     "loop_rules",
+    "loop_use_rules",
     "variable_rules",
+    "loop_variable_rules",
     "text_rules",
     "reference_rules",
     "quality_rules",
+    "limit_rules",
     "provider_rules",
 )
 
@@ -83,6 +86,7 @@ class Check:
     profile: Profile | None
     replaces: bool
     local: bool
+    missing: bool
 
 
 RULES: dict[str, Rule] = {}
@@ -104,8 +108,8 @@ def rule(
 
     def register(run: Run) -> Run:
         assert code not in RULES, f"{code} is registered twice"
-        RULES[code] = Rule(code, name, severity, profile, frozenset(fixes), missing, inspect.getdoc(run) or "")
-        return _add(code, run, on, profile, False, local)
+        RULES[code] = Rule(code, name, severity, profile, frozenset(fixes), missing, run.__doc__ or "")
+        return _add(Check(RULES[code], run, _places(on), profile, False, local, missing))
 
     return register
 
@@ -117,19 +121,24 @@ def also(
     local: bool = False,
     profile: Profile | None = None,
     replaces: bool = False,
+    missing: bool = False,
 ) -> Callable[[Run], Run]:
     """One more function of a rule that is registered already."""
 
     def register(run: Run) -> Run:
-        return _add(code, run, on, profile, replaces, local)
+        home = RULES[code]
+        return _add(Check(home, run, _places(on), profile or home.profile, replaces, local, missing or home.missing))
 
     return register
 
 
-def _add(code: str, run: Run, on: str | tuple[str, ...], profile: Profile | None, replaces: bool, local: bool) -> Run:
-    places = (on,) if isinstance(on, str) else on
-    CHECKS.append(Check(RULES[code], run, places, profile or RULES[code].profile, replaces, local))
-    return run
+def _places(on: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (on,) if isinstance(on, str) else on
+
+
+def _add(check: Check) -> Run:
+    CHECKS.append(check)
+    return check.run
 
 
 def all_rules() -> Mapping[str, Rule]:
@@ -142,7 +151,10 @@ def all_rules() -> Mapping[str, Rule]:
 
 def read_page(doc: str) -> Page:
     """A docstring taken apart: title, text, and the blocks behind `Bad::` and `Good::`."""
-    title, _, rest = doc.strip().partition("\n")
+    from inspect import cleandoc  # slow to import, and only pages need it
+
+    title, _, rest = cleandoc(doc).partition("\n\n")
+    rest = f"\n{rest}"
     text, _, examples = rest.partition("\nBad::\n")
     bad, _, good = examples.partition("\nGood::\n")
-    return Page(title.strip(), inspect.cleandoc(text), inspect.cleandoc(bad), inspect.cleandoc(good))
+    return Page(" ".join(title.split()), text.strip(), cleandoc(bad), cleandoc(good))

@@ -1,0 +1,126 @@
+"""What `check` and `fix` have in common: which files, which rules, and the findings of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from loop_ls.formats.spelling import nearest
+from loop_ls.index.discovery import discover, load
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.report.checked import Checked, CheckedFile
+from loop_ls.rules.check import Checker
+from loop_ls.rules.finding import Finding
+from loop_ls.rules.registry import all_rules
+from loop_ls.rules.selection import PROFILES
+
+
+class BadUsage(Exception):
+    """A call that cannot be answered; the text says why, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`root` and `paths` are absolute, with `/`; a path is a file or a folder."""
+
+    root: str
+    paths: tuple[str, ...]
+    enable: tuple[str, ...] = ()
+    disable: tuple[str, ...] = ()
+
+    def holds(self, path: str) -> bool:
+        return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in self.paths)
+
+    def covers(self, shown: str) -> bool:
+        """Whether a path as it is printed is among those of the call."""
+        return self.holds(shown if shown.startswith("/") else f"{self.root.rstrip('/')}/{shown}")
+
+    def shown(self, path: str) -> str:
+        """How a path is printed: counted from the root, or absolute outside of it."""
+        inside = f"{self.root.rstrip('/')}/"
+        return path.removeprefix(inside) if path.startswith(inside) else path
+
+
+def choose(paths: Iterable[str], root: str | None, enable: Iterable[str], disable: Iterable[str]) -> Chosen:
+    """The files, root and rules of a call. Raises BadUsage with the reason."""
+    given = tuple(_existing(path) for path in (paths or ["."]))
+    if root is not None and not Path(root).is_dir():
+        raise BadUsage(f"--root {root} is no folder")
+    if root is not None:
+        base = _absolute(root)
+    else:
+        base = given[0] if len(given) == 1 and Path(given[0]).is_dir() else _absolute(".")
+    on, off = tuple(enable), tuple(disable)
+    for word in on:
+        _known(word, (*PROFILES, *all_rules()), "--enable")
+    for word in off:
+        _known(word, tuple(all_rules()), "--disable")
+    return Chosen(base, given, on, off)
+
+
+def _existing(path: str) -> str:
+    found = Path(path)
+    try:
+        if found.is_dir():
+            os.scandir(found).close()
+        else:
+            with found.open("rb"):
+                pass
+    except OSError as error:
+        raise BadUsage(f"{path} cannot be read: {error.strerror or error}") from None
+    return _absolute(path)
+
+
+def _absolute(path: str) -> str:
+    # Not resolve(): links stay what they are called, and `..` must not be followed through them.
+    return os.path.abspath(path).replace(os.sep, "/")  # noqa: PTH100
+
+
+def _known(word: str, words: tuple[str, ...], option: str) -> None:
+    if word not in words:
+        better = nearest(word, words) or nearest(word.upper(), words, 1)
+        hint = f"; did you mean {better}?" if better else "; loop-ls explain --list names all rules"
+        raise BadUsage(f"{option} {word}: there is no such rule{hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The whole workspace, and the documents among them that the call is about."""
+
+    workspace: Workspace
+    documents: tuple[Document, ...]
+
+
+def open_files(chosen: Chosen) -> Opened:
+    """Reads the whole workspace: callers and callees matter. A file that is named is taken wherever
+    it lies."""
+    workspace = discover(chosen.root).workspace
+    known = {document.path for document in workspace.documents.values()}
+    for path in chosen.paths:
+        if path not in known and Path(path).is_file():
+            document = load(path)
+            if document is not None and document.format is not None:
+                workspace = workspace.with_document(document)
+    documents = (one for one in workspace.documents.values() if chosen.holds(one.path))
+    return Opened(workspace, tuple(sorted(documents, key=lambda one: one.path)))
+
+
+def check(chosen: Chosen) -> Checked:
+    begun = time.monotonic()
+    opened = open_files(chosen)
+    wanted = {document.uri for document in opened.documents}
+    checker = Checker(chosen.enable, chosen.disable)
+    files = [
+        checked_file(chosen, document, found)
+        for document, found in checker.check_all(opened.workspace, wanted)
+        if found
+    ]
+    return Checked(tuple(files), len(opened.documents), time.monotonic() - begun)
+
+
+def checked_file(chosen: Chosen, document: Document, found: tuple[Finding, ...]) -> CheckedFile:
+    return CheckedFile(chosen.shown(document.path), document.text.lines, found)

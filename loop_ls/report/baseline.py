@@ -1,0 +1,106 @@
+"""Findings that a project accepts for now, so that only new ones are shown.
+
+A finding is known by its file, rule and the text of its line, so that it is still recognised when
+lines are inserted above it; `count` says how many equal ones are accepted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from loop_ls.report.checked import Checked, CheckedFile
+from loop_ls.rules.finding import Finding
+
+VERSION = 1
+
+
+class NoBaseline(Exception):
+    """A file that is missing, cannot be written, or is no baseline."""
+
+
+class Accepted(NamedTuple):
+    path: str
+    rule: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    counts: dict[Accepted, int]
+
+    @classmethod
+    def of(cls, checked: Checked) -> Baseline:
+        return cls(dict(Counter(_accepted(file, finding) for file, finding in checked.findings())))
+
+    def applied(self, checked: Checked, covered: Callable[[str], bool]) -> tuple[Checked, tuple[Accepted, ...]]:
+        """What is not accepted, and the entries that match nothing any more. `covered` tells whether
+        a file was looked at."""
+        left = dict(self.counts)
+        kept: dict[int, list[Finding]] = {}
+        for file, finding in checked.findings():
+            entry = _accepted(file, finding)
+            if left.get(entry, 0) > 0:
+                left[entry] -= 1
+            else:
+                kept.setdefault(id(file), []).append(finding)
+        files = tuple(replace(file, findings=tuple(kept.get(id(file), ()))) for file in checked.files)
+        stale = tuple(sorted(entry for entry, count in left.items() if count and covered(entry.path)))
+        return replace(checked, files=files), stale
+
+
+def _accepted(file: CheckedFile, finding: Finding) -> Accepted:
+    line = finding.span.start.line
+    text = file.lines[line].strip() if line < len(file.lines) else ""
+    return Accepted(file.path, finding.rule, text)
+
+
+def read_baseline(path: str) -> Baseline:
+    try:
+        data = json.loads(Path(path).read_text("utf-8"))
+    except FileNotFoundError:
+        raise NoBaseline(f"there is no baseline {path}; --write-baseline makes one") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise NoBaseline(f"the baseline {path} cannot be read: {error}") from None
+    try:
+        assert data["version"] == VERSION
+        counts = {Accepted(str(e["path"]), str(e["rule"]), str(e["text"])): int(e["count"]) for e in data["findings"]}
+    except (AssertionError, KeyError, TypeError, ValueError):
+        raise NoBaseline(f"{path} is no baseline of version {VERSION}") from None
+    return Baseline(counts)
+
+
+def write_baseline(path: str, baseline: Baseline) -> None:
+    """Replace the file in one step. Anything that is there and no baseline is left alone."""
+    target = Path(path)
+    if target.exists():
+        read_baseline(path)
+    entries = [
+        {"path": entry.path, "rule": entry.rule, "text": entry.text, "count": count}
+        for entry, count in sorted(baseline.counts.items())
+    ]
+    text = json.dumps({"version": VERSION, "findings": entries}, ensure_ascii=False, indent=1) + "\n"
+    try:
+        write_whole(target, text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise NoBaseline(f"the baseline {path} cannot be written: {error.strerror or error}") from None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """All or nothing: a reader never sees half a file. Keeps the permissions of the file."""
+    target = Path(os.path.realpath(path))
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

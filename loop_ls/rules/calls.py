@@ -1,0 +1,85 @@
+"""What rules know of other files: who is called, who calls, and what a called workflow is like.
+
+Plain values that compare equal as long as nothing changed that a rule could notice, so that an edit
+of one file makes the rules of another run again only when it matters to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A workflow as its callers see it.
+
+    `reads` are the simple variables used anywhere in it, `parameters` those that it does not define,
+    `names` its steps and loops. `loop_variables` are used outside of its own loops. `last_prompt` is
+    the prompt of the step that gives the result, None where that step has no prompt. `has_tools`: some
+    step may use servers or skills.
+    """
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    reads: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    loop_variables: tuple[str, ...] = ()
+    last_step: str = ""
+    last_prompt: str | None = None
+    has_tools: bool = False
+
+    @property
+    def reads_input(self) -> bool:
+        return "input" in self.reads
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """What a reference means. `key` is None where it means nothing; then `suggestions` may say what
+    was meant. `shadowed` is the root workflow that the one beside the caller hides (WF606);
+    `by_folder`: only the caller's folder makes the reference work (WF612)."""
+
+    key: str | None
+    summary: Summary | None = None
+    suggestions: tuple[str, ...] = ()
+    shadowed: str | None = None
+    by_folder: bool = False
+    is_caller: bool = False
+
+
+class Call(NamedTuple):
+    """One call of this file by another: from where, how, and with which arguments."""
+
+    path: str
+    workflow: str
+    element: str
+    kind: Literal["template", "loop"]
+    loop_mode: Literal["refine", "iterate"] | None
+    supplies: frozenset[str]
+
+    def gives(self, name: str) -> bool:
+        return name in self.supplies or (name == "item" and self.loop_mode == "iterate")
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """All calls of this file, in the order of their files."""
+
+    calls: tuple[Call, ...] = ()
+
+    @property
+    def loops(self) -> tuple[Call, ...]:
+        return tuple(call for call in self.calls if call.kind == "loop")
+
+    def without(self, name: str) -> tuple[Call, ...]:
+        """The calls that do not supply a variable."""
+        return tuple(call for call in self.calls if not call.gives(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A way from a call back to its own file. `guarded`: a step with `if` stands on every such way."""
+
+    keys: tuple[str, ...]
+    guarded: bool

@@ -1,0 +1,136 @@
+"""All findings of a document among others, at the price of what changed since the last time.
+
+Used by the language server after every keystroke and by `loop-ls check` once for every file. A
+`Checker` remembers the last version of each document that it was asked about; asked about another
+one, it runs the rules again that looked at something different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.finding import Finding, Severity
+from loop_ls.rules.neighbours import Neighbours, Summaries
+from loop_ls.rules.placing import Placing
+from loop_ls.rules.questions import World
+from loop_ls.rules.selection import Plan, Selection, plan
+from loop_ls.rules.session import Session
+from loop_ls.rules.unreadable import unreadable
+
+#: Errors that say nothing about whether a called workflow can run (WF609).
+_NOT_ITS_OWN = frozenset({"WF604", "WF605", "WF609"})
+
+
+class Checker:
+    """`enable` takes `compat`, `pedantic` and codes, `disable` codes; the settings of the workspace
+    are honoured below them. Not for several threads at once."""
+
+    def __init__(self, enable: Iterable[str] = (), disable: Iterable[str] = ()) -> None:
+        self._enable, self._disable = tuple(enable), tuple(disable)
+        self._rules: Mapping[str, str] | None = None
+        self._plan: Plan | None = None
+        self._sessions: dict[str, Session] = {}
+        self._summaries = Summaries()
+        self._neighbours: Neighbours | None = None
+        self._errors: dict[str, tuple[Workspace, Document, int]] = {}
+
+    def findings(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+        """Every finding of a document, by place and rule."""
+        if document.fault is not None:
+            return unreadable(document)
+        session = self._updated(workspace, document)
+        if session is None:
+            return ()
+        session.run_late(self._world(workspace, document))
+        return self._placed(session, late=True)
+
+    def check_all(
+        self, workspace: Workspace, uris: Container[str] | None = None
+    ) -> Iterator[tuple[Document, tuple[Finding, ...]]]:
+        """The documents with these URIs (None: all) in path order; each is forgotten when it is done."""
+        for document in sorted(workspace.documents.values(), key=lambda one: one.path):
+            if uris is None or document.uri in uris:
+                found = self.findings(workspace, document)
+                self._count(workspace, document)
+                self._sessions.pop(document.uri, None)
+                yield document, found
+
+    def forget(self, uri: str) -> None:
+        """Free what is remembered of a document that was closed or deleted."""
+        self._sessions.pop(uri, None)
+        self._errors.pop(uri, None)
+        self._summaries.forget(uri)
+
+    # -- sessions ---------------------------------------------------------------------------------
+
+    def _updated(self, workspace: Workspace, document: Document) -> Session | None:
+        place = _place(document)
+        if place is None:
+            self._sessions.pop(document.uri, None)
+            return None
+        plan_ = self._current_plan(workspace)
+        session = self._sessions.get(document.uri)
+        if session is None or session.place != place or session.plan is not plan_ or _moved(session, workspace):
+            session = self._sessions[document.uri] = Session(plan_, place)
+        if session.document is not document or session.workspace is not workspace:
+            session.update(self._world(workspace, document), workspace)
+        return session
+
+    def _current_plan(self, workspace: Workspace) -> Plan:
+        rules = workspace.settings.rules
+        if self._plan is None or rules != self._rules:
+            self._rules = rules
+            self._plan = plan(Selection.of(self._enable, self._disable, rules))
+            self._errors.clear()
+        return self._plan
+
+    def _world(self, workspace: Workspace, document: Document) -> World:
+        if self._neighbours is None or self._neighbours.workspace is not workspace:
+            self._neighbours = Neighbours(workspace, self._summaries)
+        return World(document, self._neighbours, lambda key: self._errors_of(workspace, key))
+
+    # -- findings ---------------------------------------------------------------------------------
+
+    def _placed(self, session: Session, late: bool) -> tuple[Finding, ...]:
+        assert session.document is not None
+        assert session.workspace is not None
+        documents = session.workspace.documents
+        return Placing(session.document, session.plan.levels, documents.get).findings(
+            session.speaking(late), session.broken
+        )
+
+    def _errors_of(self, workspace: Workspace, key: str) -> int:
+        document = workspace.by_key(key)
+        return 0 if document is None else self._count(workspace, document)
+
+    def _count(self, workspace: Workspace, document: Document) -> int:
+        """The errors of a workflow, counted once for each pair of versions."""
+        known = self._errors.get(document.uri)
+        if known is not None and known[0] is workspace and known[1] is document:
+            return known[2]
+        if document.fault is not None:
+            count = 1
+        else:
+            session = self._updated(workspace, document)
+            found = () if session is None else self._placed(session, late=False)
+            count = sum(one.severity is Severity.ERROR and one.rule not in _NOT_ITS_OWN for one in found)
+        self._errors[document.uri] = (workspace, document, count)
+        return count
+
+
+def _place(document: Document) -> str | None:
+    match document.format:
+        case "workflow":
+            return "document" if document.tree.root_kind == "mapping" else "root"
+        case "lookalike":
+            return "lookalike"
+        case _:
+            return None
+
+
+def _moved(session: Session, workspace: Workspace) -> bool:
+    """Whether the folder itself is another one: other roots, other providers."""
+    old = session.workspace
+    return old is not None and (old.roots != workspace.roots or old.settings.providers != workspace.settings.providers)

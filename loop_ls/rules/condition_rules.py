@@ -1,0 +1,99 @@
+"""The `if` of a step (5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.index.element import Element, Slot
+from loop_ls.rules.finding import Severity
+from loop_ls.rules.registry import rule
+from loop_ls.rules.site import Draft, draft, node_span
+from loop_ls.rules.wording import shortened
+from loop_ls.rules.written import own_slots
+
+
+def _conditions(element: Element) -> Iterator[Slot]:
+    return (slot for slot in own_slots(element) if slot.kind == "if" and slot.condition is not None)
+
+
+@rule("WF212", "if-comparison", Severity.INFORMATION, on="element", local=True, profile="compat")
+def if_comparison(element: Element) -> Iterator[Draft]:
+    """An `if` that compares.
+
+    It works here; mcp-cli takes `${{ x == "v" }}` for false and `{{x}} == 'v'` for true, always.
+
+    Bad::
+        steps:
+          - {name: check, run: "Is {{input}} polite? Answer yes or no."}
+          - name: greet
+            needs: [check]
+            if: "{{check}} == 'yes'"
+            run: "Greet {{input}}"
+    Good::
+        steps:
+          - {name: check, run: "Is {{input}} polite? Answer yes or nothing."}
+          - name: greet
+            needs: [check]
+            if: "{{check}}"
+            run: "Greet {{input}}"
+    """
+    for slot in _conditions(element):
+        condition = slot.condition
+        if condition is not None and condition.kind == "compare":
+            always = "false" if condition.expression else "true"
+            yield draft(element.piece, node_span(slot.scalar), f"mcp-cli takes this comparison for {always}, always")
+
+
+@rule("WF213", "if-operator", Severity.WARNING, on="element", local=True)
+def if_operator(element: Element) -> Iterator[Draft]:
+    """An `if` with an operator or call that does not exist.
+
+    There are `==` and `!=` between one variable and one text, and a variable on its own. A step that
+    asks a model for the combined answer does the rest.
+
+    Bad::
+        steps:
+          - {name: check, run: "Is {{input}} polite? Answer yes or no."}
+          - name: greet
+            needs: [check]
+            if: "{{check}} && {{input}}"
+            run: "Greet {{input}}"
+    Good::
+        steps:
+          - {name: check, run: "Is {{input}} polite? Answer yes or no."}
+          - name: greet
+            needs: [check]
+            if: "{{check}} == 'yes'"
+            run: "Greet {{input}}"
+    """
+    for slot in _conditions(element):
+        condition = slot.condition
+        if condition is not None and condition.unsupported:
+            message = (
+                f"`{shortened(condition.unsupported)}` does not exist in `if`: compare one variable "
+                "with `==` or `!=`, or write a variable on its own"
+            )
+            yield draft(element.piece, node_span(slot.scalar), message)
+
+
+@rule("WF214", "constant-if", Severity.INFORMATION, on="element", local=True)
+def constant_if(element: Element) -> Iterator[Draft]:
+    """An `if` without any variable: it is always true, or always false.
+
+    Bad::
+        steps:
+          - name: greet
+            if: "true"
+            run: "Greet {{input}}"
+    Good::
+        steps:
+          - name: greet
+            if: "{{input}}"
+            run: "Greet {{input}}"
+    """
+    for slot in _conditions(element):
+        condition = slot.condition
+        if condition is not None and condition.kind == "text" and not condition.unsupported and not slot.islands:
+            false = slot.scalar.text.strip().casefold() in ("", "0", "false")
+            message = f"this `if` holds no variable, so it is always {'false' if false else 'true'}"
+            yield draft(element.piece, node_span(slot.scalar), message)

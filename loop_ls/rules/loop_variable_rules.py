@@ -1,0 +1,226 @@
+"""`loop.*`: where it exists and what it is called (5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from loop_ls.index.element import Element, Use
+from loop_ls.index.loop_variables import ALIASES, NAMES, LoopVariable, Where, variables_of
+from loop_ls.rules import fixes
+from loop_ls.rules.finding import Severity, Tier
+from loop_ls.rules.registry import rule
+from loop_ls.rules.site import Draft, draft
+from loop_ls.rules.view import View
+from loop_ls.rules.written import own_uses, placeholder
+
+Mode = Literal["refine", "iterate"]
+
+#: The counterpart in the other mode, as far as there is one.
+_OTHER_MODE = {
+    "loop.iteration": {"with": "loop.index", "callee": "loop.index", "after": "loop.iterations"},
+    "loop.iterations": {"after": "loop.iteration", "with": "loop.iteration", "callee": "loop.iteration"},
+    "loop.index": {"with": "loop.iteration", "callee": "loop.iteration", "until": "loop.iteration"},
+    "loop.current": {"with": "loop.last.output", "callee": "loop.last.output"},
+    "loop.last.output": {},
+    "loop.history": {},
+}
+
+
+def _loop_uses(element: Element) -> Iterator[Use]:
+    return (use for use in own_uses(element) if use.name.startswith("loop.") and use.name in NAMES)
+
+
+def _places(element: Element, use: Use, view: View) -> list[tuple[Mode, Where]]:
+    """The loops whose variables a use may mean, each with its role there."""
+    if use.slot.of_loop:
+        inside: Where = use.slot.kind if use.slot.kind in ("with", "items", "until") else "with"
+        return [] if element.loop_mode is None else [(element.loop_mode, inside)]
+    found: list[tuple[Mode, Where]] = [
+        (loop.loop_mode, "after") for loop in view.loops_before(element) if loop.loop_mode is not None
+    ]
+    found += [(call.loop_mode, "callee") for call in view.callers().loops if call.loop_mode is not None]
+    return found
+
+
+def _exists(name: str, places: list[tuple[Mode, Where]]) -> bool:
+    return any(name == variable.name for mode, where in places for variable in _variables(mode, where))
+
+
+def _variables(mode: Mode, where: Where) -> tuple[LoopVariable, ...]:
+    return variables_of(mode, "with" if where == "items" else where)
+
+
+@rule("WF506", "no-loop-here", Severity.WARNING, on="element")
+def no_loop_here(element: Element, view: View) -> Iterator[Draft]:
+    """A loop variable where no loop can supply it.
+
+    Loop variables exist in the `with`, `items` and `until` of a loop, in the workflow that a loop
+    calls, and, some of them, in steps after the loop. `loop.last.output` and `loop.history` end with
+    the loop; its `accumulate` variable keeps all outputs.
+
+    Bad::
+        steps:
+          - {name: greet, run: "Greet {{input}} for the {{loop.iteration}}th time"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        steps:
+          - {name: print, needs: [polish], run: "After {{loop.iteration}} rounds: {{polish}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    for use in _loop_uses(element):
+        if use.slot.of_loop:
+            continue
+        places = _places(element, use, view)
+        if _exists(use.name, places) or _rename(use.name, places) is not None:
+            continue
+        after = any(where == "after" for _, where in places)
+        if after:
+            way = " `accumulate` keeps all outputs." if use.name == "loop.history" else ""
+            message = f"`{use.name}` ends with its loop and does not exist in later steps.{way}".rstrip(".")
+        else:
+            message = f"no loop supplies `{use.name}`: none runs before this {element.kind}, and none calls this file"
+        yield draft(element.piece, placeholder(use), message)
+
+
+@rule("WF507", "other-loop-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,))
+def other_loop_variable(element: Element, view: View) -> Iterator[Draft]:
+    """A loop variable that is called otherwise in this kind of loop.
+
+    Refine loops have `loop.iteration`, `loop.output`, `loop.last.output` and `loop.history`; iterate
+    loops have `loop.index`, `loop.count`, `loop.current` and `loop.stats.*`. In the `with` of a refine
+    loop `loop.output` is the output before: `loop.last.output` says so.
+
+    Bad::
+        loops:
+          - name: each_line
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            with: {line: "{{loop.item}}"}
+            max_iterations: 50
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{line}}"}
+    Good::
+        loops:
+          - name: each_line
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            with: {line: "{{loop.current}}"}
+            max_iterations: 50
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{line}}"}
+    """
+    for use in _loop_uses(element):
+        places = _places(element, use, view)
+        if not places:
+            continue
+        if _exists(use.name, places):
+            if use.slot.of_loop and use.slot.kind == "with" and use.name == "loop.output":
+                message = "there is no output of this iteration yet: `loop.output` is that of the one before here"
+                yield _found(element, use, message, "loop.last.output", Severity.INFORMATION)
+            continue
+        better = _rename(use.name, places)
+        if better is not None:
+            alias = ALIASES.get(use.name) == better
+            kind = "is called" if alias else f"does not exist in {_kind(places)}; there it is"
+            yield _found(element, use, f"`{use.name}` {kind} `{better}`", better, None)
+        elif use.slot.of_loop:
+            yield _found(element, use, f"`{use.name}` does not exist in {_kind(places)}", None, None)
+
+
+def _rename(name: str, places: list[tuple[Mode, Where]]) -> str | None:
+    """What a loop variable is called at these places, if it has a counterpart there."""
+    alias = ALIASES.get(name)
+    if alias is not None and _exists(alias, places):
+        return alias
+    for _, where in places:
+        better = _OTHER_MODE.get(name, {}).get("with" if where == "items" else where)
+        if better is not None and _exists(better, places):
+            return better
+    return None
+
+
+def _kind(places: list[tuple[Mode, Where]]) -> str:
+    mode, where = places[0]
+    article = "an" if mode == "iterate" else "a"
+    return f"steps after {article} {mode} loop" if where == "after" else f"{article} {mode} loop"
+
+
+def _found(element: Element, use: Use, message: str, better: str | None, severity: Severity | None) -> Draft:
+    fix = (fixes.replace(element.piece, use.name_span, better, f"Change to `{better}`"),) if better else ()
+    return draft(element.piece, placeholder(use), message, severity, fixes=fix)
+
+
+@rule("WF513", "which-loop", Severity.INFORMATION, on="element")
+def which_loop(element: Element, view: View) -> Iterator[Draft]:
+    """`loop.iteration` or `loop.output` in a step behind several loops: it belongs to the loop that
+    ended last.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+          - {name: shorten, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        steps:
+          - {name: print, needs: [polish, shorten], run: "{{polish}}, {{shorten}}: {{loop.iteration}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        steps:
+          - {name: print, needs: [polish], run: "{{polish}}: {{loop.iteration}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    for use in _loop_uses(element):
+        if use.slot.of_loop or use.name not in ("loop.iteration", "loop.output"):
+            continue
+        before = view.loops_before(element)
+        if len(before) > 1:
+            names = " and ".join(f"`{loop.name}`" for loop in before[:3])
+            message = f"this step waits for several loops ({names}); `{use.name}` belongs to the one that ended last"
+            yield draft(element.piece, placeholder(use), message)
+
+
+@rule("WF514", "first-round-lost", Severity.INFORMATION, on="element", local=True, profile="compat")
+def first_round_lost(element: Element) -> Iterator[Draft]:
+    """`loop.last.output` or `loop.history` in `with`.
+
+    Here both are empty in iteration 1; mcp-cli does not know them yet and loses that iteration, or
+    never runs the loop at all.
+
+    Bad::
+        steps:
+          - name: polish
+            loop:
+              workflow: draft
+              with: {input: "{{input}} {{loop.last.output}}"}
+              max_iterations: 3
+              until: "The reply contains READY"
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        steps:
+          - name: polish
+            loop:
+              workflow: draft
+              max_iterations: 3
+              until: "The reply contains READY"
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    for use in _loop_uses(element):
+        if use.slot.of_loop and use.slot.kind == "with" and use.name in ("loop.last.output", "loop.history"):
+            lost = "the first iteration" if use.name == "loop.last.output" else "every iteration"
+            yield draft(element.piece, placeholder(use), f"mcp-cli does not know `{use.name}` yet and loses {lost}")

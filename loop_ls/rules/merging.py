@@ -1,0 +1,80 @@
+"""Joining a repeated top-level block with the first one of its name: the fix of WF005.
+
+Lines move as they are, comments and blank lines included; only their indentation is changed where
+the two blocks are indented differently.
+"""
+
+from __future__ import annotations
+
+from loop_ls.index.document import Document
+from loop_ls.rules.finding import TextEdit
+from loop_ls.syntax.piece import Piece
+from loop_ls.text.position import Position, Span
+
+
+def merged(document: Document, first: Piece, later: Piece) -> tuple[TextEdit, ...]:
+    """Nothing where a block is in flow style, empty, or where the document was read as a whole (its
+    pieces have no lines of their own): such blocks are joined by hand."""
+    try:
+        target, source = _lines(document, first), _lines(document, later)
+    except LookupError:
+        return ()
+    if target is None or source is None:
+        return ()
+    lines = document.text.lines
+    body = lines[source[0] + 1 : source[1]]
+    shift = _indent(lines[target[0] + 1 : target[1]]) - _indent(body)
+    moved = [_shifted(line, shift) for line in _without_trailing_blanks(body)]
+    end = _end_of_content(lines[: target[1]])
+    insertion = TextEdit(Span(Position(end, len(lines[end])), Position(end, len(lines[end]))), "\n" + "\n".join(moved))
+    return insertion, _removal(document, source)
+
+
+def _lines(document: Document, head: Piece) -> tuple[int, int] | None:
+    """First line of the block and the line behind its last one; None where it has no block items."""
+    pieces = document.tree.pieces
+    at = pieces.index(head)
+    stop = at + 1
+    while stop < len(pieces) and pieces[stop].kind == "item" and pieces[stop].section == head.section:
+        stop += 1
+    if stop == at + 1 or head.node is not None:
+        return None
+    start = document.tree.start_of(head)
+    end = document.tree.start_of(pieces[stop]) if stop < len(pieces) else len(document.text.lines)
+    return (start, end) if end > start + 1 else None
+
+
+def _removal(document: Document, source: tuple[int, int]) -> TextEdit:
+    start, end = source
+    lines = document.text.lines
+    if end < len(lines):
+        return TextEdit(Span(Position(start, 0), Position(end, 0)), "")
+    before = _end_of_content(lines[:start])
+    return TextEdit(Span(Position(before, len(lines[before])), document.text.end), "\n" if not lines[-1] else "")
+
+
+def _indent(lines: list[str]) -> int:
+    for line in lines:
+        if line.lstrip().startswith("-"):
+            return len(line) - len(line.lstrip(" "))
+    return 0
+
+
+def _shifted(line: str, shift: int) -> str:
+    if shift >= 0 or not line.strip():
+        return " " * shift + line if line.strip() else line
+    room = len(line) - len(line.lstrip(" "))
+    return line[min(-shift, room) :]
+
+
+def _without_trailing_blanks(lines: list[str]) -> list[str]:
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    return lines
+
+
+def _end_of_content(lines: list[str]) -> int:
+    at = len(lines) - 1
+    while at > 0 and not lines[at].strip():
+        at -= 1
+    return at

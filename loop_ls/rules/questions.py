@@ -1,0 +1,326 @@
+"""The questions that rules ask about a file as a whole, as plain functions of the world.
+
+Each is asked through `rules.view`, which keeps the answer. An answer has to compare equal as long as
+nothing changed that a rule could notice; only answers about places may hold elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from loop_ls.formats.block import Block, Pair
+from loop_ls.formats.providers import PROVIDERS
+from loop_ls.formats.spelling import nearest
+from loop_ls.formats.variables import producers
+from loop_ls.index.document import Document
+from loop_ls.index.element import Definition, Element, Stray, Use
+from loop_ls.index.head import Top
+from loop_ls.index.pieces import Facts
+from loop_ls.index.reading import strays_of
+from loop_ls.index.uris import folder_of, stem_of
+from loop_ls.rules.calls import Callee, Callers, Circle
+from loop_ls.rules.neighbours import Neighbours
+from loop_ls.rules.summary import AFTERWARDS
+from loop_ls.syntax.nodes import Node
+from loop_ls.syntax.piece import Piece
+from loop_ls.text.fault import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One file among others, as they are now. `errors_of` counts the errors of another workflow."""
+
+    document: Document
+    neighbours: Neighbours
+    errors_of: Callable[[str], int]
+
+
+class Known(NamedTuple):
+    """What a name means. `owner` is the step or loop that gives it its value: its own name, or that
+    of the loop whose outputs are accumulated. `times`: how often the name is defined. `order`: its
+    `execution_order`. `goes_on`: a loop with `on_failure: continue`."""
+
+    name: str
+    owner: str
+    kind: Literal["step", "loop", "accumulate"]
+    mode: str | None
+    loop_mode: Literal["refine", "iterate"] | None
+    times: int = 1
+    order: int | None = None
+    goes_on: bool = False
+
+
+def known(world: World, name: str) -> Known | None:
+    found = world.document.names.get(name)
+    return None if not found else _known(found[0], len(found))
+
+
+def _known(definition: Definition, times: int) -> Known:
+    element = definition.element
+    mode = "loop" if element.loop is not None else element.mode
+    order = element.node.execution_order
+    goes_on = element.loop is not None and element.loop.text("on_failure") == "continue"
+    return Known(definition.name, element.name, definition.kind, mode, element.loop_mode, times, order, goes_on)
+
+
+def places(world: World, name: str) -> tuple[Definition, ...]:
+    return world.document.names.get(name, ())
+
+
+def near_name(world: World, name: str) -> str | None:
+    names = world.document.names
+    return nearest(name, (known for known, found in names.items() if any(d.kind != "accumulate" for d in found)))
+
+
+def near_variable(world: World, name: str) -> str | None:
+    return nearest(name, ("input", *world.document.names))
+
+
+def is_mentioned(world: World, name: str, by_others_than: Element) -> bool:
+    return any(element is not by_others_than for element in world.document.mentioned().get(name, ()))
+
+
+def is_used(world: World, name: str) -> bool:
+    """Whether the result of this name is read anywhere; waiting for it does not count."""
+    return any(
+        name in producers(use.name) for element in world.document.mentioned().get(name, ()) for use in element.uses
+    )
+
+
+def first_use(world: World, name: str) -> tuple[Element, Use] | None:
+    return world.document.first_use(name)
+
+
+def users(world: World, name: str) -> tuple[Element, ...]:
+    return world.document.mentioning(name)
+
+
+def parameters(world: World) -> tuple[str, ...]:
+    return world.document.parameters
+
+
+def faults(world: World) -> tuple[Fault, ...]:
+    return world.document.tree.faults
+
+
+def root_kind(world: World) -> str:
+    return world.document.tree.root_kind
+
+
+# -- head -----------------------------------------------------------------------------------------
+
+
+def top(world: World, name: str) -> Top | None:
+    return world.document.head.get(name)
+
+
+def tops(world: World) -> tuple[Top, ...]:
+    return world.document.head.tops
+
+
+def expects(world: World, name: str) -> bool:
+    return world.document.head.meant(name)
+
+
+def has_entries(world: World) -> bool:
+    return world.document.has_entries()
+
+
+def odd_items(world: World) -> tuple[tuple[Piece, Node], ...]:
+    return tuple((piece, fault.node) for piece, facts in world.document.facts() for fault in facts.faults)
+
+
+def empty_sections(world: World) -> tuple[Top, ...]:
+    found: list[Top] = []
+    pieces: list[tuple[Piece, Facts] | None] = [*world.document.facts(), None]
+    for here, following in pairwise(pieces):
+        if here is None or here[1].top is None or here[0].kind != "head" or here[0].node is not None:
+            continue
+        if following is None or following[0].kind != "item" or following[0].section != here[0].section:
+            found.append(here[1].top)
+    return tuple(found)
+
+
+def stem(world: World) -> str | None:
+    return stem_of(world.document.path) if world.document.uri.startswith("file:") else None
+
+
+def default(world: World, name: str) -> Any:
+    block = world.document.execution
+    field = None if block is None else block.get(name)
+    if field is None:
+        return None
+    return bool(field.value) if isinstance(field.value, tuple) else field.value
+
+
+def has_env(world: World, name: str) -> bool:
+    return name in world.document.env
+
+
+def near_env(world: World, name: str) -> str | None:
+    return nearest(name, world.document.env)
+
+
+def settles_models(world: World) -> bool:
+    block = world.document.execution
+    return block is not None and _has(block, "provider") and _has(block, "model")
+
+
+def without_model(world: World) -> tuple[tuple[Element, tuple[str, ...]], ...]:
+    execution = world.document.execution
+    chain = execution is not None and _has(execution, "providers")
+    found = []
+    for element in world.document.elements:
+        if element.kind == "step" and (element.mode == "embeddings" or (element.mode == "run" and not chain)):
+            lacking = _lacking(element, execution)
+            if lacking:
+                found.append((element, lacking))
+    return tuple(found)
+
+
+def _lacking(element: Element, execution: Block | None) -> tuple[str, ...]:
+    """`embeddings` take each half from the nearest place that has it, and know no chain (2.9)."""
+    blocks = [element.block, *([execution] if execution is not None else [])]
+    if element.mode == "embeddings":
+        blocks += [block for block in (element.block.block("embeddings"),) if block is not None]
+    elif _has(element.block, "providers"):
+        return ()
+    return tuple(key for key in ("provider", "model") if not any(_has(block, key) for block in blocks))
+
+
+def _has(block: Block, key: str) -> bool:
+    """Whether a value is there; a faulty one counts (5.0), and so does a misspelt key."""
+    field = block.get(key)
+    if field is None:
+        return block.meant(key)
+    return bool(field.value) or bool(field.faults)
+
+
+def chain(world: World) -> tuple[str, ...]:
+    block = world.document.execution
+    if block is None:
+        return ()
+    links = tuple(link.text("provider") or "" for link in block.blocks("providers"))
+    return links or tuple(filter(None, (block.text("provider"),)))
+
+
+def strays(world: World, name: str) -> tuple[Stray, ...]:
+    found = world.document.head.get(name)
+    return () if found is None or found.field is None else tuple(strays_of(found.field, found.piece.lines))
+
+
+def constants(world: World) -> tuple[Pair, ...]:
+    return tuple(world.document.env.values())
+
+
+def is_read(world: World, name: str) -> bool:
+    return name in world.document.mentioned()
+
+
+def is_provider(world: World, name: str) -> bool:
+    return name in PROVIDERS or name in world.neighbours.workspace.settings.providers
+
+
+def provider_names(world: World) -> tuple[str, ...]:
+    return (*world.neighbours.workspace.settings.providers, *PROVIDERS)
+
+
+def models_of(world: World, provider: str) -> tuple[str, ...]:
+    known = world.neighbours.workspace.settings.providers.get(provider)
+    return () if known is None else known.models
+
+
+# -- order ----------------------------------------------------------------------------------------
+
+
+def depends_explicitly(world: World, element: Element, name: str) -> bool:
+    graph = world.document.graph
+    on = graph.index(name)
+    return on is not None and graph.depends_explicitly(world.document.position(element), on)
+
+
+def share_a_cycle(world: World, element: Element, name: str) -> bool:
+    graph, index = world.document.graph, world.document.position(element)
+    on = graph.index(name)
+    return on is not None and graph.depends(index, on) and graph.depends(on, index)
+
+
+def loops_before(world: World, element: Element) -> tuple[Known, ...]:
+    document = world.document
+    loops = (document.elements[i] for i in document.graph.loops_before(document.position(element)))
+    return tuple(Known(one.name, one.name, one.kind, "loop", one.loop_mode) for one in loops)
+
+
+def third_loop(world: World, element: Element) -> str | None:
+    document = world.document
+    index = document.graph.third(document.position(element))
+    return None if index is None else document.elements[index].name
+
+
+def loop_is_read(world: World, loop: Element) -> bool:
+    document = world.document
+    index = document.position(loop)
+    readers = {reader for name in AFTERWARDS for reader in document.mentioned().get(name, ())}
+    return any(
+        document.graph.depends(document.position(reader), index)
+        for reader in readers
+        if any(use.name in AFTERWARDS and not use.slot.of_loop for use in reader.uses)
+    )
+
+
+def cycles(world: World) -> tuple[tuple[Element, ...], ...]:
+    document = world.document
+    return tuple(tuple(document.elements[i] for i in cycle) for cycle in document.graph.cycles)
+
+
+def gives_result(world: World, element: Element) -> bool:
+    """Looked for from the end, so that the answer costs the same in a long file."""
+    elements = world.document.elements
+    last = next((one for one in reversed(elements) if one.kind == "step"), elements[-1] if elements else None)
+    return last is element
+
+
+def has_steps(world: World) -> bool:
+    return any(element.kind == "step" for element in world.document.elements)
+
+
+# -- other files ----------------------------------------------------------------------------------
+
+
+def callee(world: World, reference: str) -> Callee:
+    return world.neighbours.callee(world.document, reference)
+
+
+def errors_of(world: World, key: str) -> int:
+    return world.errors_of(key)
+
+
+def callers(world: World) -> Callers:
+    return world.neighbours.callers(world.document)
+
+
+def circle(world: World, element: Element) -> Circle | None:
+    return world.neighbours.circle(world.document, element)
+
+
+def innermost_runs(world: World, element: Element) -> int | None:
+    return world.neighbours.innermost_runs(world.document, element)
+
+
+def twin(world: World) -> str | None:
+    return world.neighbours.twin(world.document)
+
+
+def file_exists(world: World, path: str) -> bool:
+    """True for whatever cannot be looked up: a text that is no file yet, a path out of the workspace."""
+    if not world.document.uri.startswith("file:"):
+        return True
+    bases = (folder_of(world.document.path), world.neighbours.workspace.roots.workspace)
+    try:
+        return any(Path(base, path).exists() for base in bases)
+    except (OSError, ValueError):
+        return True

@@ -1,0 +1,136 @@
+"""One piece of checking work and what it found, kept until something changes that it looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from loop_ls.formats.block import Block
+from loop_ls.formats.workflow_keys import WORKFLOW
+from loop_ls.index.element import Element
+from loop_ls.index.head import Top
+from loop_ls.rules.questions import World
+from loop_ls.rules.registry import Check
+from loop_ls.rules.selection import Plan
+from loop_ls.rules.site import Draft, Site, block_sites, sites
+from loop_ls.rules.view import View
+from loop_ls.syntax.nodes import Mapping
+from loop_ls.syntax.piece import Piece
+from loop_ls.text.position import span
+
+Found = tuple[tuple[Check, Draft], ...]
+Work = Callable[[View], Iterator[tuple[Check, Draft]]]
+
+
+class Unit:
+    """`view` is None for work that looks at nothing but its own piece, and so is done once."""
+
+    __slots__ = ("found", "placed", "view", "work")
+
+    def __init__(self, work: Work | None = None) -> None:
+        self.work = work
+        self.view: View | None = None
+        self.found: Found = ()
+        #: findings made of `found`, with the starts of the pieces they were made for
+        self.placed: tuple[tuple[int, ...], tuple[Any, ...]] | None = None
+
+    def run(self, world: World) -> None:
+        assert self.work is not None
+        self.view = View(world)
+        self.found = tuple(self.work(self.view))
+        self.placed = None
+
+
+#: Rules of whole pieces have no block to look at.
+_NO_BLOCK = Block(WORKFLOW, Mapping(span(0, 0, 0, 0), ()), {})
+
+
+def local_unit(found: Iterable[tuple[Check, Draft]]) -> Unit:
+    unit = Unit()
+    unit.found = tuple(found)
+    return unit
+
+
+# -- local work: nothing but the piece ----------------------------------------------------------
+
+
+def local_of_piece(plan: Plan, piece: Piece) -> Iterator[tuple[Check, Draft]]:
+    site = Site(piece, _NO_BLOCK)
+    for check in plan.local.get("tree", ()):
+        for draft in check.run(site):
+            yield check, draft
+
+
+def local_of_element(plan: Plan, element: Element) -> Iterator[tuple[Check, Draft]]:
+    for check in plan.local.get("element", ()):
+        for draft in check.run(element):
+            yield check, draft
+    for site in sites(element):
+        yield from _local_of_site(plan, site)
+
+
+def local_of_top(plan: Plan, top: Top) -> Iterator[tuple[Check, Draft]]:
+    """A top-level key is checked like a block that holds it alone."""
+    if top.field is None:
+        return
+    node = Mapping(top.entry.key.span, (top.entry,))
+    yield from _local_of_site(plan, Site(top.piece, Block(WORKFLOW, node, {top.name: top.field})))
+    for site in _inner_sites(top):
+        yield from _local_of_site(plan, site)
+
+
+def _inner_sites(top: Top) -> Iterator[Site]:
+    if top.field is not None and isinstance(top.field.value, Block):
+        yield from block_sites(top.piece, top.field.value)
+
+
+def _local_of_site(plan: Plan, site: Site) -> Iterator[tuple[Check, Draft]]:
+    for place in ("*", site.block.shape.name):
+        for check in plan.local.get(place, ()):
+            for draft in check.run(site):
+                yield check, draft
+
+
+# -- wide work: whatever looks beyond the piece -------------------------------------------------
+
+
+def wide_of_element(plan: Plan, element: Element) -> Work:
+    def work(view: View) -> Iterator[tuple[Check, Draft]]:
+        for check in plan.wide.get("element", ()):
+            for draft in check.run(element, view):
+                yield check, draft
+        for site in sites(element):
+            yield from _wide_of_site(plan, site, view)
+
+    return work
+
+
+def late_of_element(plan: Plan, element: Element) -> Work:
+    def work(view: View) -> Iterator[tuple[Check, Draft]]:
+        for check in plan.last:
+            for draft in check.run(element, view):
+                yield check, draft
+
+    return work
+
+
+def wide_of_top(plan: Plan, top: Top) -> Work:
+    def work(view: View) -> Iterator[tuple[Check, Draft]]:
+        for site in _inner_sites(top):
+            yield from _wide_of_site(plan, site, view)
+
+    return work
+
+
+def _wide_of_site(plan: Plan, site: Site, view: View) -> Iterator[tuple[Check, Draft]]:
+    for check in plan.wide.get(site.block.shape.name, ()):
+        for draft in check.run(site, view):
+            yield check, draft
+
+
+def of_document(check: Check) -> Work:
+    def work(view: View) -> Iterator[tuple[Check, Draft]]:
+        for draft in check.run(view):
+            yield check, draft
+
+    return work
