@@ -18,6 +18,9 @@ def element_text(workspace: Workspace, document: Document, element: Element) -> 
         parts.append(f"“{excerpt(prompt, 200)}”")
     if element.kind == "step" and element.loop is None:
         parts += _step_facts(document, element)
+    merged = [f"`{field.key.name}`" for field in element.block.fields.values() if field.entry.merged]
+    if merged:
+        parts.append(f"Merged in from an anchor: {listed(merged)}.")
     waits = _waits(document, element)
     if waits:
         parts.append(f"Waits for {listed([f'`{name}`' for name in waits])}.")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from loop_ls.features.words import excerpt, listed
+from loop_ls.formats.spelling import nearest
 from loop_ls.index.element import Element
-from loop_ls.index.scope import Variable
+from loop_ls.index.loop_variables import NAMES
+from loop_ls.index.scope import Scope, Variable
+from loop_ls.index.workspace import Call
 
 #: The values over the first three iterations (spec C1), where the place is inside the loop.
 _BY_ITERATION = {
@@ -49,6 +54,31 @@ def variable_text(variable: Variable, in_loop: str | None = None) -> str:
     elif variable.waits and variable.element is not None and variable.kind != "loop":
         parts.append(f"Using it here makes this wait for `{variable.element.name}`.")
     return "\n\n".join(parts)
+
+
+def unknown_text(name: str, scope: Scope, callers: tuple[Call, ...]) -> str:
+    """A name that nothing defines here: a parameter where it is simple, else a slip."""
+    head = f"**`{{{{{name}}}}}`**"
+    if "." not in name and callers:
+        return f"{head} — parameter\n\nNo caller supplies it; it stays as it is written."
+    if "." not in name:
+        return f"{head} — parameter\n\nNothing in this file defines it: the caller hands it over in `with`."
+    known = nearest(name, _like(name, scope))
+    near = f" Did you mean `{{{{{known}}}}}`?" if known else ""
+    return f"{head} does not exist here.{near}"
+
+
+def _like(name: str, scope: Scope) -> Iterable[str]:
+    """The dotted names that may have been meant."""
+    match name.partition(".")[0]:
+        case "env":
+            return (f"env.{key}" for key in scope.document.env)
+        case "loop":
+            return NAMES
+        case "step":
+            return (f"step.{known}" for known in scope.document.names)
+        case _:
+            return ()
 
 
 def producer_text(element: Element) -> str:

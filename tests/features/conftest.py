@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from loop_ls.features.completion import complete
-from loop_ls.features.values import Completions, Item
+from loop_ls.features.definition import definition
+from loop_ls.features.hover import hover
+from loop_ls.features.values import Completions, Hover, Item
 from loop_ls.index.document import Document
 from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
@@ -43,6 +45,28 @@ class Asked:
     def at(self) -> Position:
         assert self.fixture.cursor is not None
         return self.fixture.cursor.position
+
+    # -- hover and definition -----------------------------------------------------------------------
+
+    @cached_property
+    def hover(self) -> Hover | None:
+        return hover(self.workspace, self.document, self.at, self.settings)
+
+    @property
+    def told(self) -> str:
+        return self.hover.text if self.hover is not None else ""
+
+    @property
+    def targets(self) -> list[str]:
+        """`file:line text` of everything that the place leads to."""
+        by_uri = {document.uri: (path, document) for path, document in self.documents.items()}
+        out = []
+        for link in definition(self.workspace, self.document, self.at):
+            path, document = by_uri[link.uri]
+            assert link.target.start <= link.name.start <= link.name.end <= link.target.end
+            assert link.origin.contains(self.at)
+            out.append(f"{path}:{link.name.start.line + 1} {document.text.slice(link.name)}")
+        return out
 
     # -- completion -------------------------------------------------------------------------------
 
