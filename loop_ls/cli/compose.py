@@ -25,7 +25,7 @@ GRACE_MS = 60_000
 
 def build(folder: Path, providers: Providers) -> Engine:
     preparer = WorkflowPreparer(folder, validate)
-    return Engine(folder, {"workflow": WorkflowProgram()}, providers.door, preparer, DbosOwner(folder))
+    return Engine(folder, {"workflow": WorkflowProgram()}, providers.door, preparer, DbosOwner(folder, patience=0.5))
 
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:

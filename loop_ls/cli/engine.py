@@ -129,9 +129,12 @@ def _foreground(args: argparse.Namespace) -> int:
     except FolderRefused as refused:
         return _failed(FAILED, refused.message, refused.hint)
     try:
-        return _serve(folder, args)
+        status = _serve(folder, args)
     finally:
         folder.release()
+    sys.stderr.flush()
+    # Everything is on the disk; what libraries left sleeping in threads would hold the process up.
+    os._exit(status)
 
 
 def _serve(folder: object, args: argparse.Namespace) -> int:

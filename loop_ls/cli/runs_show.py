@@ -59,17 +59,24 @@ def state(found: Answer) -> None:
 
 
 def history(answer: Answer, full: bool = False) -> None:
-    """Every iteration of every loop: verdict, question, answer, output, cost."""
+    """Steps and iterations as they began: verdict, question, answer, output, cost."""
     found: Answer = answer["state"]
     state(found)
-    for stage in answer.get("stages") or []:
-        if stage.get("mode") != "loop":
-            said = first_line(str(stage.get("output") or (stage.get("error") or {}).get("message") or ""))
-            print(f"\n  step {shown(str(stage['name']))}  {stage['status']}  {fitted(said, WIDTH)}".rstrip())
-    for row in answer["history"]:
-        _iteration_of(row, full)
+    steps = [stage for stage in answer.get("stages") or [] if stage.get("mode") != "loop"]
+    for row in sorted([*steps, *answer["history"]], key=lambda row: str(row.get("started_at"))):
+        if "iteration_number" in row:
+            _iteration_of(row, full)
+        else:
+            _step_of(row, full)
     if found.get("endedAt"):
         print(f"\n{ending(found)}")
+
+
+def _step_of(row: Answer, full: bool) -> None:
+    state = "" if row["status"] == "completed" else f"  {row['status']}"
+    print(f"\n  {shown(str(row['name']))}{state}")
+    _block("  ", "output", row.get("output"), full)
+    _block("  ", "error", (row.get("error") or {}).get("message"), True)
 
 
 def _iteration_of(row: Answer, full: bool) -> None:
@@ -80,6 +87,8 @@ def _iteration_of(row: Answer, full: bool) -> None:
     local = ", decided locally" if row.get("local") else ""
     head = f"{shown(str(row['loop']))} iteration {row['iteration_number']}{limit}{again}"
     print(f"\n{indent}{'  '.join(part for part in (head, mark + local, money(row.get('usd'))) if part)}")
+    for stage in row.get("stages") or [] if full else []:
+        _block(indent, str(stage["name"]), stage.get("output"), full)
     _block(indent, "output", row.get("output"), full)
     if row.get("error"):
         _block(indent, "error", row["error"].get("message"), True)

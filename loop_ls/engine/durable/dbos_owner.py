@@ -28,8 +28,10 @@ UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
 class DbosOwner:
     """One per process: DBOS itself is. `folder` is the locked data folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "dbos.db"
+    def __init__(self, folder: Path, patience: float | None = None) -> None:
+        """`patience` bounds the closing, for a process that ends anyway: DBOS waits for its sleeping
+        threads, up to ten seconds, and nothing that it would lose counts."""
+        self.path, self._patience = folder / "dbos.db", patience
         self._run: RunToEnd | None = None
         self._workflow: Any = None
         # DBOS makes its own threads the loop's default ones; opening and closing must not need them.
@@ -108,7 +110,8 @@ class DbosOwner:
 
     async def close(self) -> None:
         self._run = None
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._destroy)
+        closing = asyncio.get_running_loop().run_in_executor(self._thread, self._destroy)
+        await asyncio.wait({closing}, timeout=self._patience)
         self._thread.shutdown(wait=False)
 
     def _destroy(self) -> None:
