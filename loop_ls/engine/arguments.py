@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loop_ls.engine.interpolation import interpolate
-from loop_ls.engine.scope import RESERVED, Scope
+from loop_ls.engine.scope import Scope
 from loop_ls.formats.workflow import Argument
 
 
@@ -41,7 +41,7 @@ def build_arguments(written: Mapping[str, Argument] | None, scope: Scope, withou
     plain, unknown = _interpolated(written, scope)
     texts = {key: as_text(value) for key, value in plain.items()}
     lines = "\n".join(f"{key}: {text}" for key, text in texts.items())
-    return Arguments(_usable(texts), texts.get("input", lines), unknown)
+    return Arguments(texts, texts.get("input", lines), unknown)
 
 
 def build_item_arguments(written: Mapping[str, Argument] | None, item: Argument, scope: Scope) -> Arguments:
@@ -49,7 +49,7 @@ def build_item_arguments(written: Mapping[str, Argument] | None, item: Argument,
     plain, unknown = _interpolated(written or {}, scope)
     plain["item"] = item
     texts = {key: as_text(value) for key, value in plain.items()}
-    return Arguments(_usable(texts), _compact(plain, sort_keys=True), unknown)
+    return Arguments(texts, _compact(plain, sort_keys=True), unknown)
 
 
 def as_text(value: Argument) -> str:
@@ -80,10 +80,6 @@ def _interpolated(written: Mapping[str, Argument], scope: Scope) -> tuple[dict[s
                 return value
 
     return {key: fill(value) for key, value in written.items()}, tuple(unknown)
-
-
-def _usable(texts: Mapping[str, str]) -> dict[str, str]:
-    return {key: text for key, text in texts.items() if key not in RESERVED and key != "input"}
 
 
 def _compact(value: Argument, sort_keys: bool = False) -> str:

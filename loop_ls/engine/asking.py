@@ -5,6 +5,7 @@ A failed call is an answer too: it is kept, so a replay does not pay for it agai
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -60,10 +61,10 @@ async def ask(
     failed: list[str] = []
     answer: Json = None
     for number, target in enumerate(question.targets, 1):
-        request = question.request(target)
+        key = question.key if number == 1 else f"{question.key}.{number}"
         answer = await recorder.call(
-            question.key if number == 1 else f"{question.key}.{number}",
-            partial(_asked, request, question, models, recorder),
+            key,
+            partial(_asked, key, question.request(target), question, models, recorder),
             lambda answer: [*_facts(answer, question), *(() if "error" in answer else then(answer["text"]))],
             before if number == 1 else (),
         )
@@ -76,22 +77,26 @@ async def ask(
     raise Failure(error["code"], "; ".join(failed), error.get("hint", ""), place=question.place.key)
 
 
-async def _asked(request: ModelRequest, question: Question, models: Models, recorder: Recorder) -> Json:
+async def _asked(key: str, request: ModelRequest, question: Question, models: Models, recorder: Recorder) -> Json:
     """One call as a JSON value: the reply, or the error that came instead."""
-    waits: list[Json] = []
+    notes: list[asyncio.Future[None]] = []
 
     def on_text(text: str) -> None:
         recorder.stream(text, **question.shown)
 
     def on_wait(wait: Waiting) -> None:
-        waits.append({"attempt": wait.attempt, "delay": wait.delay, "because": wait.because})
+        """Whoever watches sees at once why nothing happens, and that the text so far is void."""
+        because = Error(code="waiting", message=wait.because)
+        fact = Retrying(attempt=wait.attempt, because=because, delay=wait.delay).fact(question.place)
+        notes.append(asyncio.ensure_future(recorder.record(f"{key}:wait{wait.attempt}", [fact])))
 
     try:
-        reply = await models.ask(request, on_text, on_wait)
+        return _reply(await models.ask(request, on_text, on_wait))
     except ModelFailure as failure:
         error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        return {"error": error, "provider": request.provider, "model": request.model, "waits": waits}
-    return {**_reply(reply), "waits": waits}
+        return {"error": error, "provider": request.provider, "model": request.model}
+    finally:
+        await asyncio.gather(*notes)
 
 
 def _reply(reply: ModelReply) -> dict[str, Json]:
@@ -109,9 +114,6 @@ def _reply(reply: ModelReply) -> dict[str, Json]:
 
 def _facts(answer: Json, question: Question) -> Iterable[Fact]:
     place = question.place
-    for wait in answer["waits"]:
-        because = Error(code="busy", message=wait["because"])
-        yield Retrying(attempt=wait["attempt"], because=because, delay=wait["delay"]).fact(place)
     call = {"provider": answer["provider"], "model": answer["model"], "purpose": question.purpose}
     if "error" in answer:
         yield Call(**call, error=Error(**answer["error"])).fact(place)

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from loop_ls.engine.ports import Failure
 from loop_ls.formats.read import read_workflow
-from loop_ls.formats.workflow import Workflow
+from loop_ls.formats.workflow import Element, Workflow
+from loop_ls.index.graph import run_order
 from loop_ls.index.resolve import resolve_key, suggestions
 
 
@@ -20,6 +21,7 @@ class Library:
     def __init__(self, texts: Mapping[str, str], keys: Mapping[str, str]) -> None:
         self._texts, self._keys = texts, keys
         self._read: dict[str, Workflow] = {}
+        self._order: dict[str, tuple[Element, ...]] = {}
 
     def workflow(self, key: str) -> Workflow:
         """The workflow with this key, as values. Raises `Failure` when its file cannot be run."""
@@ -32,6 +34,12 @@ class Library:
                 raise Failure("file_has_errors", message, f"`loop-ls check {self._keys[key]}` shows all that is wrong")
             self._read[key] = found
         return self._read[key]
+
+    def order(self, key: str) -> tuple[Element, ...]:
+        """The elements of a workflow in the order of a sequential run (4.2). Worked out once."""
+        if key not in self._order:
+            self._order[key] = run_order(self.workflow(key))
+        return self._order[key]
 
     def path(self, key: str) -> str:
         """The file of a workflow, relative to the root."""

@@ -49,7 +49,7 @@ class Scope:
             found = self._dotted(head, rest)
             if found is not None:
                 return found
-            return self.parts.get(name, self.results.get(name))
+            return self.parts.get(name, self.results.get(name, self.arguments.get(name)))
         if name in RESERVED:
             return None
         # A step takes an argument's name over as soon as it has finished (3.5).

@@ -16,17 +16,16 @@ from loop_ls.engine.bodies.elements import note_cancelled, run_element
 from loop_ls.engine.bodies.together import end
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.workflow import Element
-from loop_ls.index.graph import dependencies
+from loop_ls.formats.workflow import Element, Workflow
+from loop_ls.index.graph import Graph
+from loop_ls.index.workflow_nodes import nodes_of
 
 DEFAULT_WORKERS = 3
 
 
 async def run_parallel(frame: Frame, scope: Scope, elements: Sequence[Element]) -> dict[str, Finished]:
     """Run the elements, given in run order. Raises `Failure` where one fails the workflow."""
-    names = {element.name for element in elements}
-    waits = {element.name: dependencies(frame.workflow, element.name) & names for element in elements}
-    pool = _Pool(frame, scope, list(elements), waits)
+    pool = _Pool(frame, scope, list(elements), _waits(frame.workflow, elements))
     try:
         await pool.run()
     finally:
@@ -36,12 +35,23 @@ async def run_parallel(frame: Frame, scope: Scope, elements: Sequence[Element]) 
     return pool.finished
 
 
+def _waits(workflow: Workflow, elements: Sequence[Element]) -> dict[str, set[str]]:
+    """For each element, in run order, the names of everything that has to be finished first."""
+    graph = Graph.of(nodes_of(workflow))
+    number = {element.name: index for index, element in enumerate(workflow.elements)}
+    names = {element.name for element in elements}
+    return {
+        element.name: names.intersection(graph.node(i).name for i in graph.dependencies(number[element.name]))
+        for element in elements
+    }
+
+
 @dataclass(slots=True)
 class _Pool:
     frame: Frame
     scope: Scope
     waiting: list[Element]
-    waits: dict[str, frozenset[str]]
+    waits: dict[str, set[str]]
     running: dict[asyncio.Task[Finished], Element] = field(default_factory=dict)
     finished: dict[str, Finished] = field(default_factory=dict)
     failure: Failure | None = None

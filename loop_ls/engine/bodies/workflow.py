@@ -24,7 +24,6 @@ from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Failure, Models, Recorder
 from loop_ls.engine.scope import Scope
 from loop_ls.formats.workflow import Element, Loop, Step, Workflow
-from loop_ls.index.graph import run_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ async def run_workflow(frame: Frame, scope: Scope) -> Result:
 async def _run(frame: Frame, scope: Scope, only: Iterable[str] | None = None, target: str | None = None) -> Result:
     """Run the elements that are asked for; `target` is the one that gives the result, if one does."""
     scope = await _with_env(frame, scope)
-    elements = chosen(run_order(frame.workflow), only)
+    elements = chosen(frame.context.library.order(frame.key), only)
     in_turn = run_parallel if frame.workflow.execution.parallel else run_in_order
     finished = await in_turn(frame, scope, elements)
     whole = summed_up(frame.workflow, finished)

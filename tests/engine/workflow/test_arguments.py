@@ -124,6 +124,13 @@ async def test_WB_031_without_arguments_the_previous_output_is_the_input() -> No
     assert ran.prompts("work") == ["[]", "[A]", "[B]"]
 
 
+async def test_WB_031_empty_arguments_are_no_arguments() -> None:
+    main = "loops: [{name: l, workflow: work, max_iterations: 2, until: 'It says DONE', with: {}}]"
+    callee = "steps: [{name: work, run: '[{{input}}]'}]"
+    ran = await run({"main": main, "work": callee}, {"work": ["A", "B"], "judge": "NO"})
+    assert ran.prompts("work") == ["[]", "[A]"]
+
+
 async def test_WB_032_a_template_without_arguments_gives_empty_input() -> None:
     main = "steps: [{name: t, template: {name: work}}]"
     ran = await run({"main": main, "work": "steps: [{name: work, run: '[{{input}}]'}]"}, input="mine")
@@ -134,6 +141,16 @@ async def test_WB_033_the_callers_values_are_not_visible_in_a_callee() -> None:
     head = "env: {K: secret}\nsteps: [{name: before, run: hello}]"
     ran = await called("{a: '{{before}}'}", "{{input}} {{env.K}} {{before}}", head=head, input="mine")
     assert ran.prompt("work") == "a: ok {{env.K}} {{before}}"
+
+
+async def test_WB_033_a_template_does_not_hand_on_the_variables_of_a_loop() -> None:
+    files = {
+        "main": "loops: [{name: l, workflow: middle, max_iterations: 1, until: 'It says DONE'}]",
+        "middle": "steps: [{name: t, template: {name: work}}]",
+        "work": "steps: [{name: work, run: '{{loop.iteration}}'}]",
+    }
+    ran = await run(files, {"judge": "NO"})
+    assert ran.prompt("work") == "{{loop.iteration}}"
 
 
 async def test_WB_034_a_step_takes_over_the_name_of_an_argument_once_it_has_finished() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
-from loop_ls.testing.models import SILENCE, failure
-from loop_ls.testing.workflows import run
+from loop_ls.engine.ports import ModelReply, ModelRequest, Waiting
+from loop_ls.testing.models import SILENCE, ScriptedModels, failure
+from loop_ls.testing.workflows import lab, run
 
 CHAIN = "providers: [{provider: one, model: a}, {provider: two, model: b}, {provider: three, model: c}]"
 OTHER_CHAIN = "providers: [{provider: x, model: d}, {provider: y, model: e}]"
@@ -104,3 +106,36 @@ async def test_WB_119_a_callee_inherits_nothing() -> None:
     files["work"] = "execution: {provider: c, model: d}\nsteps: [{name: work, run: x}]"
     (request,) = (await run(files)).models.requests
     assert (request.provider, request.temperature) == ("c", 0.7)
+
+
+async def test_a_wait_of_the_provider_is_shown_at_once() -> None:
+    class Busy(ScriptedModels):
+        async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
+            on_wait(Waiting(2, 3, 30.0, "rate limit"))
+            await asyncio.sleep(30)
+            return await super().ask(request, on_text)
+
+    it = lab("steps: [{name: a, run: x}]")
+    it.models = Busy()
+    running = asyncio.ensure_future(it.run())
+    await asyncio.sleep(1)
+    (waiting,) = it.recorder.of("retrying")
+    assert (waiting["attempt"], waiting["delay"], waiting["because"]["message"]) == (2, 30.0, "rate limit")
+    assert (await running).output == "ok"
+
+
+async def test_missing_tools_are_told_once_for_each_step() -> None:
+    files = {
+        "main": "loops: [{name: l, workflow: work, max_iterations: 3, until: It says DONE}]",
+        "work": "steps: [{name: work, run: x, servers: [filesystem]}, {name: plain, run: x}]",
+    }
+    ran = await run(files, {"judge": "NO"})
+    assert [warning for warning in ran.warnings if "tools" in warning] == [
+        "`work` names servers or skills, which this engine does not connect yet: it has no tools"
+    ]
+
+
+async def test_text_is_shown_while_it_comes() -> None:
+    ran = await run("steps: [{name: a, run: x}]", {"a": "the answer"})
+    ((text, shown),) = ran.recorder.texts
+    assert (text, shown["step"], shown["place"]) == ("the answer", "a", "a")
