@@ -46,7 +46,8 @@ __all__ = ["complete", "describe"]
 
 def complete(workspace: Workspace, document: Document, at: Position, settings: Settings | None = None) -> Completions:
     """Everything that may stand at `at`. An empty list is an answer."""
-    asked = requests(workspace, document, at, settings)
+    known = document.format is not None or all(not line.strip() for line in document.text.lines[:50])
+    asked = requests(workspace, document, at, settings) if known else ()
     if not asked:
         return Completions(Span(at, at))
     braces = braces_at(asked[0].line, at.column)
@@ -107,7 +108,7 @@ def _for_a_file_that_is_none_yet(request: Request) -> Iterator[Item]:
     """An empty file may become a workflow, and a look-alike becomes one by its `$schema`; any other file
     is none of our business."""
     document, spot = request.document, request.spot
-    if document.format is None and all(not line.strip() for line in document.text.lines[:50]):
+    if document.format is None:
         yield from whole_file(spot, request.style)
     elif document.format == "lookalike" and spot.where is Where.KEY and not spot.path:
         yield from (item for item in keys(WORKFLOW, spot, request.style) if item.filter == "$schema")

@@ -8,7 +8,6 @@ from lsprotocol import types
 
 from loop_ls.features import completion
 from loop_ls.features.values import Item, ItemKind
-from loop_ls.server.routes.asked import asked
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -38,7 +37,7 @@ _MOST_TOLD = 50
 def register(server: LoopServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_COMPLETION)
     def complete(params: types.CompletionParams) -> Json | None:
-        opened = asked(server, params)
+        opened = server.session.find(params.text_document.uri)  # an empty file may become one of ours
         if opened is None:
             return None
         places = server.session.places(opened.document)
@@ -72,7 +71,7 @@ def _item(server: LoopServer, opened: OpenDocument, places: Places, span: Json, 
     found: Json = {
         "label": item.label,
         "kind": KINDS[item.kind],
-        "textEdit": {"range": span, "newText": item.text if snippet is None else snippet},
+        "textEdit": {"range": span if item.span is None else places.range(item.span), "newText": item.text if snippet is None else snippet},
         "insertTextMode": 1,
     }
     if snippet is not None:
