@@ -71,7 +71,10 @@ def _item(server: LoopServer, opened: OpenDocument, places: Places, span: Json, 
     found: Json = {
         "label": item.label,
         "kind": KINDS[item.kind],
-        "textEdit": {"range": span if item.span is None else places.range(item.span), "newText": item.text if snippet is None else snippet},
+        "textEdit": {
+            "range": span if item.span is None else places.range(item.span),
+            "newText": item.text if snippet is None else snippet,
+        },
         "insertTextMode": 1,
     }
     if snippet is not None:
