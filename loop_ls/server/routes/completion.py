@@ -43,6 +43,8 @@ def register(server: LoopServer) -> None:
         places = server.session.places(opened.document)
         at = places.read(params.position.line, params.position.character)
         found = completion.complete(opened.folder.workspace, opened.document, at, opened.folder.settings)
+        if not found.items and opened.document.format is None:
+            return None
         span = places.range(found.span)
         tell = not server.client.resolve_documentation and len(found.items) <= _MOST_TOLD
         return {
