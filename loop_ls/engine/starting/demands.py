@@ -12,7 +12,7 @@ from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.preflight import chosen
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.targets import step_targets
-from loop_ls.formats.workflow import Loop, Step, Target, Workflow
+from loop_ls.formats.workflow import Consensus, Loop, Step, Target, Workflow
 from loop_ls.index.document import Document
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -56,6 +56,9 @@ def chains(
                     yield from _judge(library, key, workflow, loop, judging)
                 case Step(mode=Loop() as loop):
                     yield from _judge(library, key, workflow, loop, judging)
+                case Step(mode=Consensus(executions=executions)):
+                    for each in executions:
+                        yield f"`{element.name}`", (Target(each.provider, each.model),)
                 case Step():
                     pass
 
