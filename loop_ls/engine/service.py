@@ -18,6 +18,7 @@ from loop_ls.engine.commands import obey
 from loop_ls.engine.control import Control
 from loop_ls.engine.events import RunState
 from loop_ls.engine.events.kinds import Recovered
+from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.feed import Feed
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
 from loop_ls.engine.live import LiveRun, Runs
@@ -65,9 +66,11 @@ class Engine:
         self._runs = Runs(self.journal)
         self.journal.listeners.append(self.feed.publish)
         for run_id, in_flight in (await self._runs.load()).items():
-            fact = Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight)).fact()
+            run = self._runs.live[run_id]
+            unsure = self.journal.storage.rebooted and run.state.status in WORKING
+            fact = Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight) or unsure).fact()
             self.journal.append(run_id, facts=[fact])
-            self._begin(self._runs.live[run_id])
+            self._begin(run)
         self._owned.put_nowait([run.run_id for run in self._runs])
         self._owning = asyncio.create_task(self._own())
 

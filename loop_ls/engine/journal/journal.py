@@ -1,7 +1,8 @@
 """The journal as the engine uses it: facts and answers in, events out, on the running loop.
 
-One thread writes; whatever has queued up becomes one transaction. Listeners hear of facts after they are
-on disk, in the order of their positions. Knows no run's meaning and no SQL.
+One thread writes; whatever has queued up becomes one transaction. What need not outlive a power failure
+is written at once when nothing is queued: no thread, no waiting for the disk. Listeners hear of facts
+after they are stored, in the order of their positions. Knows no run's meaning and no SQL.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Journal:
         self.listeners: list[Listener] = []
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
+        self._queued = 0  # entries of which nothing was heard yet
         self._closed = False
         self._readers = ThreadPoolExecutor(1, "journal-reader")
         self._thread = threading.Thread(target=self._write, name="journal-writer", daemon=True)
@@ -55,29 +57,34 @@ class Journal:
         facts: Sequence[Fact] = (),
         answer: Any = ...,
         keep: Mapping[str, str] | None = None,
+        durable: bool = True,
     ) -> asyncio.Future[list[Event]]:
-        """Queue an entry at once, in order; the future gives the facts it added once they are on
-        disk. Without `answer` the call of `key` begins. `keep` are texts by their hash, stored with
-        it. Nobody has to await it."""
+        """Queue an entry at once, in order; the future gives the facts it added once they are
+        stored. Without `answer` the call of `key` begins. `keep` are texts by their hash, stored with
+        it; `durable` as in `Entry`. Nobody has to await it."""
         texts = dict(keep or {})
         seen: list[Fact] = [(kind, plain(body)) for kind, body in facts]
         packed = [(kind, pack(body, texts)) for kind, body in seen]
         value = None if answer is ... else pack(answer, texts)
-        return self._put(Entry(run, key, value, packed, texts, self.clock()), seen)
+        return self._put(Entry(run, key, value, packed, texts, self.clock(), durable=durable), seen)
 
     def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:
         """Remember the folded state of a run that ended."""
         texts: dict[str, str] = {}
         packed = pack(plain(state), texts)
-        return self._put(Entry(run, snapshot=packed, texts=texts), [])
+        return self._put(Entry(run, snapshot=packed, texts=texts, durable=False), [])
 
     def _put(self, entry: Entry, facts: list[Fact]) -> asyncio.Future[list[Event]]:
         done: asyncio.Future[list[Event]] = self._loop.create_future()
         done.add_done_callback(_seen)
+        waiting = _Waiting(entry, facts, done)
         if self._closed:
             done.set_exception(JournalRefused("closed", "The journal is closed: the engine is leaving."))
+        elif entry.durable or self._queued:
+            self._queued += 1
+            self._queue.put(waiting)
         else:
-            self._queue.put(_Waiting(entry, facts, done))
+            self._loop.call_soon(self._tell, self._stored([waiting]), 0)  # the thread is idle
         return done
 
     def _write(self) -> None:
@@ -91,9 +98,10 @@ class Journal:
                 batch.append(found)
             results = self._stored(batch)
             try:
-                self._loop.call_soon_threadsafe(self._tell, results)
+                self._loop.call_soon_threadsafe(self._tell, results, len(results))
             except RuntimeError:
                 return  # the loop has ended: nobody is left to hear
+            self.storage.tidy()
             if leaving:
                 return
 
@@ -110,7 +118,8 @@ class Journal:
         # One entry of many may be at fault: the others must not suffer for it.
         return [result for waiting in batch for result in self._stored([waiting])]
 
-    def _tell(self, results: list[tuple[_Waiting, list[Row] | JournalRefused]]) -> None:
+    def _tell(self, results: list[tuple[_Waiting, list[Row] | JournalRefused]], queued: int) -> None:
+        self._queued -= queued
         for waiting, result in results:
             if isinstance(result, JournalRefused):
                 if not waiting.done.done():

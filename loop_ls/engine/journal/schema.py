@@ -15,6 +15,7 @@ FORMAT = 1
 APPLICATION = 0x4C4C4A31
 
 SCHEMA = """
+create table meta(name text primary key, value text);
 create table run(number integer primary key, id text not null unique, snapshot text);
 create table entry(run integer not null, key text not null, value text, primary key(run, key)) without rowid;
 create table fact(position integer primary key autoincrement, run integer not null, seq integer not null,

@@ -1,6 +1,6 @@
-"""The journal in one SQLite file: write-ahead log, every commit on disk before it counts.
+"""The journal in one SQLite file: write-ahead log, and what was paid for on disk before it counts.
 
-One connection writes, one reads; each has its own lock. Errors of the database become `JournalRefused`.
+One connection writes, one reads, one keeps the log short. Errors become `JournalRefused`.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.journal.boot import boot_mark
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import prepare
 from loop_ls.engine.journal.storage import Entry, Row, RunRow
@@ -23,6 +24,15 @@ ANSWER = (
 )
 
 
+#: The log is cleaned up by `tidy`, so that no commit has to wait for it.
+PRAGMAS = (
+    *("journal_mode = wal", "synchronous = full", "wal_autocheckpoint = 0"),
+    *("journal_size_limit = 1048576", "temp_store = memory"),
+)
+#: Transactions between two clean-ups of the write-ahead log (some hundred pages).
+TIDY = 256
+
+
 class SqliteStorage:
     """A `Storage` over `path`, made when it is not there."""
 
@@ -31,17 +41,29 @@ class SqliteStorage:
         self._reading = threading.Lock()
         self._known: dict[str, list[int]] = {}
         self._closed = False
+        self._durably, self._written = True, 0
         with _refusing():
             path.touch(0o600, exist_ok=True)
             self._writer = _open(path)
             prepare(self._writer)
-            self._reader = _open(path)
+            self._reader, self._keeper = _open(path), _open(path)
             self._reader.execute("pragma query_only = on")
+            self.rebooted = self._boot()
 
-    # -- writing: one thread ---------------------------------------------------------------------
+    def _boot(self) -> bool:
+        known = self._writer.execute("select value from meta where name = 'boot'").fetchone()
+        now = boot_mark()
+        self._writer.execute("insert or replace into meta values('boot', ?)", (now,))
+        return known is not None and known[0] != now
+
+    # -- writing ---------------------------------------------------------------------------------
 
     def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
+        durable = any(entry.durable for entry in batch)
         with _refusing():
+            if durable != self._durably:
+                self._writer.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
+                self._durably = durable
             self._writer.execute("begin immediate")
             try:
                 added = [self._add(entry) for entry in batch]
@@ -51,7 +73,14 @@ class SqliteStorage:
                 if self._writer.in_transaction:
                     self._writer.execute("rollback")
                 raise
+        self._written += 1
         return added
+
+    def tidy(self) -> None:
+        if self._written >= TIDY:
+            self._written = 0
+            with suppress(sqlite3.Error):  # tried again next time; a commit will say what is wrong
+                self._keeper.execute("pragma wal_checkpoint(passive)").fetchall()
 
     def _add(self, entry: Entry) -> list[Row]:
         known = self._known.get(entry.run) or self._learn(entry.run)
@@ -140,8 +169,8 @@ class SqliteStorage:
     def close(self) -> None:
         with self._reading:
             self._closed = True
-            self._reader.close()
-            self._writer.close()
+            for db in (self._reader, self._keeper, self._writer):
+                db.close()
 
     def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._reading, _refusing():
@@ -152,7 +181,7 @@ class SqliteStorage:
 
 def _open(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
-    for pragma in ("journal_mode = wal", "synchronous = full", "journal_size_limit = 1048576", "temp_store = memory"):
+    for pragma in PRAGMAS:
         db.execute(f"pragma {pragma}")
     return db
 

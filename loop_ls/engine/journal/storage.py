@@ -18,6 +18,9 @@ class Entry:
     `key` None: facts of control, always added. `value` None: the call of `key` begins; otherwise its
     answer. A key that begins twice, or is answered twice, adds nothing the second time. `snapshot` is
     the folded state of a run that ended: a cache, no fact.
+
+    `durable` False: must survive the end of this process at once, and a power failure only as soon as
+    a durable entry follows. Whatever was paid for is durable.
     """
 
     run: str
@@ -27,6 +30,7 @@ class Entry:
     texts: dict[str, str] = field(default_factory=dict)
     at: float = 0.0
     snapshot: str | None = None
+    durable: bool = True
 
 
 class Row(NamedTuple):
@@ -49,10 +53,20 @@ class RunRow(NamedTuple):
 
 
 class Storage(Protocol):
-    """Raises `JournalRefused`, nothing else. After a refusal nothing of that batch is stored."""
+    """Raises `JournalRefused`, nothing else. After a refusal nothing of that batch is stored.
+
+    `rebooted`: the machine was started anew since the journal was last open, so the last entries that
+    were not durable may be missing.
+    """
+
+    rebooted: bool
 
     def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
-        """Store all entries as one durable transaction: the facts that each one added."""
+        """Store all entries as one transaction: the facts that each one added. Calls never overlap."""
+        ...
+
+    def tidy(self) -> None:
+        """Housekeeping that nobody waits for, in a thread of its own, while others read and write."""
         ...
 
     def facts(self, run: str, after: int, limit: int) -> list[Row]:
