@@ -30,7 +30,18 @@ def build(folder: Path, providers: Providers) -> Engine:
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:
     """The errors of each document, as the checker finds them."""
-    return [[] for _ in documents]
+    from loop_ls.rules.check import Checker
+    from loop_ls.rules.finding import Severity
+
+    checker = Checker()
+    return [
+        [
+            Problem(finding.rule, finding.message, finding.span.start.line + 1)
+            for finding in checker.findings(workspace, document)
+            if finding.severity is Severity.ERROR
+        ]
+        for document in documents
+    ]
 
 
 def options(port: int | None, idle: float | None) -> Options:

@@ -15,6 +15,7 @@ from loop_ls.engine.journal.border import plain_text
 from loop_ls.formats.settings import Settings
 from loop_ls.index.discovery import candidates, find_roots, load_settings, read_text
 from loop_ls.index.document import Document
+from loop_ls.index.resolve import resolve_key
 from loop_ls.index.roots import Roots
 from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
@@ -58,11 +59,27 @@ class Snapshot:
         return self._documents[path]
 
     def workspace(self, paths: Iterable[str]) -> Workspace:
-        """These files, and every other file with one of their keys, as a workspace of their own."""
-        wanted = set(paths)
+        """These files, what they call, and every other file with one of their keys, as a workspace of
+        their own."""
+        wanted = self._reached(paths)
         twins = {path for files in self.keys.values() if wanted & set(files) for path in files}
         documents = (self.document(path) for path in sorted(wanted | twins))
         return Workspace.of(self.roots, [each for each in documents if each is not None], self.settings)
+
+    def _reached(self, paths: Iterable[str]) -> set[str]:
+        """These files and all that can be called from them, as far as that can be read."""
+        found = set(paths)
+        waiting = list(found)
+        while waiting:
+            path = waiting.pop()
+            document = self.document(path)
+            folder = self.roots.folder_of(f"{self.root}/{path}")
+            for reference in document.references if document is not None else ():
+                key = resolve_key(folder, reference, self.keys)
+                new = set(self.keys.get(key, ())) - found if key is not None else set()
+                found |= new
+                waiting += new
+        return found
 
     def key(self, path: str) -> str | None:
         return next((key for key, files in self.keys.items() if path in files), None)

@@ -1,0 +1,141 @@
+"""The installed command in folders of its own: real processes, real engines, no key."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from loop_ls.client.place import read_handover
+
+SCRIPT = Path(sys.executable).with_name("loop-ls")
+SECONDS = 90
+
+CALLEE = """\
+$schema: "workflow/v2.0"
+name: draft
+version: 1.0.0
+execution: {provider: scripted, model: m}
+steps:
+  - {name: write, run: "Write about {{topic}}. Before: {{before}}"}
+"""
+
+DEVELOP = """\
+$schema: "workflow/v2.0"
+name: develop_it
+version: 1.0.0
+description: A loop with a step behind it.
+execution: {provider: scripted, model: m}
+loops:
+  - name: develop
+    workflow: draft
+    with: {topic: "{{input}}", before: "{{loop.last.output}}"}
+    max_iterations: 5
+    until: "The text is good"
+steps:
+  - {name: report, needs: [develop], run: "Report on {{develop}}"}
+"""
+
+ONLY_LOOP = DEVELOP.partition("steps:")[0].replace("develop_it", "only_loop")
+
+ANSWERS = """\
+answers:
+  - when: {step: write}
+    say: ["draft one", "draft two", "draft three"]
+  - when: {purpose: judge}
+    say: ["NO", "NO", "YES"]
+  - when: {step: report}
+    say: "the report"
+"""
+
+
+@dataclass
+class Place:
+    """A workspace with its engine's data folder."""
+
+    root: Path
+    data: Path
+
+    def env(self, **more: str) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+        return kept | {"LOOP_LS_DATA_DIR": str(self.data), "NO_COLOR": "1", "COLUMNS": "100", **more}
+
+    def call(self, *words: str, stdin: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [SCRIPT, *words],
+            cwd=self.root,
+            env=self.env(**env),
+            input=stdin,
+            stdin=None if stdin is not None else subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=SECONDS,
+            check=False,
+        )
+
+    def popen(self, *words: str, **env: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [SCRIPT, *words],
+            cwd=self.root,
+            env=self.env(**env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        return path
+
+    def engine_pid(self) -> int | None:
+        found = read_handover(self.data)
+        return found.pid if found else None
+
+    def end(self) -> None:
+        pid = self.engine_pid()
+        if pid is None:
+            return
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+
+
+def fill(place: Place) -> None:
+    place.write("draft.yaml", CALLEE)
+    place.write("develop.yaml", DEVELOP)
+    place.write("develop.answers.yaml", ANSWERS)
+    place.write("only_loop.yaml", ONLY_LOOP)
+    place.write("only_loop.answers.yaml", ANSWERS)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """One engine for all tests of a module."""
+    base = tmp_path_factory.mktemp("shared")
+    place = Place(base / "project", base / "data")
+    place.root.mkdir()
+    fill(place)
+    yield place
+    place.end()
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[Place]:
+    """An engine of the test's own, not started yet."""
+    place = Place(tmp_path / "project", tmp_path / "data")
+    place.root.mkdir()
+    fill(place)
+    yield place
+    place.end()

@@ -1,0 +1,136 @@
+"""`loop-ls run` through the installed command: result, progress, exit codes, refusals."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from tests.cli.conftest import DEVELOP, Place
+
+SAYS_NO = 'answers:\n  - when: {purpose: judge}\n    say: "NO"\n  - say: "a draft"\n'
+
+
+def test_the_result_goes_to_standard_output_and_progress_elsewhere(shared: Place) -> None:
+    done = shared.call("run", "develop.yaml", "--input", "ships")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "the report\n"
+    told = done.stderr.splitlines()
+    assert "develop 1/5  NO   draft one" in told
+    assert "develop 3/5  YES  draft three" in told
+    assert "develop: ✓ condition met in iteration 3" in told
+    assert any("loop-ls runs show" in line for line in told)
+    assert not any("Condition evaluation" in line for line in told), "WB_096: only with --verbose"
+
+
+def test_WB_095_verbose_prints_each_evaluation_in_the_guides_shape(shared: Place) -> None:
+    done = shared.call("run", "--workflow", "develop_it", "--input-data", "ships", "--verbose")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("[INFO]")]
+    said = "[INFO] Condition evaluation: 'The text is good' -> "
+    assert lines == [said + "NO", said + "NO", said + "YES"]
+
+
+def test_one_loop_by_name_ends_with_its_condition(shared: Place) -> None:
+    done = shared.call("run", "develop.yaml", "--loop", "develop", "--input", "x", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert (found["ok"], found["reason"], found["iteration"]) == (True, "condition_met", 3)
+    assert found["output"] == "draft three"
+    assert done.stderr == ""
+
+
+def test_a_limit_is_no_success(shared: Place) -> None:
+    shared.write("limit.answers.yaml", SAYS_NO)
+    shared.write("limit.yaml", DEVELOP.replace("develop_it", "limit_it"))
+    done = shared.call("run", "limit.yaml", "--loop", "develop", "--input", "x", "--max-iterations", "2")
+    assert done.returncode == 3
+    assert "◼ limit reached after 2 iterations, condition not met" in done.stderr
+    assert "✓" not in done.stderr.replace("✓ write", "")
+    assert done.stdout == "a draft\n"
+
+
+def test_a_failure_is_one_sentence_and_what_to_do(shared: Place) -> None:
+    shared.write("bad.answers.yaml", "answers:\n  - say: {fail: auth}\n")
+    shared.write("bad.yaml", DEVELOP.replace("develop_it", "bad_it"))
+    done = shared.call("run", "bad.yaml", "--input", "x")
+    assert done.returncode == 4
+    assert done.stdout == ""
+    assert "✗ failed" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("word", "stdin"), [("-", "from stdin"), ("@in.txt", None), ("from argument", None)])
+def test_the_input_comes_from_where_it_is_said(shared: Place, word: str, stdin: str | None) -> None:
+    shared.write("in.txt", "from a file")
+    shared.write("echo.yaml", DEVELOP.partition("loops:")[0].replace("develop_it", "echo_it"))
+    path = shared.root / "echo.yaml"
+    path.write_text(path.read_text("utf-8") + 'steps: [{name: say, run: "{{input}}"}]\n', "utf-8")
+    done = shared.call("run", "echo.yaml", "--mock", "--input", word, stdin=stdin)
+    wanted = {"-": "from stdin", "@in.txt": "from a file"}.get(word, word)
+    assert wanted in done.stdout
+
+
+def test_a_mock_run_needs_neither_key_nor_answers(shared: Place) -> None:
+    shared.write("real.yaml", DEVELOP.replace("develop_it", "real_it").replace("scripted", "openai"))
+    shared.write("draft2.yaml", "")
+    done = shared.call("run", "real.yaml", "--mock", "--input", "x", "--loop", "develop")
+    assert done.returncode == 0, done.stderr
+    assert "mock answer of write, iteration 2" in done.stdout
+
+
+def test_a_missing_key_names_its_variable(shared: Place) -> None:
+    shared.write("keyed.yaml", DEVELOP.replace("develop_it", "keyed_it").replace("scripted", "openai"))
+    done = shared.call("run", "keyed.yaml", "--input", "x", "--yes")
+    assert done.returncode == 2
+    assert "OPENAI_API_KEY" in done.stderr
+    assert "--mock" in done.stderr
+
+
+def test_a_missing_input_is_named(shared: Place) -> None:
+    done = shared.call("run", "develop.yaml")
+    assert done.returncode == 2
+    assert "`input`" in done.stderr
+    as_json = json.loads(shared.call("run", "develop.yaml", "--json").stdout)
+    assert (as_json["ok"], as_json["code"], as_json["names"]) == (False, "input_required", ["input"])
+
+
+def test_a_file_with_errors_is_not_run(shared: Place) -> None:
+    shared.write("faulty.yaml", DEVELOP.replace("develop_it", "faulty_it").replace("max_iterations", "max_iteration"))
+    done = shared.call("run", "faulty.yaml", "--input", "x")
+    assert done.returncode == 2
+    assert "faulty.yaml" in done.stderr
+    assert "max_iterations" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("develop_itt",), "did you mean `develop_it`?"),
+        (("nowhere.yaml",), "there is no file nowhere.yaml"),
+        ((), "say what to run"),
+        (("a", "--workflow", "b"), "say what to run"),
+        (("develop.yaml", "--param", "x"), "name=value"),
+        (("develop.yaml", "--input", "@nowhere.txt"), "cannot be read"),
+        (("develop.yaml", "--loop", "nothing", "--input", "x"), "nothing"),
+        (("/etc/hostname", "--root", "."), "does not lie in the workspace"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(shared: Place, words: tuple[str, ...], said: str) -> None:
+    done = shared.call("run", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_detached_prints_one_object_and_returns_at_once(shared: Place) -> None:
+    shared.write("slow.answers.yaml", "delay: 30\nanswers:\n  - say: x\n")
+    shared.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
+    began = time.monotonic()
+    done = shared.call("run", "slow.yaml", "--input", "x", "--detach", "--json")
+    assert time.monotonic() - began < 25
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["ok"], len(done.stdout.splitlines())) == (0, True, 1)
+    state = json.loads(shared.call("runs", "status", found["runId"], "--json").stdout)["state"]
+    assert (state["status"], state["detach"]) == ("running", True)
+    shared.call("runs", "stop", found["runId"])
