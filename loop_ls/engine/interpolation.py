@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from loop_ls.engine.scope import Scope
 from loop_ls.formats.variables import NAME
 
-#: Three opening braces are no placeholder (WF512): the reference reads `{name` there and finds nothing.
-PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*(" + NAME + r")\s*\}\}")
+#: Three opening braces are no placeholder (WF512), here as in `syntax.islands`: `{name` is no name.
+PLACEHOLDER = re.compile(r"(?<!(?<!\{)\{)\{\{\s*(" + NAME + r")\s*\}\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ JUDGE = shape(
     Key(
         "local",
         Type.BOOLEAN,
-        "Decides conditions that name a text to look for without asking a model.",
+        "Conditions that name the text to look for (`The output says PASS`) are decided without asking a model. "
+        "Others go to the model that `judge` names; without one a run that has such a condition is refused.",
         default="false",
     ),
 )

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.scope import Scope
+from loop_ls.syntax.islands import islands
+from loop_ls.syntax.nodes import Scalar
+from loop_ls.syntax.tree import read_yaml
 from loop_ls.testing.workflows import run
+from loop_ls.text.lines import Text
 
 V = Scope(input="V", env={"A": "{{input}}"})
 
@@ -106,9 +112,20 @@ async def test_WB_018_the_process_environment_is_not_visible_by_itself() -> None
     assert ran.prompt("a") == "{{env.NAME}}"
 
 
-def test_names_with_three_braces_are_no_placeholders() -> None:
-    assert interpolate("{{{input}}}", V).text == "{{{input}}}"
-    assert interpolate('{"n": {"m": {{input}}}}', V).text == '{"n": {"m": V}}'
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("{{input}}", "{{{input}}}", "{{{{input}}}}", "{{{{{input}}}}}", "{{{input}}", "{{input}}}"),
+        *('{"n": {"m": {{input}}}}', "{{ {{input}} }}", "{{a {{input}}", "${{input}}", "{{input }}", "{{input", "{{"),
+        *("{{\tinput\n}}", "{{in put}}", "{{input}}{{input}}", "{{1input}}", "{{input.}}", "{{-input}}"),
+    ],
+)
+def test_a_run_and_the_checker_see_the_same_placeholders(written: str) -> None:
+    text = Text.of(f"description: {json.dumps(written)}\n")
+    (piece,) = read_yaml(text).pieces
+    assert isinstance(piece.node, Scalar)
+    variables = [island for island in islands(text, piece.node) if island.kind == "variable"]
+    assert interpolate(written, V).text.count("V") == len(variables)
 
 
 @pytest.mark.parametrize(
