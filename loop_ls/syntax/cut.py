@@ -21,10 +21,11 @@ Follower = Literal["item", "unit", "end"]
 #: Top-level keys whose block sequences are cut into items.
 SECTIONS = frozenset({"steps", "loops", "roles", "assistants"})
 
+#: as long as libyaml lets a key be
 _KEY = re.compile(
     r"""(?:[&!]\S*[ \t]+)*
     (?: (?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')
-      | (?P<plain>[^\s#&*!|>'"%@`\[\]{},?:-](?:[^\s:#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:#]))*)
+      | (?P<plain>[^\s#&*!|>'"%@`\[\]{},?:-](?:[^\s:#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:#])){0,1023})
     )[ \t]*:(?=[ \t]|$)""",
     re.VERBOSE,
 )
@@ -74,14 +75,14 @@ def cut(lines: Iterable[str], state: State) -> Iterator[Unit]:
             continue
         if start == "#" or (start in " \t" and is_blank(line)):
             continue
-        kind = begins(line, before)
-        if kind is None:
+        found = begins(line, before)
+        if found is None:
             if not before.begun:
                 before = before._replace(marked=before.marked or line[0] == "-")
             continue
         if none and number > 0:
             yield Unit(0, "lead", state, before)
-        after = following(line, kind, before)
+        kind, after = found
         yield Unit(number, kind, before, after)
         none, before, over = False, after, after.over
         dash = after.dash
@@ -89,39 +90,29 @@ def cut(lines: Iterable[str], state: State) -> Iterator[Unit]:
         yield Unit(0, "lead", state, before)
 
 
-def begins(line: str, state: State) -> Kind | None:
-    """The kind of unit that begins with this line, which is neither blank nor a comment."""
+def begins(line: str, state: State) -> tuple[Kind, State] | None:
+    """What begins with this line, which is neither blank nor a comment, and the state behind it."""
     start = line[0]
     if not state.begun and not state.marked and (start == "%" or _BARE_MARKER.match(line)):
         return None
     if (state.begun or state.marked) and (start == "%" or _MARKER.match(line)):
-        return "tail"
+        return "tail", state._replace(over=True)
     if state.begun and start in " -":
-        return "item" if _is_item(line, state.dash) else None
+        item = _is_item(line, state.dash)
+        return ("item", state._replace(dash=len(line) - len(line.lstrip(" ")))) if item else None
     if state.begun and start in "]}|>\t":
         return None  # cannot begin an entry at the left margin
-    return "head" if key_of(line) in SECTIONS else "entry"
-
-
-def following(line: str, kind: Kind, state: State) -> State:
-    """The state behind a line that begins a unit of `kind`."""
-    match kind:
-        case "item":
-            return state._replace(dash=len(line) - len(line.lstrip(" ")))
-        case "tail":
-            return state._replace(over=True)
-        case "head":
-            return State(key_of(line), UNKNOWN, state.marked, True, False)
-        case _:
-            key = key_of(line)
-            if key is None and line[0] not in "*[{!&":
-                return state._replace(begun=True)  # half typed: what follows still belongs to the section
-            return State(key, NO_ITEMS, state.marked, True, False)
+    key = key_of(line)
+    if key in SECTIONS:
+        return "head", State(key, UNKNOWN, state.marked, True, False)
+    if key is None and start not in "*[{!&":
+        return "entry", state._replace(begun=True)  # half typed: what follows still belongs to the section
+    return "entry", State(key, NO_ITEMS, state.marked, True, False)
 
 
 def key_of(line: str) -> str | None:
     """The key that a line starts with at its left margin."""
-    found = _KEY.match(line)
+    found = _KEY.match(line) if ":" in line else None
     if not found:
         return None
     quoted = found["quoted"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence as Lines
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from loop_ls.syntax.nodes import Scalar
@@ -30,8 +29,7 @@ _FROM_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Z_][A-Z0-9
 _CODE = re.compile(r"^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|\Z)|`[^`\n]+`", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Island:
+class Island(NamedTuple):
     """One `{{...}}`. `inner` is what stands between the braces, `raw` its text, `name` the variable.
 
     - `variable`: a NAME; - `triple`: a NAME in three braces; - `expression`: looks like an attempt

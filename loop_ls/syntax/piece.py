@@ -23,7 +23,7 @@ class Piece:
     - `head`: the key line of a section of items; `node` is a value that is no block sequence
       (`steps: []`), None where items follow or nothing is written.
     - `item`: one item of a section; `node` is the item.
-    - `root`: the root of a document that is no mapping.
+    - `root`: the root of a document without entries: no mapping, or an empty one.
     - `lead`, `tail`: what stands before the first entry and behind the first document.
 
     `lines` are the written lines that places count from. `tolerant`: libyaml refuses these lines.
@@ -118,7 +118,7 @@ def _single(root: Node | None, source: Source, kind: Kind) -> Piece:
     """The piece of a chunk without entries or items."""
     if kind in ("item", "head"):
         return source.piece(kind, source.section, None, root)
-    if root is None or isinstance(root, Mapping):
+    if root is None:
         return source.piece(kind if kind == "tail" else "lead", None, None, None)
     return source.piece("root", None, None, root)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from loop_ls.syntax import tolerant
@@ -34,6 +36,34 @@ class Slice(NamedTuple):
         return Chunk(self.lines, unit.kind, unit.before, unit.after, self.follower, found, self.order)
 
 
+#: More refused units at once, and the rest is not read: this is no YAML.
+MAX_REFUSED = 500
+
+
+def read_chunks(parts: Iterable[tuple[Slice, Chunk | None]]) -> list[Chunk]:
+    """The chunks of units, in order; a chunk that is known already stays as it is."""
+    chunks, refused = [], 0
+    rest: list[Slice] = []
+    for part, known in parts:
+        if refused >= MAX_REFUSED:
+            rest.append(part)
+            continue
+        chunk = known or read_chunk(part)
+        refused += chunk.refused
+        chunks.append(chunk)
+    return [*chunks, _unread(rest)] if rest else chunks
+
+
+def _unread(parts: list[Slice]) -> Chunk:
+    """All these units as one chunk that nobody reads."""
+    first, last = parts[0], parts[-1]
+    unit = Unit(first.unit.line, "tail", first.unit.before, last.unit.after)
+    lines = tuple(chain.from_iterable(part.lines for part in parts))
+    return Slice(unit, lines, last.follower, first.order).chunk(
+        (Piece(None, "tail", None, None, lines, (), True, first.order),)
+    )
+
+
 def read_chunk(part: Slice) -> Chunk:
     kind, lines = part.unit.kind, part.lines
     if kind in ("lead", "tail"):
@@ -50,7 +80,7 @@ def read_chunk(part: Slice) -> Chunk:
     if kind == "head" and part.follower == "item" and isinstance(root, Mapping) and root.entries[0].value is not None:
         return _head_with_text(part, composed, root.entries[0])
     chunk = part.chunk(pieces(root, part.source(composed.faults), kind))
-    doubt = lines[0].startswith(_ODD_STARTS) or (_several(root) and _odd_breaks(lines))
+    doubt = lines[0].startswith(_ODD_STARTS) or (_several(root) and _odd_breaks(lines)) or _merges(root)
     if doubt or composed.anchors or composed.missing:
         return chunk.flag(doubt=doubt, anchors=composed.anchors, missing=composed.missing)
     return chunk
@@ -66,6 +96,11 @@ def _fits(root: Node | None, unit: Unit) -> bool:
 def _too_far_left(unit: Unit) -> bool:
     """An item that begins further left than those in front of it."""
     return unit.kind == "item" and unit.after.dash < unit.before.dash
+
+
+def _merges(root: Node | None) -> bool:
+    """A merge key at top level: what it brings depends on all other entries."""
+    return isinstance(root, Mapping) and bool(root.merges)
 
 
 def _several(root: Node | None) -> bool:
@@ -98,10 +133,9 @@ def _refused(part: Slice, why: Rejected | None) -> Chunk:
     faults = read.faults or (_refusal(why, part.lines),)
     found = pieces(read.node, part.source(faults, True), part.unit.kind)
     first = not part.unit.before.begun
-    ended = first or (why is not None and why.ended) or _odd_breaks(part.lines) or part.lines[0].startswith(_ODD_STARTS)
-    return part.chunk(found).flag(
-        refused=True, ended=ended, doubt=first and why is None, anchors=read.anchors, missing=read.missing
-    )
+    odd = _odd_breaks(part.lines) or part.lines[0].startswith(_ODD_STARTS) or (first and why is None)
+    ended = first or (why is not None and why.ended)
+    return part.chunk(found).flag(refused=True, ended=ended, doubt=odd, anchors=read.anchors, missing=read.missing)
 
 
 def _refusal(why: Rejected | None, lines: tuple[str, ...]) -> Fault:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-_PLAIN_KEY = (
-    r"""(?:[^\s\#\-\[\]{},"'&*!|>%@`?:]|[-?:](?=[^\s,\[\]{}]))(?:[^\s:\#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:\#]))*"""
-)
+_PLAIN_KEY = r"""(?:[^\s\#\-\[\]{},"'&*!|>%@`?:]|[-?:](?=[^\s,\[\]{}]))
+    (?:[^\s:\#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:\#])){0,1023}"""
 
 #: what most keys look like: `KEY` would say the same, slower
 COMMON_KEY = re.compile(r"(?P<key>[A-Za-z_$][\w$-]*):(?:[ \t]+(?P<value>.*)|$)")
@@ -33,7 +32,7 @@ ALIAS = re.compile(r"\*([^\s,\[\]{}]+)[ \t]*$")
 
 def key_in(body: str) -> re.Match[str] | None:
     """The key, with its value, that a line begins with."""
-    return COMMON_KEY.match(body) or KEY.match(body)
+    return COMMON_KEY.match(body) or KEY.match(body) if ":" in body else None
 
 
 def indent_of(line: str) -> int:

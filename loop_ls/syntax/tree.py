@@ -7,6 +7,7 @@ read as a whole, and only if libyaml refuses that too, the cut with its tolerant
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from loop_ls.syntax import whole
 from loop_ls.syntax.chunks import Chunks, flagged
@@ -14,7 +15,7 @@ from loop_ls.syntax.cut import START, Follower, Kind, Unit, cut
 from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
 from loop_ls.syntax.piece import Chunk, Piece
-from loop_ls.syntax.read import Slice, read_chunk
+from loop_ls.syntax.read import Slice, read_chunks
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Change, Text
 from loop_ls.text.position import Span
@@ -84,7 +85,7 @@ def read_yaml(text: Text) -> Tree:
     """The tree of a YAML text. Never raises on content."""
     lines = list(text.lines)
     parts = _lines_of(list(cut(lines, START)), lines)
-    chunks = [read_chunk(Slice(*part, GAP * number)) for number, part in enumerate(parts)]
+    chunks = read_chunks((Slice(*part, GAP * number), None) for number, part in enumerate(parts))
     return Tree(text, Chunks.of(chunks), flagged(chunks))
 
 
@@ -106,16 +107,13 @@ def _as_follower(kind: Kind) -> Follower:
 def _reread(fresh: list[_Cut], chunks: list[Chunk], low: int, high: int) -> list[Chunk]:
     """The chunks of fresh units in place of chunks low..high; those whose text did not change stay."""
     kept = _kept(fresh, chunks[low:high])
-    last = chunks[low - 1].order if low else chunks[0].order - 2 * GAP
-    after = chunks[high].order if high < len(chunks) else None
+    before = chunks[low - 1].order if low else chunks[0].order - 2 * GAP
+    after = chunks[high].order if high < len(chunks) else before + GAP * (len(fresh) + 2)
     if len(fresh) == high - low:
         orders = [chunk.order for chunk in chunks[low:high]]
     else:
-        orders = _orders(kept, last, after)
-    return [
-        old or read_chunk(Slice(unit, lines, follower, order))
-        for (unit, lines, follower), old, order in zip(fresh, kept, orders, strict=True)
-    ]
+        orders = _orders(kept, before, after)
+    return read_chunks((Slice(*part, order), old) for part, old, order in zip(fresh, kept, orders, strict=True))
 
 
 def _kept(fresh: list[_Cut], old: list[Chunk]) -> list[Chunk | None]:
@@ -143,18 +141,20 @@ def _same(cut: _Cut, old: Chunk) -> bool:
     )
 
 
-def _orders(kept: list[Chunk | None], last: int, after: int | None) -> list[int]:
+def _orders(kept: list[Chunk | None], before: int, after: int) -> list[int]:
     """An order number for each chunk, between those of its neighbours. Numbers may be equal when a
-    gap is used up; `Tree.start_of` copes with that."""
+    gap is used up; `Chunks.start_of` copes with that."""
     orders: list[int] = []
-    for number, chunk in enumerate(kept):
-        if chunk is None:
-            fixed = next((c.order for c in kept[number:] if c is not None), after)
-            last = last + GAP if fixed is None else last + (fixed - last) // 32
-            orders.append(last)
-        else:
-            last = chunk.order
-            orders.append(last)
+    for is_kept, group in groupby(kept, key=lambda chunk: chunk is not None):
+        run = list(group)
+        if is_kept:
+            orders += [chunk.order for chunk in run if chunk is not None]
+            continue
+        low = orders[-1] if orders else before
+        following = kept[len(orders) + len(run)] if len(orders) + len(run) < len(kept) else None
+        high = following.order if following is not None else max(after, low)
+        step = (high - low) // max(32, len(run) + 1)  # most room stays behind, where one types next
+        orders += [low + step * (number + 1) for number in range(len(run))]
     return orders
 
 
@@ -163,6 +163,7 @@ def _recut(text: Text, old: Chunks, low: int, high: int, delta: int) -> tuple[li
     chunks, starts = old.chunks, old.starts
     state = chunks[low].before
     lines = text.lines[starts[low] : starts[high] + len(chunks[high].lines) + delta]
+    more = 1
     while True:
         units = list(cut(lines, state))
         if high + 1 == len(chunks):
@@ -170,8 +171,10 @@ def _recut(text: Text, old: Chunks, low: int, high: int, delta: int) -> tuple[li
         follower = chunks[high + 1]
         if units[-1].after == follower.before:
             return _lines_of(units, lines, _as_follower(follower.kind)), high
-        high += 1
-        lines += chunks[high].lines
+        for chunk in chunks[high + 1 : high + 1 + more]:
+            lines += chunk.lines
+            high += 1
+        more *= 2  # the meaning of much that follows may have changed
 
 
 def _root_kind(pieces: Sequence[Piece]) -> str:

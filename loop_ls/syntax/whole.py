@@ -64,7 +64,7 @@ def unknown_anchors(chunks: Iterable[tuple[Chunk, int]]) -> Iterator[Fault]:
 
 def ends_document(chunk: Chunk) -> bool:
     """Whether nothing from here on belongs to the first document. A `%` may stand in a quoted text."""
-    return chunk.kind == "tail" and chunk.lines[0][0] != "%"
+    return chunk.kind == "tail" and chunk.lines[0].startswith(("---", "..."))
 
 
 def second_document(last: Chunk, start: int) -> tuple[Fault, ...]:
@@ -72,6 +72,10 @@ def second_document(last: Chunk, start: int) -> tuple[Fault, ...]:
     if last.kind != "tail":
         return ()
     first, *rest = last.lines
+    if last.pieces[0].tolerant:
+        span = Span(Position(start, 0), Position(start, max(1, len(first))))
+        sentence = "Nothing from here on is read: too many lines above are no YAML; is this another kind of file?"
+        return (Fault(span, sentence, "too-many-faults"),)
     if first[0] == "%":
         span = Span(Position(start, 0), Position(start, len(first)))
         sentence = "`%` begins a directive, which ends the document: everything below is ignored; remove it."

@@ -69,4 +69,9 @@ class Written:
         return Position(self._line + row, offset - self._starts[row])
 
     def span(self, start: int, end: int) -> Span:
+        if self._offsets is None:
+            row = bisect_right(self._starts, start) - 1
+            if row + 1 == len(self._starts) or end < self._starts[row + 1]:
+                line, base = self._line + row, self._starts[row]
+                return Span(Position(line, start - base), Position(line, end - base))
         return Span(self.place(start), self.place(end))

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from loop_ls.text.decode import MAX_BYTES, decode
+from loop_ls.text.decode import MAX_BYTES, MAX_LINES, decode
 from loop_ls.text.position import Position
 
 
@@ -28,6 +28,7 @@ def test_utf_8_is_read_with_and_without_a_mark() -> None:
         ("name: x".encode("utf-16"), "encoding", Position(0, 0), "UTF-16"),
         (b"\xff\xfe\x00\x00a\x00\x00\x00", "encoding", Position(0, 0), "UTF-32"),
         (b"x" * (MAX_BYTES + 1), "too-large", Position(0, 0), "8.0 MB"),
+        (b"\n" * (MAX_LINES + 1), "too-large", Position(0, 0), "250,001 lines"),
     ],
 )
 def test_anything_else_is_a_fault_at_its_place(data: bytes, code: str, place: Position, words: str) -> None:
