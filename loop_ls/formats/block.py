@@ -7,10 +7,10 @@ the faults), completion and hover (which want the rest) and the engine (which wa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from loop_ls.formats.keys import Advice, Key, Shape
+from loop_ls.formats.record import record
 from loop_ls.formats.spelling import nearest
 from loop_ls.syntax import nodes
 from loop_ls.syntax.nodes import Entry, Node, Scalar
@@ -107,15 +107,17 @@ class Repeated(NamedTuple):
     first: Entry
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Block:
-    """One mapping of a known shape. `node` is the mapping, wherever an alias may have been written."""
+    """One mapping of a known shape. `node` is the mapping, wherever an alias may have been written;
+    `inner` are the blocks directly inside this one."""
 
     shape: Shape
     node: nodes.Mapping
     fields: Mapping[str, Field]
     unknown: tuple[Unknown, ...] = ()
     repeated: tuple[Repeated, ...] = ()
+    inner: tuple[Block, ...] = ()
 
     def get(self, name: str) -> Field | None:
         return self.fields.get(name)
@@ -161,23 +163,14 @@ class Block:
     def named(self, name: str) -> tuple[Named, ...]:
         return tuple(item for item in self._items(name) if isinstance(item, Named))
 
-    def inner(self) -> Iterator[Block]:
-        """The blocks directly inside this one."""
-        for field in self.fields.values():
-            if isinstance(field.value, Block):
-                yield field.value
-            elif isinstance(field.value, tuple):
-                for item in field.value:
-                    if isinstance(item, Block):
-                        yield item
-                    elif isinstance(item, Named) and item.block is not None:
-                        yield item.block
-
     def walk(self) -> Iterator[Block]:
         """This block and every block inside it, outer ones first."""
-        yield self
-        for block in self.inner():
-            yield from block.walk()
+        waiting = [self]
+        while waiting:
+            block = waiting.pop()
+            yield block
+            if block.inner:
+                waiting += reversed(block.inner)
 
     def _value(self, name: str) -> Value:
         field = self.fields.get(name)

@@ -85,7 +85,7 @@ def block_refusals(block: Block, partial: bool = False) -> Iterator[Refusal]:
         required = tuple(key.name for key in block.shape.keys.values() if key.required)
         yield from missing(block, required, block.node.span)
         yield from _together(block)
-    for inner in block.inner():
+    for inner in block.inner:
         yield from block_refusals(inner)
 
 

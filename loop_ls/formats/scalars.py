@@ -14,14 +14,15 @@ _INTEGER = re.compile(r"[-+]?\d[\d_]{0,17}", re.ASCII)
 _OTHER_BASE = re.compile(r"([-+]?)0(?:x[\da-fA-F]{1,15}|o[0-7]{1,20}|b[01]{1,62})", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(?:\.\d+|\d[\d_]*(?:\.\d*)?)(?:[eE][-+]?\d{1,4})?", re.ASCII)
 _INFINITY = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
-_NULL = frozenset(("", "~", "null", "Null", "NULL"))
+#: What stands for nothing where it is plain.
+NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUE = frozenset(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"))
 _FALSE = frozenset(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"))
 
 
 def is_null(scalar: Scalar) -> bool:
     """Whether nothing is written, or one of YAML's words for nothing."""
-    return scalar.text in _NULL and is_plain(scalar)
+    return scalar.text in NULL and is_plain(scalar)
 
 
 def is_plain(scalar: Scalar) -> bool:

@@ -249,7 +249,7 @@ def _problems(block: Block) -> Iterator[_Found]:
         yield "LS003", f"`{later.later.key.text}` is written twice; the first one counts", later.later.key.span
     for one in block.fields.values():
         yield from _field_problems(one)
-    for inner in block.inner():
+    for inner in block.inner:
         yield from _problems(inner)
 
 

@@ -5,7 +5,7 @@ Every reader answers `(value, faults)` and never raises: a faulty value is None,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from loop_ls.formats import scalars
 from loop_ls.formats.block import Block, Fault, Field, Named, Pair, Repeated, Unknown, Value, Word, unknown_key
@@ -21,32 +21,49 @@ def read_block(shape: Shape, node: Mapping) -> Block:
     """Every entry of `node` read against `shape`; of a repeated key the first counts (5.0)."""
     keys = shape.keys
     fields: dict[str, Field] = {}
-    unknown: list[Unknown] = []
-    seen: dict[str, Entry] = {}
+    unknown: dict[str, Unknown] = {}
     repeated: list[Repeated] = []
+    inner: list[Block] = []
     for entry in node.entries:
         name = entry.key.text
-        if name in seen:
+        known = fields.get(name) or unknown.get(name)
+        if known is not None:
             if not entry.merged:
-                repeated.append(Repeated(entry, seen[name]))
+                repeated.append(Repeated(entry, known.entry))
             continue
-        seen[name] = entry
         key = keys.get(name)
         if key is None:
-            unknown.append(unknown_key(shape, entry))
+            unknown[name] = unknown_key(shape, entry)
         else:
-            fields[name] = read_field(key, entry)
-    return Block(shape, node, fields, tuple(unknown), tuple(repeated))
+            field = fields[name] = read_field(key, entry)
+            if key.shape is not None:
+                inner += _blocks_in(field)
+    return Block(shape, node, fields, tuple(unknown.values()), tuple(repeated), tuple(inner))
 
 
 def read_field(key: Key, entry: Entry) -> Field:
     """The value of one entry as `key` wants it."""
     node = entry.value
-    found = resolved(node) if isinstance(node, Alias) else node
-    if found is None or (isinstance(found, Scalar) and scalars.is_null(found)):
-        return Field(key, entry, "" if key.type is Type.TEXT else None, (), node is None or found is not None)
+    found = resolved(node) if node.__class__ is Alias else node
+    if found.__class__ is Scalar:
+        text = found.text
+        if text in scalars.NULL and scalars.is_plain(found):
+            return Field(key, entry, "" if key.type is Type.TEXT else None, _NOTHING, True)
+        if key.type is Type.TEXT:
+            return Field(key, entry, text)
+    elif found is None:  # nothing is written, or an alias leads nowhere
+        return Field(key, entry, "" if key.type is Type.TEXT else None, _NOTHING, node is None)
     value, faults = _READERS[key.type](key, found, node or found)
     return Field(key, entry, value, faults)
+
+
+def _blocks_in(field: Field) -> Iterator[Block]:
+    items = field.value if isinstance(field.value, tuple) else (field.value,)
+    for item in items:
+        if isinstance(item, Block):
+            yield item
+        elif isinstance(item, Named) and item.block is not None:
+            yield item.block
 
 
 def _text(key: Key, node: Node, written: Node) -> _Read:

@@ -6,6 +6,7 @@ For plain texts. Placeholders with their places in a file are found by `syntax.i
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 #: A letter or `_`, then letters, digits, `_`, `-` of any script; more parts behind dots.
 NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
@@ -31,6 +32,7 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_PLACEHOLDER.findall(text)))
 
 
+@lru_cache(maxsize=4096)
 def producers(name: str) -> tuple[str, ...]:
     """The element names that a variable may belong to, the likeliest first (4.2).
 
@@ -45,6 +47,15 @@ def producers(name: str) -> tuple[str, ...]:
     if head == "step":
         return (rest, name, *_rag(rest))
     return (name, *_rag(name))
+
+
+@lru_cache(maxsize=4096)
+def mentions(name: str) -> tuple[str, ...]:
+    """Every name that can decide what a variable is: itself, its producers, and its first part, which
+    tells a wrong path behind a known name from an unknown one (WF503)."""
+    head, dot, _ = name.partition(".")
+    first = (head,) if dot and head not in ("env", "loop", "step") else ()
+    return tuple(dict.fromkeys((name, *producers(name), *first)))
 
 
 def _rag(name: str) -> tuple[str, ...]:

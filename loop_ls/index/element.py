@@ -6,12 +6,12 @@ of a document that hold the piece. Every place is relative to the first line of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from loop_ls.formats.block import Block, Field, Pair, Word
 from loop_ls.formats.condition import Condition
 from loop_ls.formats.keys import Key
+from loop_ls.formats.record import record
 from loop_ls.index.graph_names import Node
 from loop_ls.syntax.nodes import Scalar
 from loop_ls.text.position import Position, Span
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SlotKind = Literal["run", "prompt", "query", "input", "input_file", "output_file", "if", "with", "items", "until"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Slot:
     """One text in which placeholders are filled in (spec 3.3).
 
@@ -96,7 +96,7 @@ class Need(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Reference:
     """The call of another workflow. `text` is the reference as written, empty where it is missing.
 
@@ -119,7 +119,7 @@ class Reference:
         return (name == "item" and self.iterates) or self.argument(name) is not None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Element:
     """One step or top-level loop. `name` is empty and `name_span` None where it has none.
 

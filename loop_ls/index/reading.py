@@ -9,12 +9,12 @@ from loop_ls.formats.block import Block, Field, Pair, Word
 from loop_ls.formats.condition import parse_condition
 from loop_ls.formats.keys import Type
 from loop_ls.formats.values import read_block
-from loop_ls.formats.variables import producers
+from loop_ls.formats.variables import mentions
 from loop_ls.formats.workflow_keys import LOOP, MODES, STEP, STEP_LOOP
 from loop_ls.index.element import Element, Need, Reference, Slot, SlotKind, Stray, Use
-from loop_ls.index.graph_names import Node
+from loop_ls.index.graph_names import Node as GraphNode
 from loop_ls.syntax.islands import Island, islands
-from loop_ls.syntax.nodes import Mapping, Scalar, resolved
+from loop_ls.syntax.nodes import Mapping, Node, Scalar, resolved
 from loop_ls.syntax.nodes import Sequence as List
 from loop_ls.text.position import Position, Span
 
@@ -30,7 +30,7 @@ def read_element(kind: Literal["step", "loop"], piece: Piece, node: Mapping, lin
     block = read_block(LOOP if kind == "loop" else STEP, node)
     loop = block if kind == "loop" else block.block("loop")
     slots, strays = _texts(block, lines)
-    uses = tuple(use for slot in slots for use in _uses(slot))
+    uses = tuple(_uses(slots))
     needs = tuple(Need(*word) for word in block.words("needs")) if kind == "step" else ()
     name = block.get("name")
     text = block.text("name") or ""
@@ -58,7 +58,7 @@ def strays_of(field: Field, lines: Sequence[str]) -> Iterator[Stray]:
     """Everything in double braces in a field that is not interpolated."""
     if field.key.interpolated or field.key.type is Type.ANY:
         return
-    for scalar in _scalars(field):
+    for scalar in _leaves(field.node):
         if "{{" in scalar.text:
             for island in islands(lines, scalar):
                 yield Stray(field.key, scalar, island)
@@ -69,65 +69,73 @@ def _texts(block: Block, lines: Sequence[str]) -> tuple[tuple[Slot, ...], tuple[
     strays: list[Stray] = []
     for inner in block.walk():
         for field in inner.fields.values():
-            if field.key.interpolated:
-                slots += _slots(inner, field, lines)
-            elif field.value.__class__ is str or field.key.type is Type.TEXTS:
+            key = field.key
+            if key.interpolated:
+                _add_slots(slots, inner, field, lines)
+            elif field.value.__class__ is str:
+                if "{{" in field.value:
+                    strays += strays_of(field, lines)
+            elif key.type is Type.TEXTS and any("{{" in word.text for word in inner.words(key.name)):
                 strays += strays_of(field, lines)
     return tuple(slots), tuple(strays)
 
 
-def _slots(block: Block, field: Field, lines: Sequence[str]) -> Iterator[Slot]:
-    kind, of_loop = cast(SlotKind, field.key.name), block.shape in _LOOPS
-    for argument, scalar in _filled(field):
-        condition = parse_condition(scalar.text) if kind == "if" else None
-        found = islands(lines, scalar) if "{{" in scalar.text else ()
-        yield Slot(kind, field.key, scalar, block, found, argument, of_loop, condition)
-
-
-def _filled(field: Field) -> Iterator[tuple[str | None, Scalar]]:
-    """The texts of a field, those deep inside an argument included."""
-    if field.key.type is Type.ARGUMENTS:
+def _add_slots(slots: list[Slot], block: Block, field: Field, lines: Sequence[str]) -> None:
+    key = field.key
+    kind, of_loop = cast(SlotKind, key.name), block.shape in _LOOPS
+    if key.type is Type.ARGUMENTS:
         for pair in cast(tuple[Pair, ...], field.value or ()):
             for scalar in _leaves(pair.node):
-                yield pair.name, scalar
+                slots.append(Slot(kind, key, scalar, block, _islands(lines, scalar), pair.name, of_loop))
     elif not field.empty:
-        for scalar in _scalars(field):
-            yield None, scalar
+        for scalar in _leaves(field.node):
+            condition = parse_condition(scalar.text) if kind == "if" else None
+            slots.append(Slot(kind, key, scalar, block, _islands(lines, scalar), None, of_loop, condition))
 
 
-def _scalars(field: Field) -> Iterator[Scalar]:
-    return _leaves(field.node)
+def _islands(lines: Sequence[str], scalar: Scalar) -> tuple[Island, ...]:
+    return islands(lines, scalar) if "{{" in scalar.text else ()
 
 
-def _leaves(node: object, depth: int = 32) -> Iterator[Scalar]:
-    found = resolved(node)  # type: ignore[arg-type]
-    match found:
-        case Scalar():
-            yield found
-        case Mapping() if depth:
-            for entry in found.entries:
-                yield from _leaves(entry.value, depth - 1)
-        case List() if depth:
-            for item in found.items:
-                yield from _leaves(item, depth - 1)
-        case _:
-            return
+def _leaves(node: Node | None) -> Sequence[Scalar]:
+    """The texts in a value, however deep, each once even if aliases name it often."""
+    if node.__class__ is Scalar:
+        return (node,)
+    found: dict[int, Scalar] = {}
+    seen: set[int] = set()
+    waiting: list[Node | None] = [node]
+    while waiting:
+        one = resolved(waiting.pop())
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        match one:
+            case Scalar():
+                found[id(one)] = one
+            case Mapping():
+                waiting += [entry.value for entry in reversed(one.entries)]
+            case List():
+                waiting += reversed(one.items)
+    return tuple(found.values())
 
 
-def _uses(slot: Slot) -> Iterator[Use]:
-    condition = slot.condition
-    for island in slot.islands:
-        if island.name is not None:
-            yield Use(island.name, island.span, _name_span(island, island.name), slot)
-        elif condition is not None and condition.expression and condition.name:
-            span = _name_span(island, condition.name)
-            yield Use(condition.name, span, span, slot)
+def _uses(slots: Sequence[Slot]) -> Iterator[Use]:
+    for slot in slots:
+        for island in slot.islands:
+            name, condition = island.name, slot.condition
+            if name is not None:
+                yield Use(name, island.span, _name_span(island, name), slot)
+            elif condition is not None and condition.expression and condition.name:
+                span = _name_span(island, condition.name)
+                yield Use(condition.name, span, span, slot)
 
 
 def _name_span(island: Island, name: str) -> Span:
     """Where the name stands inside the braces, blanks in front of it left out."""
+    if len(island.raw) == len(name):
+        return island.inner
     line, column = island.inner.start
-    column += max(island.raw.find(name), 0) if island.raw.startswith((" ", "\t")) else 0
+    column += max(island.raw.find(name), 0)
     return Span(Position(line, column), Position(line, column + len(name)))
 
 
@@ -168,9 +176,9 @@ def _node(
     needs: tuple[Need, ...],
     uses: tuple[Use, ...],
     accumulate: Word | None,
-) -> Node:
+) -> GraphNode:
     reads = dict.fromkeys(use.name for use in uses if use.name != "input")
-    return Node(
+    return GraphNode(
         name=name,
         kind=kind,
         needs=tuple(need.name for need in needs),
@@ -185,9 +193,5 @@ def _node(
 def _mentioned(needs: tuple[Need, ...], uses: tuple[Use, ...]) -> frozenset[str]:
     found = {need.name for need in needs}
     for use in uses:
-        found.add(use.name)
-        found.update(producers(use.name))
-        head, dot, _ = use.name.partition(".")
-        if dot and head not in ("env", "loop", "step"):
-            found.add(head)
+        found.update(mentions(use.name))
     return frozenset(found)
