@@ -14,7 +14,7 @@ from loop_ls.engine.ports import Stopped
 
 
 class Control:
-    """`calls` are the tasks of the calls in flight: a stop cancels them, a pause lets them finish."""
+    """`calls` are the tasks that have a call in flight: a stop cancels them, a pause lets them finish."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class Control:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.stopping, self.leaving = stopping, False
-        self.calls: set[asyncio.Future[Any]] = set()
+        self.calls: set[asyncio.Task[Any]] = set()
         self._clock, self._active = clock, active
         self._since: float | None = None if paused else clock()
         self._go, self._stopped = asyncio.Event(), asyncio.Event()

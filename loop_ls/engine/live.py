@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from loop_ls.engine.control import Control
@@ -45,7 +45,7 @@ class Runs:
             run.state = run.state.after(event)
             if run.state.ended:
                 del self.live[event.run_id]
-                self._journal.keep_snapshot(event.run_id, asdict(run.state))
+                self._journal.keep_snapshot(event.run_id, run.state._asdict())
 
     # -- coming back -------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ class Runs:
         for run_id in self._journal.storage.unfinished():
             state = self._folded(run_id)
             if state.ended:
-                self._journal.keep_snapshot(run_id, asdict(state))
+                self._journal.keep_snapshot(run_id, state._asdict())
             elif state.last_seq:
                 answered, begun = self._journal.storage.keys(run_id)
                 found.append((run_id, state, answered, begun))
@@ -135,7 +135,6 @@ def _wanted(state: RunState, status: str | None, uri: str | None) -> bool:
 
 def _restored(kept: Any) -> RunState | None:
     """A state from its snapshot; None where another version wrote it."""
-    names = {each.name for each in fields(RunState)}
-    if not isinstance(kept, dict) or set(kept) != names:
+    if not isinstance(kept, dict) or set(kept) != set(RunState._fields):
         return None
     return RunState(**{**kept, "progress_log": tuple(kept["progress_log"])})

@@ -73,16 +73,19 @@ class JournalRecorder:
         return value
 
     async def _do(self, work: Callable[[], Awaitable[Json]]) -> Json:
-        call = asyncio.ensure_future(work())
-        self._control.calls.add(call)
+        """A stop cancels the task that does this; outside of here it is `Stopped`, no cancellation."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._control.calls.add(task)
         try:
-            return await call
+            return await work()
         except asyncio.CancelledError:
             if self._control.stopping:
+                task.uncancel()
                 raise Stopped from None
             raise
         finally:
-            self._control.calls.discard(call)
+            self._control.calls.discard(task)
 
     async def _answer(self, key: str, answer: Json, facts: Sequence[Fact]) -> None:
         """The key counts as answered only once it is on disk; a cancelled wait does not undo that."""

@@ -10,7 +10,6 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import cast
 
 from loop_ls.engine.driver import Outcome, error_of
@@ -108,7 +107,7 @@ async def _lost(run: LiveRun, journal: Journal, feed: Feed, refused: JournalRefu
     The closing fact is written as soon as it can be; an engine that starts before goes on with the run."""
     failed = _failed(run, Failure(refused.code, refused.message, refused.hint))
     kind, body = failed.fact()
-    run.state = replace(run.state, status="failed", reason="error", ended_at=journal.clock(), error=body["error"])
+    run.state = run.state._replace(status="failed", reason="error", ended_at=journal.clock(), error=body["error"])
     feed.publish([Event(run.run_id, 0, journal.clock(), kind, body)])
     while True:
         await asyncio.sleep(WRITE_AGAIN)

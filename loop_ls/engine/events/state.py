@@ -7,8 +7,7 @@ the same facts sees the same state.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from loop_ls.engine.events.event import Event, utc
 from loop_ls.engine.events.outcomes import ENDED, Status, exit_code, status_of
@@ -17,9 +16,9 @@ from loop_ls.engine.events.outcomes import ENDED, Status, exit_code, status_of
 WORKING: frozenset[str] = frozenset({"running", "stopping"})
 
 
-@dataclass(frozen=True, slots=True)
-class RunState:
-    """The state of protocol 4. `loop` is the one it follows: the shallowest that runs."""
+class RunState(NamedTuple):
+    """The state of protocol 4. `loop` is the one it follows: the shallowest that runs. A tuple, because
+    it is made anew for every fact."""
 
     run_id: str = ""
     format: str = ""
@@ -68,15 +67,14 @@ class RunState:
         # The time between a crash and the return of the engine was nobody's work.
         idle = event.kind in ("recovered", "interrupted") or self.status not in WORKING
         spent = 0.0 if idle or self.last_at is None else max(0.0, event.at - self.last_at)
-        counted = replace(
-            self,
-            run_id=event.run_id,
-            last_seq=event.seq,
-            last_position=event.position,
-            last_at=event.at,
-            active=self.active + spent,
-        )
-        return replace(counted, **_changes(counted, event.kind, event.body, event.at))
+        counted = {
+            "run_id": event.run_id,
+            "last_seq": event.seq,
+            "last_position": event.position,
+            "last_at": event.at,
+            "active": self.active + spent,
+        }
+        return self._replace(**(counted | _changes(self, event.kind, event.body, event.at)))
 
     def wire(self, now: float | None = None) -> dict[str, Any]:
         """As it travels; `now` adds the time since the last fact of a run that works."""

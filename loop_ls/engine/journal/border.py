@@ -18,17 +18,14 @@ LONG = 200
 #: The one key of a reference to a text. NUL cannot occur in a key that comes from outside.
 REF = "\x00"
 
+#: Made once: `json.dumps` would make an encoder for every value.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
 
 
 def plain(value: Any) -> Any:
     """The value as JSON gives it back: text keys, lists, no NUL, no lone surrogate, no NaN."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        text.encode("utf-8")
-    except (TypeError, ValueError, RecursionError):
-        return json.loads(json.dumps(_repaired(value)))
-    return json.loads(text) if "\\u0000" not in text else _repaired(json.loads(text))
+    return json.loads(_text(value))
 
 
 def plain_text(text: str) -> str:
@@ -43,13 +40,30 @@ def hash_of(text: str) -> str:
 
 def pack(value: Any, texts: dict[str, str]) -> str:
     """`value` (already plain) as compact JSON; long texts go to `texts` and leave their hash."""
-    return json.dumps(_packed(value, texts), ensure_ascii=False, separators=(",", ":"))
+    return _encode(_packed(value, texts))
+
+
+def enter(value: Any, texts: dict[str, str]) -> tuple[Any, str]:
+    """The plain form of a value, and the same packed."""
+    text = _text(value)
+    found = json.loads(text)
+    return found, text if len(text) < LONG else pack(found, texts)
 
 
 def unpack(packed: str, text_of: Callable[[str], str]) -> Any:
     """The value that was packed."""
     value = json.loads(packed)
     return _unpacked(value, text_of) if "\\u0000" in packed else value
+
+
+def _text(value: Any) -> str:
+    """JSON that holds nothing which some database could not."""
+    try:
+        text = _encode(value)
+        text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError):
+        return _encode(_repaired(value))
+    return text if "\\u0000" not in text else _encode(_repaired(json.loads(text)))
 
 
 def _packed(value: Any, texts: dict[str, str]) -> Any:

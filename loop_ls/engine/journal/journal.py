@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from loop_ls.engine.events import Event
-from loop_ls.engine.journal.border import pack, plain, unpack
+from loop_ls.engine.journal.border import enter, pack, plain, unpack
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.storage import Entry, Row, Storage
 from loop_ls.engine.ports import Fact, Json
@@ -63,8 +63,9 @@ class Journal:
         stored. Without `answer` the call of `key` begins. `keep` are texts by their hash, stored with
         it; `durable` as in `Entry`. Nobody has to await it."""
         texts = dict(keep or {})
-        seen: list[Fact] = [(kind, plain(body)) for kind, body in facts]
-        packed = [(kind, pack(body, texts)) for kind, body in seen]
+        entered = [(kind, *enter(body, texts)) for kind, body in facts]
+        seen: list[Fact] = [(kind, body) for kind, body, _ in entered]
+        packed = [(kind, text) for kind, _, text in entered]
         value = None if answer is ... else pack(answer, texts)
         return self._put(Entry(run, key, value, packed, texts, self.clock(), durable=durable), seen)
 
@@ -84,7 +85,7 @@ class Journal:
             self._queued += 1
             self._queue.put(waiting)
         else:
-            self._loop.call_soon(self._tell, self._stored([waiting]), 0)  # the thread is idle
+            self._tell(self._stored([waiting]), 0)  # the thread is idle
         return done
 
     def _write(self) -> None:
