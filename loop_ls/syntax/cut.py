@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from loop_ls.syntax.escapes import unquoted
-from loop_ls.syntax.shapes import is_blank
+from loop_ls.syntax.shapes import is_blank, is_dash
 
 Kind = Literal["lead", "entry", "head", "item", "tail", "root"]
 
@@ -25,7 +25,7 @@ SECTIONS = frozenset({"steps", "loops", "roles", "assistants"})
 _KEY = re.compile(
     r"""(?:[&!]\S*[ \t]+)*
     (?: (?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')
-      | (?P<plain>[^\s#&*!|>'"%@`\[\]{},?:-](?:[^\s:#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:#])){0,1023})
+      | (?P<plain>(?:[^\s#&*!|>'"%@`\[\]{},?:-]|-(?=\S))(?:[^\s:#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:#])){0,1023})
     )[ \t]*:(?=[ \t]|$)""",
     re.VERBOSE,
 )
@@ -97,7 +97,7 @@ def begins(line: str, state: State) -> tuple[Kind, State] | None:
         return None
     if (state.begun or state.marked) and (start == "%" or _MARKER.match(line)):
         return "tail", state._replace(over=True)
-    if state.begun and start in " -":
+    if state.begun and (start == " " or is_dash(line)):
         item = _is_item(line, state.dash)
         return ("item", state._replace(dash=len(line) - len(line.lstrip(" ")))) if item else None
     if state.begun and start in "]}|>\t":
@@ -126,4 +126,4 @@ def _is_item(line: str, dash: int) -> bool:
     body = line.lstrip(" ")
     if body[0] != "-" or (dash != UNKNOWN and len(line) - len(body) > dash):
         return False
-    return len(body) == 1 or body[1] in " \t" or (dash != UNKNOWN and bool(_MISSED_BLANK.match(body)))
+    return is_dash(body) or (dash != UNKNOWN and bool(_MISSED_BLANK.match(body)))

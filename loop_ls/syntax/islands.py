@@ -30,19 +30,37 @@ _CODE = re.compile(r"^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|\Z)|`[^`\n]+`", re.MUL
 
 
 class Island(NamedTuple):
-    """One `{{...}}`. `inner` is what stands between the braces, `raw` its text, `name` the variable.
+    """One `{{...}}`. `raw` is the text between the braces, `name` the variable.
 
     - `variable`: a NAME; - `triple`: a NAME in three braces; - `expression`: looks like an attempt
     to compute something; - `unclosed`: nothing closes it, `raw` is what was typed so far;
     - `other`: anything else, such as JSON. `dollar`: a `$` stands in front (`${{ x == "v" }}`).
+
+    Places are worked out when they are asked for: a file has thousands, and few are ever shown.
+    `outside` and `inside` are offsets in what is written, with and without the braces.
     """
 
-    span: Span
-    inner: Span
+    written: Written
+    outside: tuple[int, int]
+    inside: tuple[int, int]
     name: str | None
     raw: str
     kind: Kind
     dollar: bool = False
+
+    @property
+    def span(self) -> Span:
+        """The braces and what stands between them."""
+        return self.written.span(*self.outside)
+
+    @property
+    def inner(self) -> Span:
+        """What stands between the braces."""
+        return self.written.span(*self.inside)
+
+    def part(self, start: int, end: int) -> Span:
+        """The place of `raw[start:end]`."""
+        return self.written.span(self.inside[0] + start, self.inside[0] + end)
 
 
 class Tag(NamedTuple):
@@ -101,16 +119,14 @@ def _islands(written: Written) -> Iterator[Island]:
         triple = _TRIPLE.match(text, at)
         if triple:
             end = triple.end()
-            yield Island(
-                written.span(at, end), written.span(at + 3, end - 3), triple[1], text[at + 3 : end - 3], "triple"
-            )
+            yield Island(written, (at, end), (at + 3, end - 3), triple[1], text[at + 3 : end - 3], "triple")
             at = text.find("{{", end)
             continue
         close = text.find("}}", at + 2)
         if close < 0:
             typed = _TYPED.match(text, at + 2)
             end = typed.end() if typed else at + 2
-            yield Island(written.span(at, at + 2), written.span(at + 2, end), None, text[at + 2 : end], "unclosed")
+            yield Island(written, (at, at + 2), (at + 2, end), None, text[at + 2 : end], "unclosed")
             return
         raw = text[at + 2 : close]
         if (inner := raw.rfind("{{")) >= 0:
@@ -119,8 +135,9 @@ def _islands(written: Written) -> Iterator[Island]:
         name = _VARIABLE.fullmatch(raw)
         dollar = at > 0 and text[at - 1] == "$"
         yield Island(
-            written.span(at, close + 2),
-            written.span(at + 2, close),
+            written,
+            (at, close + 2),
+            (at + 2, close),
             name[1] if name else None,
             raw,
             _kind(name is not None, raw),

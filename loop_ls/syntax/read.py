@@ -36,21 +36,23 @@ class Slice(NamedTuple):
         return Chunk(self.lines, unit.kind, unit.before, unit.after, self.follower, found, self.order)
 
 
-#: More refused units at once, and the rest is not read: this is no YAML.
+#: More refused units than this, and what follows is not read: this is no YAML.
 MAX_REFUSED = 500
 
 
-def read_chunks(parts: Iterable[tuple[Slice, Chunk | None]]) -> list[Chunk]:
-    """The chunks of units, in order; a chunk that is known already stays as it is."""
-    chunks, refused = [], 0
+def read_chunks(parts: Iterable[tuple[Slice, Chunk | None]], allowed: int | None = MAX_REFUSED) -> list[Chunk]:
+    """The chunks of units, in order; a chunk that is known already stays as it is. Behind more than
+    `allowed` refused ones the rest is not read; None where units follow that are none of these."""
+    chunks: list[Chunk] = []
     rest: list[Slice] = []
     for part, known in parts:
-        if refused >= MAX_REFUSED:
+        if allowed is not None and allowed <= 0:
             rest.append(part)
             continue
         chunk = known or read_chunk(part)
-        refused += chunk.refused
         chunks.append(chunk)
+        if chunk.refused and allowed is not None:
+            allowed -= 1
     return [*chunks, _unread(rest)] if rest else chunks
 
 

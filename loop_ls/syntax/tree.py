@@ -15,7 +15,7 @@ from loop_ls.syntax.cut import START, Follower, Kind, Unit, cut
 from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
 from loop_ls.syntax.piece import Chunk, Piece
-from loop_ls.syntax.read import Slice, read_chunks
+from loop_ls.syntax.read import MAX_REFUSED, Slice, read_chunks
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Change, Text
 from loop_ls.text.position import Span
@@ -72,13 +72,13 @@ class Tree:
         low = max(0, old.at(change.first) - 1)
         high = old.at(change.first + change.removed - 1)
         fresh, high = _recut(text, old, low, high, change.added - change.removed)
-        new = _reread(fresh, old.chunks, low, high + 1)
-        flags = self._flagged
-        if flags or any(chunk.flagged for chunk in new):
-            gone = set(map(id, old.chunks[low : high + 1]))
-            kept = [chunk for chunk in flags if id(chunk) not in gone]
-            flags = tuple(sorted((*kept, *flagged(new)), key=lambda chunk: chunk.order))
-        return Tree(text, old.replace(low, high + 1, new), flags)
+        gone = set(map(id, old.chunks[low : high + 1]))
+        flags = [chunk for chunk in self._flagged if id(chunk) not in gone]
+        at_end = high + 1 == len(old.chunks)
+        allowed = MAX_REFUSED - sum(chunk.refused for chunk in flags) if at_end else None
+        new = _reread(fresh, old.chunks, low, high + 1, allowed)
+        flags = sorted((*flags, *flagged(new)), key=lambda chunk: chunk.order)
+        return Tree(text, old.replace(low, high + 1, new), tuple(flags))
 
 
 def read_yaml(text: Text) -> Tree:
@@ -104,7 +104,7 @@ def _as_follower(kind: Kind) -> Follower:
     return "item" if kind == "item" else "unit"
 
 
-def _reread(fresh: list[_Cut], chunks: list[Chunk], low: int, high: int) -> list[Chunk]:
+def _reread(fresh: list[_Cut], chunks: list[Chunk], low: int, high: int, allowed: int | None) -> list[Chunk]:
     """The chunks of fresh units in place of chunks low..high; those whose text did not change stay."""
     kept = _kept(fresh, chunks[low:high])
     before = chunks[low - 1].order if low else chunks[0].order - 2 * GAP
@@ -113,7 +113,8 @@ def _reread(fresh: list[_Cut], chunks: list[Chunk], low: int, high: int) -> list
         orders = [chunk.order for chunk in chunks[low:high]]
     else:
         orders = _orders(kept, before, after)
-    return read_chunks((Slice(*part, order), old) for part, old, order in zip(fresh, kept, orders, strict=True))
+    parts = ((Slice(*part, order), old) for part, old, order in zip(fresh, kept, orders, strict=True))
+    return read_chunks(parts, allowed)
 
 
 def _kept(fresh: list[_Cut], old: list[Chunk]) -> list[Chunk | None]:

@@ -102,6 +102,11 @@ class Text:
     def end(self) -> Position:
         return Position(self._count - 1, len(self._blocks[-1].lines[-1]))
 
+    @property
+    def eol(self) -> str:
+        """How new lines should end: as the first one does."""
+        return "\n" if self._count == 1 else self._line_end(0)
+
     def clamp(self, at: Position) -> Position:
         """The nearest place that exists: behind a line's end is its end."""
         line, column = at
