@@ -34,10 +34,10 @@ def run(args: argparse.Namespace) -> int:
         asked = wanted(args)
     except Wrong as wrong:
         return refuse({"ok": False, "code": "bad_argument", "message": f"{wrong}."}, args.json)
-    return settled(lambda: _run(args, asked.root, asked.request))
+    return settled(lambda: start_and_watch(args, asked.root, asked.request))
 
 
-async def _run(args: argparse.Namespace, root: Any, request: Answer) -> int:
+async def start_and_watch(args: argparse.Namespace, root: Any, request: Answer) -> int:
     from loop_ls.cli.watch.watching import watch
 
     async with await engine_for(args, root) as engine:
