@@ -30,6 +30,7 @@ class ClientFacts:
     code_description: bool = False
     snippets: bool = False
     markdown: bool = False
+    completion_markdown: bool = False
     insert_replace: bool = False
     resolve_documentation: bool = False
     hierarchical_symbols: bool = False
@@ -63,6 +64,7 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
     resolves = at("textDocument.completion.completionItem.resolveSupport.properties")
     action_resolves = at("textDocument.codeAction.resolveSupport.properties")
     hover_formats = at("textDocument.hover.contentFormat")
+    item_formats = at("textDocument.completion.completionItem.documentationFormat")
     return ClientFacts(
         name=str(info.get("name", "")) if isinstance(info, dict) else "",
         encoding=_encoding(at("general.positionEncodings")),
@@ -74,6 +76,7 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
         code_description=said("textDocument.publishDiagnostics.codeDescriptionSupport"),
         snippets=said("textDocument.completion.completionItem.snippetSupport"),
         markdown=isinstance(hover_formats, list) and "markdown" in hover_formats,
+        completion_markdown=isinstance(item_formats, list) and "markdown" in item_formats,
         insert_replace=said("textDocument.completion.completionItem.insertReplaceSupport"),
         resolve_documentation=isinstance(resolves, list) and "documentation" in resolves,
         hierarchical_symbols=said("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"),

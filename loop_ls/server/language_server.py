@@ -62,6 +62,7 @@ class LoopServer(LanguageServer):
         self.refresh = Refresh(self)
         self._door = door
         self._warm = False
+        self._started = False
         self.late_groups: set[str] = set()
         self._ended: asyncio.Future[int] | None = None
         self._idle: asyncio.TimerHandle | None = None
@@ -79,11 +80,16 @@ class LoopServer(LanguageServer):
 
     def initialized(self) -> None:
         self.own(registrations.register(self), None, "registrations")
+        self._started = True
         self._later()
 
     def settle(self) -> None:
         """A batch of messages was handled: say what changed by it."""
         self.publisher.flush()
+        if self._started and self.session.open:
+            # The first diagnostics are out: now the files that nobody has open.
+            self._started = False
+            asyncio.get_running_loop().call_soon(lambda: self.indexing.start())
         self._later()
 
     def _later(self) -> None:

@@ -19,15 +19,16 @@ from cattrs.errors import ClassValidationError
 import attrs
 c = get_converter()
 out = []
-params = {"textDocument": {"uri": "file:///a", "version": 3},
-          "contentChanges": [{"range": {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 2}}, "text": "x"},
-                             {"text": "all"}]}
+at = {"line": 1, "character": 2}
+changes = [{"range": {"start": at, "end": at}, "text": "x"}, {"text": "all"}]
+params = {"textDocument": {"uri": "file:///a", "version": 3}, "contentChanges": changes}
 message = {"jsonrpc": "2.0", "method": "textDocument/didChange", "params": params}
 change = c.structure(message, t.DidChangeTextDocumentNotification)
 out.append(c.unstructure(change))
 out.append([type(one).__name__ for one in change.params.content_changes])
 out.append(repr(change.params.text_document))
-item = t.CompletionItem(label="a", kind=t.CompletionItemKind.Field, documentation=t.MarkupContent(t.MarkupKind.Markdown, "x"))
+words = t.MarkupContent(t.MarkupKind.Markdown, "x")
+item = t.CompletionItem(label="a", kind=t.CompletionItemKind.Field, documentation=words)
 out.append(c.unstructure(t.CompletionList(is_incomplete=False, items=[item])))
 out.append(c.unstructure(t.ServerCapabilities(hover_provider=True)))
 out.append(t.Position(1, 2) < t.Position(2, 0))

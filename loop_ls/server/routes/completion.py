@@ -60,7 +60,7 @@ def register(server: LoopServer) -> None:
         if opened is None or not isinstance(about, list) or not all(isinstance(part, str) for part in about):
             return item
         told = completion.describe(opened.folder.workspace, opened.document, tuple(about))
-        return item if told is None else {**item, "documentation": {"kind": "markdown", "value": told}}
+        return item if told is None else {**item, "documentation": _told(server, told)}
 
     server.feature(types.COMPLETION_ITEM_RESOLVE)(resolve)
     # The item goes back as it came, with what the client itself put in.
@@ -100,5 +100,9 @@ def _item(server: LoopServer, opened: OpenDocument, places: Places, span: Json, 
         else:
             found["data"] = {"uri": opened.uri, "about": list(item.about)}
     if documentation is not None:
-        found["documentation"] = {"kind": "markdown" if client.markdown else "plaintext", "value": documentation}
+        found["documentation"] = _told(server, documentation)
     return found
+
+
+def _told(server: LoopServer, text: str) -> Json | str:
+    return {"kind": "markdown", "value": text} if server.client.completion_markdown else text

@@ -3,13 +3,17 @@
 `loopLs.run` with `input='{"iterations": 3, "yes": 3}'` runs three iterations of the target loop and says
 YES in the third. More words of the script: `hold` (stop before this iteration until resumed), `texts`
 (streamed pieces per iteration), `lose` (numbers of facts that the stream never delivers), `double`
-(every fact twice), `echo` (tell which texts came), `consent`, `refuse` (a code), `cut` (the stream breaks before this fact).
+(every fact twice), `echo` (tell which texts came), `consent`, `refuse` (a code), `cut` (the stream
+breaks before this fact), `noise` (bytes printed to standard output).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -52,6 +56,10 @@ class FakeEngine:
         if run.script.get("consent") and args.get("consent") != "d1":
             asked = {"programs": [["rm", "-rf", "build"]], "endpoints": [{"host": "example.org", "variable": "KEY"}]}
             return {"ok": False, "code": "consent_required", "message": "Consent.", "hint": "", "digest": "d1", **asked}
+        if size := run.script.get("noise"):
+            print("hi")
+            os.write(1, b"x" * size)
+            subprocess.run([sys.executable, "-c", "print('child')"], check=True)
         self.runs[run.run_id] = run
         run.task = asyncio.create_task(self._run(run))
         return {"ok": True, "runId": run.run_id}
@@ -91,7 +99,8 @@ class FakeEngine:
         at = len(self.sent) if after is None else sum(1 for _, e in self.sent if e.position and e.position <= after)
         while True:
             async with self.news:
-                await self.news.wait_for(lambda: at < len(self.sent))
+                while at >= len(self.sent):
+                    await self.news.wait()
             run, event = self.sent[at]
             at += 1
             if event.seq in run.script.get("lose", ()):

@@ -1,14 +1,45 @@
-"""`loop-ls serve` with a fake engine behind it: `python -m tests.server.support.fake_serve [down]`."""
+"""`loop-ls serve` with a fake engine behind it: `python -m tests.server.support.fake_serve [words]`.
+
+`down`: no engine can be started. `boom`: the analysis of a document that speaks of `boom` raises.
+`modules`: at the end the names of all imported modules go to standard error, as one line of JSON.
+"""
 
 from __future__ import annotations
 
+import atexit
+import json
 import logging
 import sys
+from typing import Any
 
 from loop_ls.server.serve import serve_stdio
-from tests.server.support.fake_engine import FakeDoor
 
-if __name__ == "__main__":
+
+def _make_analysis_fail() -> None:
+    from loop_ls.rules.check import Checker
+
+    findings = Checker.findings
+
+    def failing(self: Checker, workspace: Any, document: Any) -> Any:
+        if "boom" in str(document.text):
+            raise RuntimeError("analysis went boom")
+        return findings(self, workspace, document)
+
+    Checker.findings = failing  # type: ignore[method-assign]
+
+
+def main() -> int:
+    if "modules" in sys.argv:
+        atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
+        return serve_stdio()
+    from tests.server.support.fake_engine import FakeDoor
+
     logging.basicConfig(level="INFO", stream=sys.stderr)
     logging.getLogger("pygls").setLevel(logging.ERROR)
-    raise SystemExit(serve_stdio(FakeDoor(down="down" in sys.argv)))
+    if "boom" in sys.argv:
+        _make_analysis_fail()
+    return serve_stdio(FakeDoor(down="down" in sys.argv))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

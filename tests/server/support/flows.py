@@ -17,7 +17,7 @@ LOOP = (
 loops:
   - name: refine
     workflow: draft
-    with: {topic: "{{input}}"}
+    with: {topic: "{{input}}", before: "{{loop.last.output}}"}
     max_iterations: 5
     until: The draft names three risks
 """
@@ -29,7 +29,7 @@ DRAFT = (
     + """\
 steps:
   - name: write
-    run: "Write about {{topic}}. Name three risks."
+    run: "Write about {{topic}}. Name three risks. Improve on: {{before}}"
 """
 )
 
