@@ -8,12 +8,28 @@ from __future__ import annotations
 from loop_ls.features.words import listed
 from loop_ls.formats.keys import Key, Shape, Type
 
+_SHORT = {
+    Type.TEXT: "text",
+    Type.INTEGER: "whole number",
+    Type.NUMBER: "number",
+    Type.BOOLEAN: "true | false",
+    Type.DURATION: "duration",
+    Type.TEXTS: "list",
+    Type.TEXT_OR_TEXTS: "text or list",
+    Type.NUMBERS: "list of numbers",
+    Type.BLOCK: "mapping",
+    Type.BLOCKS: "list of mappings",
+    Type.TEXT_MAP: "names and texts",
+    Type.ARGUMENTS: "names and values",
+    Type.ANY: "anything",
+}
+
 
 def key_text(key: Key, shape: Shape) -> str:
     """The whole explanation of a key of `shape`."""
     parts = [f"**`{key.name}`** {_of(shape)}", key.text, *facts(key, shape)]
     if key.reference:
-        parts.append(f"*In mcp-cli:* {key.reference}")
+        parts.append(f"*{key.reference}*")
     return "\n\n".join(parts)
 
 
@@ -40,8 +56,8 @@ def facts(key: Key, shape: Shape) -> list[str]:
 
 
 def short(key: Key) -> str:
-    """The type in a few words, for the list of completions."""
-    kind = " | ".join(key.choices) if key.choices else key.type.value
+    """The type in a word or two, for the list of completions."""
+    kind = " | ".join(key.choices) if key.choices else _SHORT[key.type]
     if key.required:
         return f"{kind}, required"
     return f"{kind}, default {key.default}" if key.default else kind

@@ -94,6 +94,14 @@ class Location:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """`writes`: the place gives the thing its name or its value."""
+
+    span: Span
+    writes: bool = False
+
+
 class SymbolKind(Enum):
     WORKFLOW = "workflow"
     SECTION = "section"

@@ -64,7 +64,10 @@ def told(ask: Any, mark: str, source: str = FLOW) -> str:
 @pytest.mark.parametrize(
     ("mark", "parts"),
     [
-        ("temper|ature: 0.9", ["a number", "from 0 to 2", "default `0.7`", "`execution`", "In mcp-cli"]),
+        (
+            "temper|ature: 0.9",
+            ["a number", "from 0 to 2", "default `0.7`", "`execution`", "mcp-cli reads this and never sends it"],
+        ),
         ("temperature: 0.|9", ["Counts here: `0.9`, in place of `0.2` from `execution`."]),
         (
             "on_fail|ure: continue",
