@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _start(args: argparse.Namespace) -> int:
     from loop_ls.client import data_folder
-    from loop_ls.client.connect import living, start
+    from loop_ls.client.launch import living, start
 
     root = root_of(args.root)
     folder = data_folder(root, data_dir_of(args.data_dir, root))

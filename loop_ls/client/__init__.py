@@ -3,7 +3,7 @@
 Importing this room is cheap: httpx is loaded when a client connects, never before.
 """
 
-from loop_ls.client.connect import connect, find
+from loop_ls.client.launch import connect, find
 from loop_ls.client.place import EngineUnavailable, data_folder
 from loop_ls.client.session import EngineClient
 

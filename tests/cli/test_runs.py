@@ -1,0 +1,103 @@
+"""`loop-ls runs` through the installed command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import DEVELOP, Place
+
+
+@pytest.fixture(scope="module")
+def finished(shared: Place) -> str:
+    """The id of a run that met its condition."""
+    done = shared.call("run", "develop.yaml", "--input", "ships", "--json")
+    return str(json.loads(done.stdout)["runId"])
+
+
+@pytest.fixture
+def going(shared: Place) -> str:
+    """The id of a run that waits for its model."""
+    shared.write("slow.answers.yaml", "delay: 60\nanswers:\n  - say: x\n")
+    shared.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
+    done = shared.call("run", "slow.yaml", "--input", "x", "--detach", "--json")
+    return str(json.loads(done.stdout)["runId"])
+
+
+def test_the_table_is_for_people(shared: Place, finished: str) -> None:
+    done = shared.call("runs")
+    head, first = done.stdout.splitlines()[:2]
+    assert head.split() == ["ID", "WORKFLOW", "STATUS", "ITERATION", "COST", "TIME", "STARTED"]
+    assert first.startswith(f"{finished[:6]}  develop_it  completed")
+    assert "3/5" in first
+
+
+def test_a_list_tells_how_to_get_the_rest(shared: Place, finished: str) -> None:
+    shared.call("run", "develop.yaml", "--input", "again", "--mock")
+    done = shared.call("runs", "--limit", "1")
+    assert len(done.stdout.splitlines()) == 2
+    assert "loop-ls runs --limit 5" in done.stderr
+
+
+def test_show_has_every_iteration_with_verdict_question_answer_and_output(shared: Place, finished: str) -> None:
+    shown = shared.call("runs", "show", finished[:6]).stdout
+    assert shown.index("develop iteration 1/5  NO") < shown.index("develop iteration 2/5  NO")
+    assert shown.index("develop iteration 3/5  YES") < shown.index("the report")
+    for said in ("output:    draft three", 'question:  "The text is good"', "answer:    YES", finished):
+        assert said in shown
+    full = shared.call("runs", "show", finished, "--full").stdout
+    assert 'Evaluate this condition: "The text is good"' in full
+    as_json = json.loads(shared.call("runs", "--json", "show", finished).stdout)
+    assert [row["verdict"] for row in as_json["history"]] == ["no", "no", "yes"]
+
+
+def test_events_are_numbered_without_gap(shared: Place, finished: str) -> None:
+    done = shared.call("runs", "events", finished, "--json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert (events[0]["kind"], events[-1]["kind"]) == ("run_started", "completed")
+    people = shared.call("runs", "events", finished[:6], "--follow").stdout.splitlines()
+    assert len(people) == len(events)
+
+
+def test_pause_resume_stop(shared: Place, going: str) -> None:
+    short = going[:7]
+    assert shared.call("runs", "pause", short).stdout.split() == [going[:6], "paused"]
+    assert "paused" in shared.call("runs", "--status", "paused").stdout
+    assert shared.call("runs", "resume", short).stdout.split()[1] == "running"
+    following = shared.popen("runs", "events", going, "--follow")
+    assert shared.call("runs", "stop", short).returncode == 0
+    out, _ = following.communicate(timeout=30)
+    assert out.splitlines()[-1].split()[2] == "cancelled"
+    status = shared.call("runs", "status", short).stdout
+    assert "cancelled (user)" in status
+
+
+def test_UP_64_every_stop_has_an_honest_answer(shared: Place, finished: str, going: str) -> None:
+    assert going[:6] in shared.call("runs", "stop", "all").stdout
+    again = shared.call("runs", "stop", going)
+    assert (again.returncode, again.stdout.split()[0]) == (0, going[:6])
+    assert "nothing to stop" in shared.call("runs", "stop", "all").stdout
+    over = shared.call("runs", "stop", finished)
+    assert over.returncode == 2
+    assert "completed" in over.stderr
+    unknown = shared.call("runs", "stop", "zzzzzz")
+    assert unknown.returncode == 2
+    assert "zzzzzz" in unknown.stderr
+
+
+@pytest.mark.parametrize("verb", ["show", "status", "events", "pause", "resume", "delete"])
+def test_an_unknown_run_is_one_sentence(shared: Place, verb: str) -> None:
+    done = shared.call("runs", verb, "zzzzzz")
+    assert done.returncode == 2
+    assert "zzzzzz" in done.stderr
+    assert "Traceback" not in done.stderr
+    as_json = json.loads(shared.call("runs", verb, "zzzzzz", "--json").stdout)
+    assert as_json["ok"] is False
+
+
+def test_without_runs_the_next_step_is_said(alone: Place) -> None:
+    done = alone.call("runs")
+    assert (done.returncode, done.stdout) == (0, "No runs yet. Start one: loop-ls run FILE\n")
+    assert json.loads(alone.call("runs", "--json").stdout) == {"ok": True, "runs": []}
