@@ -12,15 +12,16 @@ from itertools import groupby
 from loop_ls.syntax import whole
 from loop_ls.syntax.chunks import Chunks, flagged
 from loop_ls.syntax.cut import START, Follower, Kind, Unit, cut
+from loop_ls.syntax.json_reader import JsonReader
 from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
-from loop_ls.syntax.piece import Chunk, Piece
+from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.read import MAX_REFUSED, Slice, read_chunks
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Change, Text
 from loop_ls.text.position import Span
 
-__all__ = ["Fault", "Piece", "Tree", "read_yaml"]
+__all__ = ["Fault", "Piece", "Tree", "read_json", "read_yaml"]
 
 #: Distance of the order numbers of neighbouring chunks; halved by what is inserted between them.
 GAP = 1 << 40
@@ -87,6 +88,23 @@ def read_yaml(text: Text) -> Tree:
     parts = _lines_of(list(cut(lines, START)), lines)
     chunks = read_chunks((Slice(*part, GAP * number), None) for number, part in enumerate(parts))
     return Tree(text, Chunks.of(chunks), flagged(chunks))
+
+
+class _JsonTree(Tree):
+    """Read again as a whole by each edit: JSON files are small, and a bracket may change all that follows."""
+
+    __slots__ = ()
+
+    def after(self, text: Text, change: Change) -> Tree:
+        return read_json(text)
+
+
+def read_json(text: Text) -> Tree:
+    """The tree of a JSON text: one reading, places of all pieces absolute. Never raises on content."""
+    lines = tuple(text.lines)
+    reader = JsonReader(lines)
+    found = pieces(reader.root, Source(lines, None, tuple(reader.faults)), "root")
+    return _JsonTree(text, Chunks.of([Chunk(lines, "root", START, START, "end", found, 0)]), ())
 
 
 _Cut = tuple[Unit, tuple[str, ...], Follower]
