@@ -14,7 +14,7 @@ from loop_ls.formats.keys import Key
 from loop_ls.formats.record import record
 from loop_ls.index.graph_names import Node
 from loop_ls.syntax.nodes import Scalar
-from loop_ls.text.position import Position, Span
+from loop_ls.text.position import Span
 
 if TYPE_CHECKING:
     from loop_ls.syntax.islands import Island
@@ -48,16 +48,22 @@ class Slot:
 
 
 class Use(NamedTuple):
-    """One variable in one slot. `name` is what is looked up, `name_span` where it is written.
-
-    For a placeholder `span` includes the braces; for the operand of `${{ x == "v" }}` it equals
-    `name_span`, and a `.result` behind the name belongs to neither.
-    """
+    """One variable in one slot. `name` is what is looked up."""
 
     name: str
-    span: Span
-    name_span: Span
+    island: Island
     slot: Slot
+
+    @property
+    def span(self) -> Span:
+        """The placeholder with its braces; for the operand of `${{ x == "v" }}` the name alone."""
+        return self.name_span if self.island.name is None else self.island.span
+
+    @property
+    def name_span(self) -> Span:
+        """Where the name is written. A `.result` behind an operand does not belong to it."""
+        start = self.island.raw.find(self.name)
+        return self.island.part(start, start + len(self.name))
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -75,10 +81,8 @@ class Use(NamedTuple):
         """The place of the parts `first` to `last` (inclusive) of the path."""
         parts = self.path
         stop = first + 1 if last is None else last + 1
-        line, column = self.name_span.start
-        begin = column + sum(len(part) + 1 for part in parts[:first])
-        end = begin + len(".".join(parts[first:stop]))
-        return Span(Position(line, begin), Position(line, end))
+        begin = self.island.raw.find(self.name) + sum(len(part) + 1 for part in parts[:first])
+        return self.island.part(begin, begin + len(".".join(parts[first:stop])))
 
 
 class Stray(NamedTuple):

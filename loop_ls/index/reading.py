@@ -16,7 +16,6 @@ from loop_ls.index.graph_names import Node as GraphNode
 from loop_ls.syntax.islands import Island, islands
 from loop_ls.syntax.nodes import Mapping, Node, Scalar, resolved
 from loop_ls.syntax.nodes import Sequence as List
-from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
     from loop_ls.syntax.tree import Piece
@@ -122,21 +121,11 @@ def _leaves(node: Node | None) -> Sequence[Scalar]:
 def _uses(slots: Sequence[Slot]) -> Iterator[Use]:
     for slot in slots:
         for island in slot.islands:
-            name, condition = island.name, slot.condition
-            if name is not None:
-                yield Use(name, island.span, _name_span(island, name), slot)
+            condition = slot.condition
+            if island.name is not None:
+                yield Use(island.name, island, slot)
             elif condition is not None and condition.expression and condition.name:
-                span = _name_span(island, condition.name)
-                yield Use(condition.name, span, span, slot)
-
-
-def _name_span(island: Island, name: str) -> Span:
-    """Where the name stands inside the braces, blanks in front of it left out."""
-    if len(island.raw) == len(name):
-        return island.inner
-    line, column = island.inner.start
-    column += max(island.raw.find(name), 0)
-    return Span(Position(line, column), Position(line, column + len(name)))
+                yield Use(condition.name, island, slot)
 
 
 def _word(block: Block | None, key: str) -> Word | None:
