@@ -34,14 +34,14 @@ def nearest(word: str, known: Iterable[str], limit: int | None = None) -> str | 
     for longer ones (WF501). Of several the nearest, then the first.
     """
     allowed = limit if limit is not None else (1 if len(word) <= 5 else 2)
-    shape, letters = plain(word), set(word)
+    shape, letters, length = plain(word), set(word), len(word)
     best, found = allowed + 1, None
     for candidate in known:
-        if candidate == word:
+        if abs(len(candidate) - length) > allowed or candidate == word:
             continue
         if plain(candidate) == shape:
             return candidate
-        if abs(len(candidate) - len(word)) >= best or len(letters.symmetric_difference(candidate)) > 2 * allowed:
+        if abs(len(candidate) - length) >= best or len(letters.symmetric_difference(candidate)) > 2 * allowed:
             continue
         steps = distance(word, candidate, best - 1)
         if steps < best:

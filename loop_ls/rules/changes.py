@@ -17,6 +17,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.names import definitions
 from loop_ls.rules import view as topics
+from loop_ls.rules.questions import last_step
 from loop_ls.rules.view import Topic
 from loop_ls.syntax.nodes import Mapping
 from loop_ls.syntax.piece import Piece
@@ -24,15 +25,18 @@ from loop_ls.syntax.piece import Piece
 T = TypeVar("T")
 
 
-def difference(old: Sequence[T], new: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
-    """What is left of two sequences when their common beginning and end are taken away. Compares
-    identities, so that it is a matter of microseconds in a long file."""
+def difference(old: Sequence[T], new: Sequence[T], hint: int = 0) -> tuple[Sequence[T], Sequence[T], int]:
+    """What is left of two sequences when their common beginning and end are taken away, and where it
+    starts. Compares identities, in slices; `hint` is where the last change was, since people type at
+    one place."""
     if old is new:
-        return (), ()
+        return (), (), hint
+    if len(old) == len(new) and old[:hint] == new[:hint] and old[hint + 1 :] == new[hint + 1 :]:
+        return old[hint : hint + 1], new[hint : hint + 1], hint
     start = _common(old, new)
     old, new = old[start:], new[start:]
     end = _common(old[::-1], new[::-1])
-    return (old[: len(old) - end], new[: len(new) - end]) if end else (old, new)
+    return (old[: len(old) - end], new[: len(new) - end], start) if end else (old, new, start)
 
 
 def _common(old: Sequence[T], new: Sequence[T]) -> int:
@@ -57,7 +61,9 @@ def changed_topics(
 
 
 def _of_elements(old: Document, new: Document, gone: Sequence[Element], come: Sequence[Element]) -> set[Topic]:
-    found: set[Topic] = {topics.ELEMENTS}
+    found: set[Topic] = {topics.MODELS}
+    if last_step(old.elements) is not last_step(new.elements):
+        found.add(topics.LAST)
     if [element.kind for element in gone] != [element.kind for element in come]:
         found.add(topics.SHAPE)
     found.update(_of_names(old, new, gone, come))
@@ -108,6 +114,7 @@ def _of_head(old: Document, new: Document) -> set[Topic]:
         if before is None or after is None or before.piece is not after.piece:
             found.add(("top", name))
     if ("top", "execution") in found:
+        found.add(topics.MODELS)
         found.update(("execution", key) for key in _settings_changed(old, new))
     if ("top", "env") in found and old.env.keys() != new.env.keys():
         found.add("env")

@@ -13,7 +13,6 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import Finding, Severity
 from loop_ls.rules.neighbours import Neighbours, Summaries
-from loop_ls.rules.placing import Placing
 from loop_ls.rules.questions import World
 from loop_ls.rules.selection import Plan, Selection, plan
 from loop_ls.rules.session import Session
@@ -44,7 +43,7 @@ class Checker:
         if session is None:
             return ()
         session.run_late(self._world(workspace, document))
-        return self._placed(session, late=True)
+        return session.findings(late=True)
 
     def check_all(
         self, workspace: Workspace, uris: Container[str] | None = None
@@ -93,14 +92,6 @@ class Checker:
 
     # -- findings ---------------------------------------------------------------------------------
 
-    def _placed(self, session: Session, late: bool) -> tuple[Finding, ...]:
-        assert session.document is not None
-        assert session.workspace is not None
-        documents = session.workspace.documents
-        return Placing(session.document, session.plan.levels, documents.get).findings(
-            session.speaking(late), session.broken
-        )
-
     def _errors_of(self, workspace: Workspace, key: str) -> int:
         document = workspace.by_key(key)
         return 0 if document is None else self._count(workspace, document)
@@ -114,7 +105,7 @@ class Checker:
             count = 1
         else:
             session = self._updated(workspace, document)
-            found = () if session is None else self._placed(session, late=False)
+            found = () if session is None else session.findings(late=False)
             count = sum(one.severity is Severity.ERROR and one.rule not in _NOT_ITS_OWN for one in found)
         self._errors[document.uri] = (workspace, document, count)
         return count

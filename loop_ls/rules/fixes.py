@@ -6,111 +6,139 @@ style and comments.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 
 from loop_ls.formats.block import Block
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.rules.finding import Fix, TextEdit, Tier
-from loop_ls.syntax.nodes import Entry, Scalar
+from loop_ls.rules.merging import merged
+from loop_ls.rules.until.without_variable import without_variable
+from loop_ls.syntax import edits as layout
+from loop_ls.syntax.nodes import Entry, Scalar, Style
 from loop_ls.syntax.piece import Piece
+from loop_ls.syntax.render import in_quotes, scalar_text
 from loop_ls.text.position import Position, Span
 
 Edits = Callable[[Document], tuple[TextEdit, ...]]
 
+_QUOTES = {"'": Style.SINGLE, '"': Style.DOUBLE}
+
 
 def replace(piece: Piece, span: Span, text: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
-    return Fix(title, _replacing(piece, span, text), tier, tier is Tier.SAFE)
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        return (TextEdit(document.absolute(piece, span), text),)
+
+    return _fix(title, change, tier)
 
 
 def reword(piece: Piece, span: Span, new: str) -> Fix:
     """Another word for the same place, in the quotes that are there; an alias is left alone."""
 
-    def edits(document: Document) -> tuple[TextEdit, ...]:
-        place = absolute(document, piece, span)
-        if place is None:
-            return ()
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        place = document.absolute(piece, span)
         first = document.text.slice(place)[:1]
-        if first == "*":
+        if first in ("*", "|", ">"):
             return ()
-        mark = first if first in ("'", '"') else ""
-        return (TextEdit(place, f"{mark}{new}{mark}"),)
+        style = _QUOTES.get(first)
+        written = in_quotes(new, style) if style is not None else None
+        return (TextEdit(place, written or scalar_text(new, True)),)
 
-    return Fix(f"Change to `{new}`", edits, Tier.SAFE, True)
+    return _fix(f"Change to `{new}`", change)
 
 
 def quote(piece: Piece, span: Span) -> Fix:
-    """Double quotes around a value that YAML would take for something else."""
+    """Quotes around a value that YAML would take for something else."""
 
-    def edits(document: Document) -> tuple[TextEdit, ...]:
-        place = absolute(document, piece, span)
-        if place is None:
-            return ()
-        written = document.text.slice(place).replace("\\", "\\\\").replace('"', '\\"')
-        return (TextEdit(place, f'"{written}"'),)
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        place = document.absolute(piece, span)
+        written = document.text.slice(place)
+        quoted = in_quotes(written, Style.DOUBLE)
+        return () if quoted is None else (TextEdit(place, quoted),)
 
-    return Fix("Put quotes around it", edits, Tier.SAFE, True)
+    return _fix("Put quotes around it", change)
+
+
+def wrap(piece: Piece, span: Span, before: str, after: str, title: str) -> Fix:
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        start, end = document.absolute(piece, span)
+        return TextEdit(Span(start, start), before), TextEdit(Span(end, end), after)
+
+    return _fix(title, change)
 
 
 def bracket(piece: Piece, span: Span) -> Fix:
     return wrap(piece, span, "[", "]", "Write it as a list")
 
 
-def wrap(piece: Piece, span: Span, before: str, after: str, title: str) -> Fix:
-    def edits(document: Document) -> tuple[TextEdit, ...]:
-        place = absolute(document, piece, span)
-        if place is None:
+def insert_key(piece: Piece, block: Block, key: str, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
+    """A new key at the end of a mapping."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        return _taken(layout.insert_entry(document.tree, piece, block.node, key, value))
+
+    return _fix(title, change, tier)
+
+
+def remove_key(piece: Piece, block: Block, entry: Entry, tier: Tier = Tier.SAFE) -> Fix:
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        return _taken(layout.remove_entry(document.tree, piece, block.node, entry))
+
+    return Fix(f"Remove `{entry.key.text}`", _guarded(change), tier)
+
+
+def add_need(element: Element, name: str) -> Fix:
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        found = layout.add_to_list(document.tree, element.piece, element.block.node, "needs", name, after="name")
+        return _taken(found)
+
+    return _fix(f"Add `{name}` to `needs`", change)
+
+
+def add_schema(schema: str) -> Fix:
+    """To be reviewed: a file that becomes a workflow is loaded, checked and run as one."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        line = f"$schema: {schema}{document.text.eol}"
+        return (TextEdit(Span(Position(0, 0), Position(0, 0)), line),)
+
+    return _fix(f"Add `$schema: {schema}`", change, Tier.REVIEW)
+
+
+def condition_without(piece: Piece, scalar: Scalar, name: str, number: int) -> Fix:
+    """The condition without the placeholder that is the `number`-th one of this name in it."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        found = list(re.finditer(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", scalar.text))
+        if number >= len(found):
             return ()
-        start, end = place
-        return TextEdit(Span(start, start), before), TextEdit(Span(end, end), after)
+        text = without_variable(scalar.text, *found[number].span(), name)
+        return _taken(layout.set_scalar(document.tree, piece, scalar, text))
 
-    return Fix(title, edits, Tier.SAFE, True)
-
-
-def absolute(document: Document, piece: Piece, span: Span) -> Span | None:
-    try:
-        return document.absolute(piece, span)
-    except LookupError:
-        return None
-
-
-def _replacing(piece: Piece, span: Span, text: str) -> Edits:
-    def edits(document: Document) -> tuple[TextEdit, ...]:
-        place = absolute(document, piece, span)
-        return () if place is None else (TextEdit(place, text),)
-
-    return edits
+    return Fix(f"Write it without `{{{{{name}}}}}`", _guarded(change), Tier.REVIEW, True)
 
 
 def merge_section(later: Piece, first: Piece, name: str) -> Fix:
     """Move the entries of a repeated `steps` or `loops` block behind those of the first one."""
+    return _fix(f"Move these entries into the first `{name}`", lambda document: merged(document, first, later))
+
+
+def _fix(title: str, change: Edits, tier: Tier = Tier.SAFE) -> Fix:
+    return Fix(title, _guarded(change), tier, tier is Tier.SAFE)
+
+
+def _guarded(change: Edits) -> Edits:
+    """Nothing for a document that no longer holds the piece."""
 
     def edits(document: Document) -> tuple[TextEdit, ...]:
-        from loop_ls.rules.merging import merged
+        try:
+            return change(document)
+        except LookupError:
+            return ()
 
-        return merged(document, first, later)
-
-    return Fix(f"Move these entries into the first `{name}`", edits, Tier.SAFE, True)
-
-
-def insert_key(piece: Piece, block: Block, key: str, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
-    return Fix(title, lambda document: (), tier, tier is Tier.SAFE)
+    return edits
 
 
-def remove_key(piece: Piece, block: Block, entry: Entry, tier: Tier = Tier.SAFE) -> Fix:
-    return Fix(f"Remove `{entry.key.text}`", lambda document: (), tier)
-
-
-def add_need(element: Element, name: str) -> Fix:
-    return Fix(f"Add `{name}` to `needs`", lambda document: (), Tier.SAFE, True)
-
-
-def add_schema(schema: str) -> Fix:
-    def edits(document: Document) -> tuple[TextEdit, ...]:
-        return (TextEdit(Span(Position(0, 0), Position(0, 0)), f"$schema: {schema}\n"),)
-
-    return Fix(f"Add `$schema: {schema}`", edits, Tier.REVIEW)
-
-
-def condition_without(piece: Piece, scalar: Scalar, span: Span, name: str) -> Fix:
-    return Fix(f"Write it without `{{{{{name}}}}}`", lambda document: (), Tier.REVIEW)
+def _taken(edits: Iterable[layout.Edit]) -> tuple[TextEdit, ...]:
+    return tuple(TextEdit(edit.span, edit.text) for edit in edits)

@@ -33,13 +33,14 @@ def repeated_top_level_key(view: View) -> Iterator[Draft]:
 def _again(top: Top, before: Top) -> Draft:
     spot = Spot(before.piece, before.entry.key.span)
     joined = top.name in _SECTIONS
+    flow = top.piece.node is not None or before.piece.node is not None
     more = "; both are read as one" if joined else ""
     return draft(
         top.piece,
         top.entry.key.span,
         lambda line_of: f"`{shortened(top.name)}` is repeated; the first is in line {line_of(spot)}{more}",
         related=((spot, "the first one" if joined else "the first one, which counts"),),
-        fixes=(fixes.merge_section(top.piece, before.piece, top.name),) if joined else (),
+        fixes=(fixes.merge_section(top.piece, before.piece, top.name),) if joined and not flow else (),
     )
 
 

@@ -13,12 +13,8 @@ from loop_ls.text.position import Position, Span
 
 
 def merged(document: Document, first: Piece, later: Piece) -> tuple[TextEdit, ...]:
-    """Nothing where a block is in flow style, empty, or where the document was read as a whole (its
-    pieces have no lines of their own): such blocks are joined by hand."""
-    try:
-        target, source = _lines(document, first), _lines(document, later)
-    except LookupError:
-        return ()
+    """Nothing where a block is in flow style or empty: such blocks are joined by hand."""
+    target, source = _lines(document, first), _lines(document, later)
     if target is None or source is None:
         return ()
     lines = document.text.lines
@@ -26,8 +22,9 @@ def merged(document: Document, first: Piece, later: Piece) -> tuple[TextEdit, ..
     shift = _indent(lines[target[0] + 1 : target[1]]) - _indent(body)
     moved = [_shifted(line, shift) for line in _without_trailing_blanks(body)]
     end = _end_of_content(lines[: target[1]])
-    insertion = TextEdit(Span(Position(end, len(lines[end])), Position(end, len(lines[end]))), "\n" + "\n".join(moved))
-    return insertion, _removal(document, source)
+    place = Position(end, len(lines[end]))
+    eol = document.text.eol
+    return TextEdit(Span(place, place), eol + eol.join(moved)), _removal(document, source)
 
 
 def _lines(document: Document, head: Piece) -> tuple[int, int] | None:
@@ -37,11 +34,16 @@ def _lines(document: Document, head: Piece) -> tuple[int, int] | None:
     stop = at + 1
     while stop < len(pieces) and pieces[stop].kind == "item" and pieces[stop].section == head.section:
         stop += 1
-    if stop == at + 1 or head.node is not None:
-        return None
-    start = document.tree.start_of(head)
-    end = document.tree.start_of(pieces[stop]) if stop < len(pieces) else len(document.text.lines)
-    return (start, end) if end > start + 1 else None
+    start = _first_line(document, head)
+    end = _first_line(document, pieces[stop]) if stop < len(pieces) else len(document.text.lines)
+    return None if stop == at + 1 or start is None or end is None else (start, end)
+
+
+def _first_line(document: Document, piece: Piece) -> int | None:
+    """The line of a top-level key; where a second document begins, that of its first line."""
+    if piece.key is not None:
+        return document.absolute(piece, piece.key.span).start.line
+    return document.tree.start_of(piece) if piece.kind == "tail" else None
 
 
 def _removal(document: Document, source: tuple[int, int]) -> TextEdit:
@@ -50,7 +52,8 @@ def _removal(document: Document, source: tuple[int, int]) -> TextEdit:
     if end < len(lines):
         return TextEdit(Span(Position(start, 0), Position(end, 0)), "")
     before = _end_of_content(lines[:start])
-    return TextEdit(Span(Position(before, len(lines[before])), document.text.end), "\n" if not lines[-1] else "")
+    last = document.text.eol if not lines[-1] else ""
+    return TextEdit(Span(Position(before, len(lines[before])), document.text.end), last)
 
 
 def _indent(lines: list[str]) -> int:

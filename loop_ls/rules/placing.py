@@ -3,49 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import Finding, Related, Severity
 from loop_ls.rules.registry import Check
 from loop_ls.rules.site import LINE_1, Draft, Spot
-from loop_ls.rules.unit import Unit
+from loop_ls.rules.unit import EMPTY, Unit
 from loop_ls.text.position import Position, Span
 
 #: The document behind a URI, for related places in other files.
 DocumentOf = Callable[[str], Document | None]
 
 
-class Placing:
-    """Makes the findings of one version of one document."""
+_ORDER = attrgetter("span.start", "rule")
 
-    def __init__(self, document: Document, levels: Mapping[str, Severity], document_of: DocumentOf) -> None:
-        self._document, self._levels, self._document_of = document, levels, document_of
-        self._starts: dict[int, int] = {}
+
+class Placing:
+    """Makes the findings of one version of one document. `epoch` changes whenever some piece moves;
+    what was placed in the same epoch stays as it is."""
+
+    def __init__(self, document: Document, levels: Mapping[str, Severity], document_of: DocumentOf, epoch: int) -> None:
+        self._document, self._levels, self._document_of, self._epoch = document, levels, document_of, epoch
 
     def findings(self, units: Iterable[Unit], broken: bool) -> tuple[Finding, ...]:
         """All findings of these units, by place and rule."""
-        listed = list(units)
-        marked = {
-            (id(draft.spot.piece), draft.spot.span.start)
-            for unit in listed
-            for check, draft in unit.found
-            if check.rule.code != "WF009"
-        }
         found: list[Finding] = []
-        for unit in listed:
-            found += self._of_unit(unit, broken, marked)
-        found.sort(key=_order)
+        empties: list[Finding] = []
+        for unit in units:
+            placed = unit.placed
+            if placed is None or placed[0] != self._epoch:
+                placed = unit.placed = (self._epoch, self._place(unit))
+            if broken or unit.has_empties:
+                for (check, _), finding in zip(unit.found, placed[1], strict=True):
+                    if not (broken and check.missing):
+                        (empties if check.rule.code == EMPTY else found).append(finding)
+            else:
+                found += placed[1]
+        if empties:
+            marked = {finding.span.start for finding in found}
+            found += [finding for finding in empties if finding.span.start not in marked]
+        found.sort(key=_ORDER)
         return tuple(found)
 
-    def _of_unit(self, unit: Unit, broken: bool, marked: set[tuple[int, Position]]) -> list[Finding]:
-        found: list[Finding] = []
-        for check, draft in unit.found:
-            if broken and check.missing:
-                continue
-            if check.rule.code == "WF009" and (id(draft.spot.piece), draft.spot.span.start) in marked:
-                continue
-            found.append(self._finding(check, draft))
-        return found
+    def _place(self, unit: Unit) -> tuple[Finding, ...]:
+        return tuple(self._finding(check, draft) for check, draft in unit.found)
 
     def _finding(self, check: Check, draft: Draft) -> Finding:
         rule = check.rule
@@ -68,10 +70,7 @@ class Placing:
             return spot.span
         if spot.uri is not None:
             return self._elsewhere(spot)
-        start = self._starts.get(id(spot.piece))
-        if start is None:
-            start = self._starts[id(spot.piece)] = self._document.tree.start_of(spot.piece)
-        return spot.span.shift(start)
+        return spot.span.shift(self._document.tree.start_of(spot.piece))
 
     def _elsewhere(self, spot: Spot) -> Span:
         document = self._document_of(spot.uri or "")
@@ -82,7 +81,3 @@ class Placing:
 
     def _line_of(self, spot: Spot) -> int:
         return self._span(spot).start.line + 1
-
-
-def _order(finding: Finding) -> tuple[Position, str]:
-    return finding.span.start, finding.rule

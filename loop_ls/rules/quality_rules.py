@@ -78,14 +78,12 @@ def interpolated_condition(element: Element, view: View) -> Iterator[Draft]:
         if use.slot.kind == "until" and element.loop_mode == "refine" and is_judged_text(element, use, view):
             name = f"`{{{{{use.name}}}}}`"
             message = f"the condition contains the text it judges: {name} puts the answer into the question"
-            yield draft(element.piece, placeholder(use), message, fixes=_without(element, use))
+            yield draft(element.piece, placeholder(use), message, fixes=(_without(element, use),))
 
 
-def _without(element: Element, use: Use) -> tuple[Fix, ...]:
-    scalar = use.slot.scalar
-    if scalar.span.start.line != scalar.span.end.line:
-        return ()
-    return (fixes.condition_without(element.piece, scalar, placeholder(use), use.name),)
+def _without(element: Element, use: Use) -> Fix:
+    same = [other for other in own_uses(element) if other.slot is use.slot and other.name == use.name]
+    return fixes.condition_without(element.piece, use.slot.scalar, use.name, same.index(use))
 
 
 @rule("WF703", "joined-conditions", Severity.WARNING, on="element", local=True)

@@ -6,8 +6,8 @@ nothing changed that a rule could notice; only answers about places may hold ele
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -32,11 +32,13 @@ from loop_ls.text.fault import Fault
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One file among others, as they are now. `errors_of` counts the errors of another workflow."""
+    """One file among others, as they are now. `errors_of` counts the errors of another workflow;
+    `near` remembers searches for similar names, since a rename makes many elements ask the same."""
 
     document: Document
     neighbours: Neighbours
     errors_of: Callable[[str], int]
+    near: dict[str, str | None] = field(default_factory=dict)
 
 
 class Known(NamedTuple):
@@ -72,12 +74,20 @@ def places(world: World, name: str) -> tuple[Definition, ...]:
 
 
 def near_name(world: World, name: str) -> str | None:
-    names = world.document.names
-    return nearest(name, (known for known, found in names.items() if any(d.kind != "accumulate" for d in found)))
+    found = near_variable(world, name)
+    if found is None or _is_element(world, found):
+        return found
+    return nearest(name, (known for known in world.document.names if _is_element(world, known)))
+
+
+def _is_element(world: World, name: str) -> bool:
+    return any(one.kind != "accumulate" for one in world.document.names.get(name, ()))
 
 
 def near_variable(world: World, name: str) -> str | None:
-    return nearest(name, ("input", *world.document.names))
+    if name not in world.near:
+        world.near[name] = nearest(name, ("input", *world.document.names))
+    return world.near[name]
 
 
 def is_mentioned(world: World, name: str, by_others_than: Element) -> bool:
@@ -278,10 +288,12 @@ def cycles(world: World) -> tuple[tuple[Element, ...], ...]:
 
 
 def gives_result(world: World, element: Element) -> bool:
-    """Looked for from the end, so that the answer costs the same in a long file."""
-    elements = world.document.elements
-    last = next((one for one in reversed(elements) if one.kind == "step"), elements[-1] if elements else None)
-    return last is element
+    return last_step(world.document.elements) is element
+
+
+def last_step(elements: Sequence[Element]) -> Element | None:
+    """The element that gives the result (4.6). Looked for from the end: that costs the same in a long file."""
+    return next((one for one in reversed(elements) if one.kind == "step"), elements[-1] if elements else None)
 
 
 def has_steps(world: World) -> bool:

@@ -152,9 +152,10 @@ def all_rules() -> Mapping[str, Rule]:
 def read_page(doc: str) -> Page:
     """A docstring taken apart: title, text, and the blocks behind `Bad::` and `Good::`."""
     from inspect import cleandoc  # slow to import, and only pages need it
+    from textwrap import dedent
 
     title, _, rest = cleandoc(doc).partition("\n\n")
     rest = f"\n{rest}"
     text, _, examples = rest.partition("\nBad::\n")
     bad, _, good = examples.partition("\nGood::\n")
-    return Page(" ".join(title.split()), text.strip(), cleandoc(bad), cleandoc(good))
+    return Page(" ".join(title.split()), text.strip(), dedent(bad).strip("\n"), dedent(good).strip("\n"))

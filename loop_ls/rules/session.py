@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain
 from operator import is_not
 
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.index.head import Head
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.changes import changed_topics, difference
+from loop_ls.rules.finding import Finding
+from loop_ls.rules.placing import Placing
 from loop_ls.rules.questions import World
 from loop_ls.rules.selection import Plan
 from loop_ls.rules.unit import (
@@ -44,6 +47,11 @@ class Session:
         self._late: set[Unit] = set()
         self._stale_late: set[Unit] = set()
         self._broken: set[Piece] = set()
+        self._head: Head | None = None
+        self.epoch = 0
+        self._piece = self._element = 0  # where the last edit was
+        #: what `findings` answered last, for as long as nothing changes in it
+        self._answer: tuple[Finding, ...] | None = None
 
     def update(self, world: World, workspace: Workspace) -> None:
         """Bring every unit but the late ones to this version of the document and its workspace."""
@@ -59,8 +67,11 @@ class Session:
             for unit in self._whole:
                 self._run(unit, world)
             return
-        lost, fresh = difference(old.tree.pieces, document.tree.pieces)
-        gone, come = difference(old.elements, document.elements)
+        lost, fresh, self._piece = difference(old.tree.pieces, document.tree.pieces, self._piece)
+        if not _as_long(lost, fresh):
+            self.epoch += 1
+            self._answer = None
+        gone, come, self._element = difference(old.elements, document.elements, self._element)
         topics = changed_topics(old, document, gone, come, chain(lost, fresh))
         if outside or _key_changed(workspace, old, document) or _calls_itself(workspace, document):
             topics.add(OUTSIDE)
@@ -72,15 +83,22 @@ class Session:
             self._run(unit, world)
         self._stale_late.clear()
 
-    @property
-    def broken(self) -> bool:
+    def findings(self, late: bool) -> tuple[Finding, ...]:
+        """Every finding, by place and rule; without the late ones for those who count errors."""
+        if late and self._answer is not None:
+            return self._answer
+        assert self.document is not None
+        assert self.workspace is not None
+        placing = Placing(self.document, self.plan.levels, self.workspace.documents.get, self.epoch)
+        found = placing.findings(self._speaking if late else self._speaking - self._late, self._is_broken())
+        if late:
+            self._answer = found
+        return found
+
+    def _is_broken(self) -> bool:
         """Whether something in the file could not be read, so that nothing is said to be missing."""
         faults = self.document.tree.faults if self.document is not None else ()
         return bool(self._broken) or any(fault.code == "unknown-anchor" for fault in faults)
-
-    def speaking(self, late: bool = True) -> Iterable[Unit]:
-        """The units that found something."""
-        return self._speaking if late else self._speaking - self._late
 
     # -- taking over a new version ----------------------------------------------------------------
 
@@ -94,18 +112,24 @@ class Session:
     ) -> None:
         for piece in lost:
             self._drop(self._pieces.pop(piece))
-            self._broken.discard(piece)
+            if piece.faults:
+                self._broken.discard(piece)
+                self._answer = None
+        told = self.place != "lookalike"  # which gets its one finding and no other
+        for piece in fresh:
+            self._pieces[piece] = self._kept(local_unit(local_of_piece(self.plan, piece) if told else ()))
+            if piece.faults:
+                self._broken.add(piece)
+                self._answer = None
+        if self.place != "document":
+            return
         for element in gone:
             for unit in self._elements.pop(element):
                 if unit is not None:
                     self._drop(unit)
-        for piece in fresh:
-            self._pieces[piece] = self._kept(local_unit(local_of_piece(self.plan, piece)))
-            if piece.faults:
-                self._broken.add(piece)
-        if self.place != "document":
-            return
-        self._take_tops(world)
+        if self._head is not world.document.head:
+            self._head = world.document.head
+            self._take_tops(world)
         for element in come:
             self._elements[element] = tuple(self._units_of(element, world))  # type: ignore[assignment]
 
@@ -138,7 +162,7 @@ class Session:
 
     # -- units ------------------------------------------------------------------------------------
 
-    def _ask_again(self, world: World, topics: Iterable[Topic]) -> None:
+    def _ask_again(self, world: World, topics: Set[Topic]) -> None:
         """Run again what reads one of these topics and would be answered differently now."""
         readers = self._readers
         suspects = {unit for topic in topics if topic in readers for unit in readers[topic]}
@@ -147,10 +171,11 @@ class Session:
                 continue
             if unit in self._late:
                 self._stale_late.add(unit)
-            elif not unit.view.still_true(world):
+            elif not unit.view.still_true(world, topics):
                 self._run(unit, world)
 
     def _run(self, unit: Unit, world: World) -> None:
+        self._silence(unit)
         before = unit.view.topics if unit.view is not None else set()
         unit.run(world)
         after = unit.view.topics if unit.view is not None else set()
@@ -163,12 +188,16 @@ class Session:
     def _kept(self, unit: Unit) -> Unit:
         if unit.found:
             self._speaking.add(unit)
-        else:
-            self._speaking.discard(unit)
+            self._answer = None
         return unit
 
+    def _silence(self, unit: Unit) -> None:
+        if unit.found:
+            self._speaking.discard(unit)
+            self._answer = None
+
     def _drop(self, unit: Unit) -> None:
-        self._speaking.discard(unit)
+        self._silence(unit)
         self._late.discard(unit)
         self._stale_late.discard(unit)
         if unit.view is None:
@@ -179,6 +208,13 @@ class Session:
                 readers.discard(unit)
                 if not readers:
                     del self._readers[topic]
+
+
+def _as_long(lost: Sequence[Piece], fresh: Sequence[Piece]) -> bool:
+    """Whether an edit left every other piece where it was."""
+    return len(lost) == len(fresh) and all(
+        len(old.lines) == len(new.lines) for old, new in zip(lost, fresh, strict=True)
+    )
 
 
 def _outside_changed(old: Workspace, new: Workspace, uri: str) -> bool:
@@ -197,5 +233,5 @@ def _key_changed(workspace: Workspace, old: Document, new: Document) -> bool:
 
 def _calls_itself(workspace: Workspace, document: Document) -> bool:
     """Whether an edit of a file may change what it is as a callee of its own."""
-    key = workspace.key(document)
-    return key is not None and document.uri in workspace.referring.get(key.rpartition("/")[2], frozenset())
+    name = document.name
+    return name is not None and document.uri in workspace.referring.get(name.rpartition("/")[2], ())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from loop_ls.formats.block import Block
 from loop_ls.formats.workflow_keys import WORKFLOW
 from loop_ls.index.element import Element
 from loop_ls.index.head import Top
+from loop_ls.rules.finding import Finding
 from loop_ls.rules.questions import World
 from loop_ls.rules.registry import Check
 from loop_ls.rules.selection import Plan
@@ -22,23 +22,32 @@ Found = tuple[tuple[Check, Draft], ...]
 Work = Callable[[View], Iterator[tuple[Check, Draft]]]
 
 
-class Unit:
-    """`view` is None for work that looks at nothing but its own piece, and so is done once."""
+#: Speaks only of keys that no other rule marks (5.1).
+EMPTY = "WF009"
 
-    __slots__ = ("found", "placed", "view", "work")
+
+class Unit:
+    """`view` is None for work that looks at nothing but its own piece, and so is done once.
+
+    `placed` are the findings made of `found`, with the epoch in which they were made.
+    """
+
+    __slots__ = ("found", "has_empties", "placed", "view", "work")
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work
         self.view: View | None = None
-        self.found: Found = ()
-        #: findings made of `found`, with the starts of the pieces they were made for
-        self.placed: tuple[tuple[int, ...], tuple[Any, ...]] | None = None
+        self.placed: tuple[int, tuple[Finding, ...]] | None = None
+        self.take(())
 
     def run(self, world: World) -> None:
         assert self.work is not None
         self.view = View(world)
-        self.found = tuple(self.work(self.view))
-        self.placed = None
+        self.take(tuple(self.work(self.view)))
+
+    def take(self, found: Found) -> None:
+        self.found, self.placed = found, None
+        self.has_empties = any(check.rule.code == EMPTY for check, _ in found)
 
 
 #: Rules of whole pieces have no block to look at.
@@ -47,7 +56,7 @@ _NO_BLOCK = Block(WORKFLOW, Mapping(span(0, 0, 0, 0), ()), {})
 
 def local_unit(found: Iterable[tuple[Check, Draft]]) -> Unit:
     unit = Unit()
-    unit.found = tuple(found)
+    unit.take(tuple(found))
     return unit
 
 

@@ -8,7 +8,7 @@ piece hides in one unless the question is about places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from loop_ls.formats.block import Pair
@@ -33,7 +33,8 @@ Topic = Hashable
 GRAPH: Topic = "graph"
 OUTSIDE: Topic = "outside"
 NAMES: Topic = "names"
-ELEMENTS: Topic = "elements"
+LAST: Topic = "last"
+MODELS: Topic = "models"
 PIECES: Topic = "pieces"
 SHAPE: Topic = "shape"
 ODD: Topic = "odd"
@@ -45,23 +46,27 @@ SETTINGS: Topic = "settings"
 class View:
     """One rule's, or one element's, sight of the world."""
 
-    __slots__ = ("answers", "topics", "world")
+    __slots__ = ("_answers", "topics", "world")
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.answers: dict[tuple[Any, ...], Any] = {}
+        self._answers: dict[tuple[Any, ...], tuple[Topic, Any]] = {}
         self.topics: set[Topic] = set()
 
-    def still_true(self, world: World) -> bool:
-        """Whether every question would get the same answer in another world."""
-        return all(key[0](world, *key[1:]) == answer for key, answer in self.answers.items())
+    def still_true(self, world: World, topics: Container[Topic]) -> bool:
+        """Whether the questions about these topics would get the same answers in another world."""
+        return all(
+            key[0](world, *key[1:]) == answer for key, (topic, answer) in self._answers.items() if topic in topics
+        )
 
     def _ask(self, topic: Topic, question: Callable[..., A], *about: Any) -> A:
         key = (question, *about)
+        known = self._answers.get(key)
+        if known is not None:
+            return cast(A, known[1])
+        answer = question(self.world, *about)
+        self._answers[key] = (topic, answer)
         self.topics.add(topic)
-        if key in self.answers:
-            return cast(A, self.answers[key])
-        answer = self.answers[key] = question(self.world, *about)
         return answer
 
     # -- names of this file -----------------------------------------------------------------------
@@ -154,8 +159,7 @@ class View:
 
     def without_model(self) -> tuple[tuple[Element, tuple[str, ...]], ...]:
         """The steps that ask a model and have no provider or no model, with what they lack."""
-        self.topics.add(("top", "execution"))
-        return self._ask(ELEMENTS, q.without_model)
+        return self._ask(MODELS, q.without_model)
 
     def chain(self) -> tuple[str, ...]:
         """The providers that `execution` names."""
@@ -215,7 +219,7 @@ class View:
 
     def gives_result(self, element: Element) -> bool:
         """Whether this is the step, or without steps the loop, whose result is that of the file."""
-        return self._ask(ELEMENTS, q.gives_result, element)
+        return self._ask(LAST, q.gives_result, element)
 
     def has_steps(self) -> bool:
         return self._ask(SHAPE, q.has_steps)

@@ -1,0 +1,86 @@
+"""`loop-ls explain`: the page of a rule, or the list of all rules."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterator
+
+from loop_ls.cli.check import CLEAN, refuse, write
+from loop_ls.formats.spelling import nearest
+from loop_ls.report.checked import WORDS
+from loop_ls.report.paint import Paint, wants_colour
+from loop_ls.rules.finding import Tier
+from loop_ls.rules.registry import Rule, all_rules
+
+HELP = "explain a rule, with a bad and a good example"
+WIDTH = 88
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code such as WF702, or a name")
+    parser.add_argument("--list", action="store_true", help="list all rules")
+
+
+def run(args: argparse.Namespace) -> int:
+    rules = all_rules()
+    paint = Paint(wants_colour(sys.stdout))
+    if args.list:
+        write("".join(f"{line}\n" for line in listing(paint)))
+        return CLEAN
+    if args.rule is None:
+        return refuse("name a rule, such as loop-ls explain WF702, or use --list")
+    rule = find(args.rule)
+    if rule is None:
+        names = [*rules, *(one.name for one in rules.values())]
+        better = nearest(args.rule, names) or nearest(args.rule.upper(), names)
+        hint = f"; did you mean {better}?" if better else "; --list names all of them"
+        return refuse(f"there is no rule {args.rule}{hint}")
+    write("".join(f"{line}\n" for line in page(rule, paint)))
+    return CLEAN
+
+
+def find(word: str) -> Rule | None:
+    rules = all_rules()
+    return rules.get(word.upper()) or next((one for one in rules.values() if one.name == word.lower()), None)
+
+
+def listing(paint: Paint) -> Iterator[str]:
+    for rule in all_rules().values():
+        level = paint.severity(f"{WORDS[rule.severity]:11}", rule.severity)
+        marks = ", ".join(filter(None, (rule.profile, "fix" if Tier.SAFE in rule.fixes else "")))
+        yield f"{paint.bold(rule.code)}  {level}  {rule.name:28}  {rule.title}{f' ({marks})' if marks else ''}"
+
+
+def page(rule: Rule, paint: Paint) -> Iterator[str]:
+    yield f"{paint.bold(rule.code)} {rule.name} · {paint.severity(WORDS[rule.severity], rule.severity)}{_switch(rule)}"
+    yield ""
+    yield from textwrap.wrap(rule.page.title, WIDTH)
+    for paragraph in filter(None, rule.page.text.split("\n\n")):
+        yield ""
+        yield from textwrap.wrap(" ".join(paragraph.split()), WIDTH)
+    for heading, example in (("Instead of", rule.page.bad), ("write", rule.page.good)):
+        yield ""
+        yield paint.bold(f"{heading}:")
+        yield ""
+        yield from (f"    {_file_name(line, paint)}" for line in example.splitlines())
+    if rule.fixes:
+        yield ""
+        yield " ".join(_about_fix(tier) for tier in sorted(rule.fixes, key=lambda tier: tier.value, reverse=True))
+
+
+def _switch(rule: Rule) -> str:
+    return "" if rule.profile is None else f" · off by default, --enable {rule.profile}"
+
+
+def _file_name(line: str, paint: Paint) -> str:
+    return paint.faint(f"# {line.removeprefix('#- ')}") if line.startswith("#- ") else line
+
+
+def _about_fix(tier: Tier) -> str:
+    match tier:
+        case Tier.SAFE:
+            return "loop-ls fix repairs most of these."
+        case Tier.REVIEW:
+            return "A repair is proposed, which its author has to look at (loop-ls fix --unsafe)."
