@@ -30,7 +30,10 @@ def money(usd: float | None) -> str:
         return ""
     if usd == 0:
         return "$0"
-    return f"${usd:.4f}" if usd < 0.1 else f"${usd:.2f}"
+    if usd >= 0.1:
+        return f"${usd:.2f}"
+    whole, _, part = f"{usd:.4f}".partition(".")
+    return f"${whole}.{part.rstrip('0'):0<2}"
 
 
 def clock(seconds: float) -> str:

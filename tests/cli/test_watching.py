@@ -1,0 +1,152 @@
+"""Watching through a real terminal: the picture, Ctrl-C, and an engine that is killed in between."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.cli.conftest import ANSWERS, DEVELOP, SCRIPT, Place
+
+LONG = 90
+SLOW = "delay: 0.4\n" + ANSWERS
+
+
+class Terminal:
+    """A command on a pseudo-terminal. `seen` is all that it wrote, without escape sequences."""
+
+    def __init__(self, place: Place, *words: str) -> None:
+        ours, theirs = pty.openpty()
+        env = {name: value for name, value in place.env().items() if name != "NO_COLOR"}
+        self.process = subprocess.Popen(
+            [SCRIPT, *words],
+            cwd=place.root,
+            env=env | {"TERM": "xterm-256color"},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self._ours, self.raw = ours, b""
+
+    @property
+    def seen(self) -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.raw.decode("utf-8", "replace"))
+
+    def until(self, seen: Callable[[str], bool]) -> str:
+        deadline = time.monotonic() + LONG
+        while not seen(self.seen):
+            assert time.monotonic() < deadline, self.seen
+            if not self._read():
+                break
+        assert seen(self.seen), self.seen
+        return self.seen
+
+    def end(self) -> int:
+        while self._read():
+            continue
+        return self.process.wait(LONG)
+
+    def type(self, keys: bytes) -> None:
+        os.write(self._ours, keys)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._ours], [], [], 1.0)
+        if not ready:
+            return self.process.poll() is None
+        try:
+            data = os.read(self._ours, 65536)
+        except OSError:
+            return False
+        self.raw += data
+        return bool(data)
+
+
+@pytest.fixture
+def slow(alone: Place) -> Place:
+    alone.write("develop.answers.yaml", SLOW)
+    return alone
+
+
+def test_the_picture_moves_and_the_result_stays(slow: Place) -> None:
+    terminal = Terminal(slow, "run", "develop.yaml", "--input", "ships")
+    terminal.until(lambda seen: "iteration 1/5" in seen)
+    terminal.until(lambda seen: "iteration 2/5" in seen and "NO" in seen)
+    assert terminal.end() == 0
+    last = terminal.seen
+    assert "✓ develop  condition met in iteration 3" in last
+    assert last.rstrip().endswith("the report")
+    assert b"\x1b[" in terminal.raw, "a terminal gets colours"
+
+
+def test_ctrl_c_stops_the_run_and_says_what_is_kept(slow: Place) -> None:
+    slow.write("develop.answers.yaml", "delay: 1\n" + ANSWERS)
+    terminal = Terminal(slow, "run", "develop.yaml", "--input", "ships", "--verbose")
+    terminal.until(lambda seen: "-> NO" in seen)
+    os.kill(terminal.process.pid, signal.SIGINT)
+    assert terminal.end() == 5
+    seen = terminal.seen
+    assert "■ stopped" in seen
+    assert "Kept: 1 iteration with output and verdict." in seen
+    assert re.search(r"Show: loop-ls runs show [0-9a-f]{6}", seen)
+    assert "cancelled (user)" in slow.call("runs").stdout
+
+
+def test_a_missing_input_is_asked_for(slow: Place) -> None:
+    slow.write("develop.answers.yaml", ANSWERS)
+    terminal = Terminal(slow, "run", "develop.yaml")
+    terminal.until(lambda seen: "input: " in seen)
+    terminal.type(b"ships\n")
+    assert terminal.end() == 0
+    assert "the report" in terminal.seen
+
+
+def test_a_killed_engine_comes_back_and_nothing_is_done_twice(alone: Place) -> None:
+    """Plain output, engine killed in iteration 2: the command starts it again and sees the end."""
+    alone.write("develop.answers.yaml", "delay: 0.5\n" + ANSWERS)
+    watching = alone.popen("run", "develop.yaml", "--input", "ships")
+    assert watching.stderr
+    for line in watching.stderr:
+        if line.startswith("develop 1/5"):
+            break
+    pid = alone.engine_pid()
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    out, rest = watching.communicate(timeout=LONG)
+    assert (watching.returncode, out) == (0, "the report\n"), rest
+    lines = rest.splitlines()
+    assert [line.split("  ")[0] for line in lines if line.startswith("develop ")] == ["develop 2/5", "develop 3/5"]
+    assert any("recovered after a restart" in line for line in lines)
+    assert alone.engine_pid() != pid
+
+
+def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: Place) -> None:
+    alone.write("develop.answers.yaml", "delay: 60\n" + ANSWERS)
+    started = alone.call("engine", "start", RONDOFLOW_TEARDOWN_GRACE_MS="300")
+    assert started.returncode == 0, started.stderr
+    watching = alone.popen("run", "develop.yaml", "--input", "ships")
+    deadline = time.monotonic() + LONG
+    while "running" not in alone.call("runs", "--status", "active").stdout:
+        assert time.monotonic() < deadline
+    watching.kill()
+    watching.wait(LONG)
+    while "cancelled (teardown)" not in alone.call("runs").stdout:
+        assert time.monotonic() < deadline
+
+
+def test_a_detached_run_is_nobodys_to_end(alone: Place) -> None:
+    alone.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
+    alone.write("slow.answers.yaml", "delay: 60\n" + ANSWERS)
+    alone.call("engine", "start", RONDOFLOW_TEARDOWN_GRACE_MS="100")
+    alone.call("run", "slow.yaml", "--input", "x", "--detach")
+    alone.call("run", "only_loop.yaml", "--input", "x", "--mock")
+    time.sleep(0.5)  # longer than the grace time: nothing may happen in it
+    assert re.search(r"slow_it +running", alone.call("runs", "--status", "active").stdout)
