@@ -7,6 +7,7 @@ background; how they are prepared, what they do and who owns them is passed in.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -28,6 +29,8 @@ from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import read_request
 from loop_ls.engine.running import bring_to_end
 from loop_ls.engine.starting.prepare import Preparer
+
+logger = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
 LIMIT = 1000
@@ -71,7 +74,8 @@ class Engine:
             fact = Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight) or unsure).fact()
             self.journal.append(run_id, facts=[fact])
             self._begin(run)
-        self._owned.put_nowait([run.run_id for run in self._runs])
+        if unfinished := [run.run_id for run in self._runs]:
+            self._owned.put_nowait(unfinished)
         self._owning = asyncio.create_task(self._own())
 
     async def close(self) -> None:
@@ -93,10 +97,16 @@ class Engine:
         await self.journal.close()
 
     async def _own(self) -> None:
-        """Tell the owner about runs, one batch after the other, while nobody waits for it."""
-        await self._owner.open(self._run_to_end)
-        while True:
-            await self._owner.own(await self._owned.get())
+        """Tell the owner about runs, one batch after the other, while nobody waits for it. Runs go on
+        without one: the journal knows them. An engine that runs nothing needs none."""
+        try:
+            runs = await self._owned.get()
+            await self._owner.open(self._run_to_end)
+            while True:
+                await self._owner.own(runs)
+                runs = await self._owned.get()
+        except Exception:
+            logger.exception("Runs have no owner besides the journal: its database cannot be used.")
 
     async def _run_to_end(self, run_id: str) -> None:
         run = self._runs.live.get(run_id)

@@ -12,7 +12,7 @@ import sqlite3
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from loop_ls.engine.owner import RunToEnd
 #: DBOS gives a workflow up after this many restarts; waiting runs see many.
 RESTARTS = 1_000_000
 THREADS = 8
+#: Seconds between two looks of DBOS into its database. Nothing here waits for what it would find.
+POLL = 5.0
 UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
 
 
@@ -66,7 +68,7 @@ class DbosOwner:
                 await self._run(run_id)
 
         self._workflow = DBOS.workflow(name="run", max_recovery_attempts=RESTARTS)(run)
-        DBOS(
+        made = DBOS(
             config={
                 "name": "loop-ls",
                 "system_database_url": self._url,
@@ -74,12 +76,14 @@ class DbosOwner:
                 "executor_id": "local",
                 "serializer": DBOSPortableJSONSerializer(),
                 "max_executor_threads": THREADS,
-                "notification_listener_polling_interval_sec": 30.0,
+                "notification_listener_polling_interval_sec": POLL,
                 "scheduler_polling_interval_sec": 3600.0,
                 "log_level": "ERROR",
             }
         )
         _quiet()
+        with suppress(AttributeError):  # no setting exists for it; without this it only polls more often
+            made._registry.get_internal_queue()._polling_interval_sec = POLL
         DBOS.launch()
 
     @property

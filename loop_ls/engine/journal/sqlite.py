@@ -30,7 +30,7 @@ PRAGMAS = (
     *("journal_size_limit = 1048576", "temp_store = memory"),
 )
 #: Transactions between two clean-ups of the write-ahead log (some hundred pages).
-TIDY = 256
+TIDY = 64
 
 
 class SqliteStorage:

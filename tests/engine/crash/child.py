@@ -103,7 +103,7 @@ def owner() -> Owner:
         return NoOwner()
     from loop_ls.engine.durable.dbos_owner import DbosOwner
 
-    return DbosOwner(FOLDER / "data")
+    return DbosOwner(FOLDER / "data", patience=0.5)
 
 
 async def main() -> None:
@@ -136,3 +136,5 @@ async def main() -> None:
 
 
 asyncio.run(main())
+sys.stderr.flush()
+os._exit(0)  # as the engine's process does: sleeping threads of DBOS are not waited for

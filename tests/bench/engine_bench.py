@@ -1,0 +1,317 @@
+"""What the engine costs, against its budgets: `python tests/bench/engine_bench.py [--runs 3] [--only NAME]`.
+
+Each line is the median of several runs. Lines with a process measure the real engine over HTTP, the
+others the engine in this process. A busy machine shows: the load is printed with the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from loop_ls.client import connect
+from loop_ls.client.session import EngineClient
+from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
+from loop_ls.engine.events.kinds import Judged, RunStarted
+from loop_ls.engine.place import Place
+from loop_ls.engine.plan import Plan
+from loop_ls.engine.ports import Models, Recorder
+from loop_ls.engine.request import StartRequest
+from loop_ls.engine.service import Engine
+from loop_ls.engine.starting.prepare import Prepared
+from loop_ls.testing.models import ScriptedModels
+
+Figures = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    unit: str
+    budget: float
+
+
+LINES = [
+    Line("start to /health", "s", 1.2),
+    Line("overhead per iteration, median", "ms", 1.5),
+    Line("overhead per iteration, p99", "ms", 4.0),
+    Line("fact to listener, p95", "ms", 50.0),
+    Line("stop to end of the call, p95", "ms", 50.0),
+    Line("1,000 loops at once, done", "s", 12.0),
+    Line("1,000 loops at once, memory", "MB", 150.0),
+    Line("1,000 paused, CPU of a core", "%", 1.5),
+    Line("1,000 paused, back when opened", "s", 3.0),
+    Line("idle, CPU of a core", "%", 1.0),
+    Line("idle, memory", "MB", 130.0),
+    Line("journal, 1,000 iterations of 1 KiB", "MB", 5.0),
+]
+
+HEAD = """$schema: "workflow/v2.0"
+name: {name}
+version: "1.0.0"
+description: bench
+execution: {{provider: {provider}, model: m}}
+"""
+LOOP = """loops:
+  - name: develop
+    workflow: cycle
+    with: {previous: "{{loop.last.output}}"}
+    max_iterations: 20
+    until: "The review says PASS and nothing is left to do"
+"""
+CYCLE = 'steps:\n  - name: write\n    run: "Write it better than {{previous}}"\n'
+
+
+# -- the engine in this process --------------------------------------------------------------------
+
+
+class Nothing:
+    """A program whose body and judge do nothing, or wait: what is left is the engine."""
+
+    def __init__(self, iterations: int, output: str = "x", seconds: float = 0.0) -> None:
+        self.iterations, self.output, self.seconds = iterations, output, seconds
+        self.stamps: list[float] = []
+
+    async def prepare(self, request: StartRequest, models: Any) -> Prepared:
+        return Prepared(RunStarted(format="workflow", name="w", target={"kind": "workflow"}, path=request.path))
+
+    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
+        world = self
+
+        class Parts:
+            async def run(self, turn: Turn) -> str:
+                return str(await recorder.call(turn.place.part("ask"), world.body))
+
+            async def judge(self, turn: Turn, output: str) -> Verdict:
+                judged = Judged(criterion="until", verdict="no", answer="NO", output_ref=turn.place.key)
+                await recorder.call(turn.place.part("judge"), world.no, lambda said: [judged.fact(turn.place)])
+                world.stamps.append(time.perf_counter())
+                return Verdict("no")
+
+        parts = Parts()
+        place = Place().element("develop")
+        return await drive(LoopParts("develop", place, parts, History(), Limits(self.iterations), parts), recorder)
+
+    async def body(self) -> str:
+        if self.seconds:
+            await asyncio.sleep(self.seconds)
+        return self.output
+
+    async def no(self) -> str:
+        return "NO"
+
+
+class Door(ScriptedModels):
+    def problem(self, name: str) -> None:
+        return None
+
+
+async def opened(folder: Path, program: Nothing) -> Engine:
+    engine = Engine(folder, {"workflow": program}, lambda plan: Door(), program)
+    await engine.open()
+    return engine
+
+
+async def finished(engine: Engine, count: int) -> None:
+    async for _, event in engine.subscribe(0):
+        count -= event["kind"] in ("completed", "failed", "cancelled")
+        if count == 0:
+            return
+
+
+async def overhead(folder: Path) -> Figures:
+    program = Nothing(1000, "x" * 1024)
+    engine = await opened(folder, program)
+    ending = asyncio.create_task(finished(engine, 1))
+    await engine.start({"root": str(folder), "path": str(folder / "w.yaml")})
+    await ending
+    most = sum(path.stat().st_size for path in folder.glob("journal.db*"))
+    await engine.close()
+    gaps = [b - a for a, b in zip(program.stamps, program.stamps[1:], strict=False)]
+    return {
+        "overhead per iteration, median": statistics.median(gaps) * 1e3,
+        "overhead per iteration, p99": percentile(gaps, 99) * 1e3,
+        "journal, 1,000 iterations of 1 KiB": most / 1e6,
+    }
+
+
+async def many(folder: Path) -> Figures:
+    program = Nothing(5, seconds=1.0)
+    engine = await opened(folder, program)
+    began = time.perf_counter()
+    ending = asyncio.create_task(finished(engine, 1000))
+    await asyncio.gather(*(engine.start({"root": str(folder), "path": f"{folder}/w{n}.yaml"}) for n in range(1000)))
+    await ending
+    took, memory = time.perf_counter() - began, psutil.Process().memory_info().rss
+    await engine.close()
+    return {"1,000 loops at once, done": took, "1,000 loops at once, memory": memory / 1e6}
+
+
+async def parked(folder: Path) -> Figures:
+    program = Nothing(5, seconds=0.001)
+    engine = await opened(folder, program)
+
+    async def park(number: int) -> None:
+        answer = await engine.start({"root": str(folder), "path": f"{folder}/w{number}.yaml"})
+        await engine.control("pause", answer["runId"])
+
+    await asyncio.gather(*(park(n) for n in range(1000)))
+    waiting = (await engine.runs("paused", limit=1000))["runs"]
+    await asyncio.sleep(1)
+    before = time.process_time()
+    await asyncio.sleep(5)
+    cpu = (time.process_time() - before) / 5
+    await engine.close()
+    began = time.perf_counter()
+    again = await opened(folder, program)
+    back = again.status["running"]
+    took = time.perf_counter() - began
+    await again.close()
+    assert back == len(waiting) > 900, f"{back} of {len(waiting)} came back"
+    return {"1,000 paused, CPU of a core": cpu * 100, "1,000 paused, back when opened": took}
+
+
+# -- the engine in its own process -----------------------------------------------------------------
+
+
+async def process(folder: Path) -> Figures:
+    project, data = folder / "project", folder / "data"
+    project.mkdir()
+    (project / "main.yaml").write_text(HEAD.format(name="main", provider="ollama") + LOOP)
+    (project / "cycle.yaml").write_text(HEAD.format(name="cycle", provider="ollama") + CYCLE)
+    began = time.perf_counter()
+    client = await connect(project, str(data))
+    found: Figures = {"start to /health": time.perf_counter() - began}
+    try:
+        engine = psutil.Process(client.handover.pid)
+        await asyncio.sleep(4)
+        before = sum(engine.cpu_times()[:2])
+        await asyncio.sleep(10)
+        found["idle, CPU of a core"] = (sum(engine.cpu_times()[:2]) - before) * 10
+        found["idle, memory"] = engine.memory_info().rss / 1e6
+        found["fact to listener, p95"] = await latency(client, project)
+        found["stop to end of the call, p95"] = await stopping(client, project)
+    finally:
+        await client.engine_stop()
+        await client.aclose()
+    return found
+
+
+async def latency(client: EngineClient, project: Path) -> float:
+    """From the moment that a fact is dated (before it is written) to the listener's hands."""
+    gaps: list[float] = []
+
+    async def listen() -> None:
+        async for event in client.follow():
+            if "seq" in event:
+                at = time.time() - _seconds(event["at"])
+                gaps.append(at)
+
+    listening = asyncio.create_task(listen())
+    await asyncio.sleep(0.5)
+    for _ in range(10):
+        answer = await client.start({"root": str(project), "path": str(project / "main.yaml"), "mock": True})
+        assert answer["ok"], answer
+        await asyncio.sleep(0.3)
+    listening.cancel()
+    assert len(gaps) > 100
+    return percentile(gaps, 95) * 1e3
+
+
+async def stopping(client: EngineClient, project: Path) -> float:
+    """From the wish to the end of the connection that the call holds."""
+    asked: asyncio.Queue[asyncio.Future[float]] = asyncio.Queue()
+
+    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A model that never answers: notes when its caller hangs up."""
+        await reader.readuntil(b"\r\n\r\n")
+        gone: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        asked.put_nowait(gone)
+        while await reader.read(65536):
+            pass
+        gone.set_result(time.perf_counter())
+        writer.close()
+
+    server = await asyncio.start_server(hold, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    settings = f"providers:\n  slow: {{kind: openai, baseUrl: 'http://127.0.0.1:{port}/v1'}}\n"
+    (project / ".loop-ls.yaml").write_text(settings)
+    (project / "slow.yaml").write_text(HEAD.format(name="slow", provider="slow") + LOOP.replace("cycle", "slowly"))
+    (project / "slowly.yaml").write_text(HEAD.format(name="slowly", provider="slow") + CYCLE)
+    gaps: list[float] = []
+    consent = None
+    for _ in range(20):
+        request = {"root": str(project), "path": str(project / "slow.yaml"), "consent": consent}
+        answer = await client.start(request)
+        if answer.get("code") == "consent_required":
+            consent = answer["digest"]
+            answer = await client.start({**request, "consent": consent})
+        assert answer["ok"], answer
+        gone = await asyncio.wait_for(asked.get(), 10)
+        began = time.perf_counter()
+        await client.stop(answer["runId"])
+        gaps.append(await asyncio.wait_for(gone, 10) - began)
+    server.close()
+    return percentile(gaps, 95) * 1e3
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+def percentile(values: list[float], percent: int) -> float:
+    return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
+
+
+def _seconds(at: str) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(at).timestamp()
+
+
+GROUPS: dict[str, Callable[[Path], Awaitable[Figures]]] = {
+    "overhead": overhead,
+    "process": process,
+    "many": many,
+    "parked": parked,
+}
+
+
+async def _one(name: str, folder: Path) -> Figures:
+    return await GROUPS[name](folder)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", choices=sorted(GROUPS))
+    args = parser.parse_args()
+    figures: dict[str, list[float]] = {}
+    for _ in range(args.runs):
+        for name in [args.only] if args.only else GROUPS:
+            with tempfile.TemporaryDirectory() as folder:
+                for line, value in asyncio.run(_one(name, Path(folder))).items():
+                    figures.setdefault(line, []).append(value)
+    print(f"{'engine on SQLite':38} {'budget':>9} {'measured':>9}      load {os.getloadavg()[0]:.1f}")
+    over = 0
+    for line in LINES:
+        if line.name in figures:
+            value = statistics.median(figures[line.name])
+            told = "" if value <= line.budget else f"  {value / line.budget:.2f} x budget"
+            over += value > line.budget
+            print(f"{line.name:38} {line.budget:>6g} {line.unit:<2} {value:>6.2f} {line.unit:<2}{told}")
+    return int(over > 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
