@@ -17,6 +17,7 @@ from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
 from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.read import MAX_REFUSED, Slice, read_chunks
+from loop_ls.syntax.splice import spliced
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Change, Text
 from loop_ls.text.position import Span
@@ -70,6 +71,11 @@ class Tree:
     def after(self, text: Text, change: Change) -> Tree:
         """The tree of `text`, which differs from this one's by `change`."""
         old = self._cut
+        if change.removed == change.added == 1:
+            at = old.at(change.first)
+            part = spliced(old.chunks[at], change.first - old.starts[at], text.line(change.first))
+            if part is not None:
+                return Tree(text, old.replace(at, at + 1, [part]), self._flagged)
         low = max(0, old.at(change.first) - 1)
         high = old.at(change.first + change.removed - 1)
         fresh, high = _recut(text, old, low, high, change.added - change.removed)
