@@ -25,7 +25,6 @@ from loop_ls.text.position import Position, Span
 from tests.syntax.flat import flat_content, flat_tree, flat_whole
 from tests.syntax.odd_lines import document, insertion, mutated
 
-
 LEAST = splice.LEAST
 
 
