@@ -6,7 +6,7 @@ thousands of files must not read them all. Unsaved texts of an editor lie over t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from loop_ls.engine.journal.border import plain_text
 from loop_ls.formats.settings import Settings
 from loop_ls.index.discovery import candidates, find_roots, load_settings, read_text
 from loop_ls.index.document import Document
+from loop_ls.index.resolve import resolve_key
 from loop_ls.index.resolve import resolve_key
 from loop_ls.index.roots import Roots
 from loop_ls.index.uris import uri_of
@@ -58,28 +59,27 @@ class Snapshot:
             self._documents[path] = Document.open(uri_of(whole), text, path=whole)
         return self._documents[path]
 
-    def workspace(self, paths: Iterable[str]) -> Workspace:
-        """These files, what they call, and every other file with one of their keys, as a workspace of
-        their own."""
-        wanted = self._reached(paths)
-        twins = {path for files in self.keys.values() if wanted & set(files) for path in files}
-        documents = (self.document(path) for path in sorted(wanted | twins))
-        return Workspace.of(self.roots, [each for each in documents if each is not None], self.settings)
-
-    def _reached(self, paths: Iterable[str]) -> set[str]:
-        """These files and all that can be called from them, as far as that can be read."""
-        found = set(paths)
-        waiting = list(found)
+    def workspace(self, path: str) -> Workspace:
+        """A file, all that it can call, and every other file with one of their keys: what its rules
+        look at, and no more of the folder."""
+        found: dict[str, Document] = {}
+        waiting = [path]
         while waiting:
-            path = waiting.pop()
-            document = self.document(path)
-            folder = self.roots.folder_of(f"{self.root}/{path}")
-            for reference in document.references if document is not None else ():
-                key = resolve_key(folder, reference, self.keys)
-                new = set(self.keys.get(key, ())) - found if key is not None else set()
-                found |= new
-                waiting += new
-        return found
+            each = waiting.pop()
+            document = None if each in found else self.document(each)
+            if document is not None:
+                found[each] = document
+                waiting += self._twins(each) + self._called(document)
+        return Workspace.of(self.roots, found.values(), self.settings)
+
+    def _called(self, document: Document) -> list[str]:
+        folder = self.roots.folder_of(document.path)
+        keys = (resolve_key(folder, reference, self.keys) for reference in document.references)
+        return [path for key in keys if key is not None for path in self.keys[key]]
+
+    def _twins(self, path: str) -> list[str]:
+        key = self.key(path)
+        return [] if key is None else [each for each in self.keys[key] if each != path]
 
     def key(self, path: str) -> str | None:
         return next((key for key, files in self.keys.items() if path in files), None)

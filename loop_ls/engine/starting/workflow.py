@@ -96,7 +96,7 @@ class WorkflowPreparer:
     def _check(self, snapshot: Snapshot, paths: Sequence[str], started: str) -> None:
         """Raises `Refused(file_has_errors)`; the first error is told, all are listed."""
         found = {path: document for path in paths if (document := snapshot.document(path)) is not None}
-        workspace = snapshot.workspace({started, *paths})
+        workspace = snapshot.workspace(started)
         told = self._validate(workspace, [workspace.documents[each.uri] for each in found.values()])
         for path, problems in zip(found, told, strict=True):
             counting = [problem for problem in problems if problem.code != REPEATED]

@@ -301,3 +301,19 @@ def test_requests_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 def test_a_request_may_name_its_file_by_uri_and_its_parameters_as_they_come(tmp_path: Path) -> None:
     request = read_request({"root": str(tmp_path), "uri": f"file://{tmp_path}/a%20b.yaml", "parameters": {"n": 3}})
     assert (request.path, request.parameters, request.input) == ("a b.yaml", {"n": "3"}, None)
+
+
+async def test_files_are_checked_among_all_that_they_can_call(desk: Desk) -> None:
+    """Else a rule would miss the callee of an element that is not even run."""
+    desk.write("other.yaml", CYCLE)
+    two = MAIN + '  - {name: more, template: {name: other, with: {goal: "{{plan}}", previous: ""}}}\n'
+    desk.write("main.yaml", two)
+    seen: list[set[str | None]] = []
+
+    def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:
+        seen.append({document.name for document in workspace.documents.values()})
+        return [[] for _ in documents]
+
+    desk.preparer = WorkflowPreparer(desk.data, validate)
+    await desk.start(target=step("plan"), parameters={})
+    assert seen[0] == {"main", "cycle", "other"}
