@@ -17,6 +17,8 @@ logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 #: An engine answers or starts within this; afterwards the command says so.
 LIMIT = 30.0
+#: Seconds between two looks for an engine that somebody else started.
+_LOOK_EVERY = 1.0
 
 
 class Client(Protocol):
@@ -46,6 +48,10 @@ class Door(Protocol):
     async def connect(self, root: Path, data_dir: str | None) -> Client: ...
     async def find(self, root: Path, data_dir: str | None) -> Client | None: ...
 
+    async def handover(self, root: Path, data_dir: str | None) -> Path | None:
+        """The file that an engine writes when it starts; None where there is nothing to look for."""
+        ...
+
 
 class EngineDoor:
     """The real one."""
@@ -58,9 +64,20 @@ class EngineDoor:
         room = await _room()
         return cast("Client | None", await room.find(root, data_dir))
 
+    async def handover(self, root: Path, data_dir: str | None) -> Path | None:
+        place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.place")
+        return cast(Path, place.data_folder(root, data_dir) / place.FILE_NAME)
+
 
 async def _room() -> Any:
     return await asyncio.to_thread(importlib.import_module, "loop_ls.client")
+
+
+def _stamp(file: Path) -> int | None:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def refusal(error: BaseException) -> Json:
@@ -89,7 +106,7 @@ class EngineLink:
     ) -> None:
         self.root, self.data_dir = root, data_dir
         self._door, self._listen, self._own = door, listen, own
-        self._lock = asyncio.Lock()
+        self._lock, self._restarting, self._restarts = asyncio.Lock(), asyncio.Lock(), 0
         self.client: Client | None = None
         self._starts = False
         self._listener: asyncio.Task[Any] | None = None
@@ -115,12 +132,37 @@ class EngineLink:
             return self.client
 
     async def restart(self) -> Client:
-        """End the engine, wait until it is gone, and start it. Unfinished runs go on."""
-        client = await self.find()
-        if client is not None:
-            await asyncio.wait_for(client.engine_stop(), LIMIT)
-            await self.close()
-        return await self.connect()
+        """End the engine, wait until it is gone, and start it. Unfinished runs go on.
+
+        Whoever asks while that is under way gets the engine that comes of it (UP-38)."""
+        before = self._restarts
+        async with self._restarting:
+            if self._restarts == before:
+                client = await self.find()
+                if client is not None:
+                    await asyncio.wait_for(client.engine_stop(), LIMIT)
+                    await self.close()
+                    await asyncio.wait_for(self._until_gone(), LIMIT)
+                self._restarts += 1
+            return await self.connect()
+
+    async def attach(self) -> None:
+        """Find an engine as soon as somebody starts one (UP-73). Looks at the time of one file, no more."""
+        place, seen = await self._door.handover(self.root, self.data_dir), None
+        while place is not None and self.client is None:
+            stamp = _stamp(place)
+            if stamp is not None and stamp != seen:
+                seen = stamp
+                try:
+                    await self.find()
+                except Exception as error:
+                    logger.info("The engine of %s cannot be used: %s", self.root, error)
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def _until_gone(self) -> None:
+        while (client := await self._door.find(self.root, self.data_dir)) is not None:
+            await client.aclose()
+            await asyncio.sleep(0.05)
 
     async def close(self) -> None:
         listener, self._listener = self._listener, None

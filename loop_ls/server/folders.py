@@ -67,6 +67,7 @@ class Folder:
         if uri in self.workspace.documents:
             self._moved.setdefault(uri, self.workspace)
             self.workspace = self.workspace.without(uri)
+            self._checker.forget(uri)
 
     def replace_all(self, documents: Iterable[Document]) -> None:
         """The files on disk are known; `documents` are all there are, open ones included."""
@@ -108,6 +109,12 @@ class Folder:
     def data_dir(self) -> str | None:
         return self.settings.engine.data_dir
 
+    @property
+    def editor_settings(self) -> dict[str, Any]:
+        """What the editor says, which is the person's and lies below the project's file."""
+        editor = self._editor_settings if isinstance(self._editor_settings, dict) else {}
+        return {name: value for name, value in editor.items() if name not in _CLIENT_ONLY}
+
     def set_editor_settings(self, section: Any) -> bool:
         """Whether that changes anything."""
         self._editor_settings = section
@@ -116,10 +123,8 @@ class Folder:
     def read_settings(self) -> bool:
         """Read the settings again; whether they, or the places of workflows, differ. What cannot be used
         is logged and left out (UP-30, UP-35)."""
-        editor = self._editor_settings if isinstance(self._editor_settings, dict) else {}
-        layer = {name: value for name, value in editor.items() if name not in _CLIENT_ONLY}
         try:
-            settings, problems = load_settings(self.text, layer)
+            settings, problems = load_settings(self.text, self.editor_settings)
             roots = self._roots(settings)
         except Exception:
             logger.exception("The settings of %s cannot be read, defaults are used", self.text)

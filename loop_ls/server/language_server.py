@@ -102,6 +102,9 @@ class LoopServer(LanguageServer):
         self._idle = None
         self.indexing.start()
         self._warm_up()
+        new, self.texts.new = self.texts.new, []
+        for opened in new if self.session.trusted else ():
+            self.runs.opened(opened)
         if self.texts.fresh:
             # A fresh tree would otherwise be walked by every later collection, in the middle of a keystroke.
             self.texts.fresh = False

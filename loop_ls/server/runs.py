@@ -44,6 +44,7 @@ class Runs:
         self._door = door or EngineDoor()
         self._show = RunShow(server)
         self._links: dict[str, tuple[EngineLink, RunWatch]] = {}
+        self._attaching: set[EngineLink] = set()
 
     # -- commands -----------------------------------------------------------------------------
 
@@ -86,6 +87,8 @@ class Runs:
         path = uris.to_path(opened.uri)
         if path is not None:
             request["path"] = str(path)
+        if settings := folder.editor_settings:
+            request["settings"] = settings
         texts = {
             uris.path_text(other.uri): str(other.document.text)
             for other in self._server.session.open.values()
@@ -181,9 +184,13 @@ class Runs:
     async def _look(self, opened: OpenDocument) -> None:
         link, watch = self._link(opened.folder)
         if link.client is not None:
-            await watch.look_around(link, opened.uri)
-        else:
-            await link.find()
+            await watch.look_around(link, opened.document.uri)
+        elif link not in self._attaching:
+            self._attaching.add(link)
+            try:
+                await link.attach()
+            finally:
+                self._attaching.discard(link)
 
     async def close(self) -> None:
         """Let go. The runs go on in the engine."""

@@ -24,6 +24,8 @@ class Texts:
         self._server = server
         #: A document was read as a whole since this was last cleared.
         self.fresh = True
+        #: Documents whose runs nobody has asked for yet.
+        self.new: list[OpenDocument] = []
 
     def opened(self, params: Json) -> None:
         item = params.get("textDocument")
@@ -31,6 +33,7 @@ class Texts:
             raise ValueError("didOpen has a text document with uri and text")
         opened = self._server.session.opened(item["uri"], item["text"], _version(item))
         self.fresh = True
+        self.new.append(opened)
         self._server.publisher.touch(opened)
 
     def changed(self, params: Json) -> None:

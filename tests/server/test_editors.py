@@ -6,8 +6,6 @@ Writing needs no engine; running starts the real one, with scripted answers besi
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,19 +14,11 @@ import pytest
 import pytest_asyncio
 from lsprotocol import types as t
 
+from tests.server.support.engine import ANSWERS, SLOW, stop_engine
 from tests.server.support.flows import DRAFT, INTERPOLATED, LOOP, NAME_LINE, UNTIL_LINE
 from tests.server.support.session import EDITORS, Session
 
 Json = dict[str, Any]
-
-ANSWERS = """\
-answers:
-  - when: {purpose: judge}
-    say: ["NO", "NO", "YES"]
-  - when: {step: write}
-    say: [one risk, two risks, three risks]
-"""
-SLOW = ANSWERS.replace("answers:", "delay: 0.3\nanswers:", 1).replace('["NO", "NO", "YES"]', '["NO"]')
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +26,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """One engine for all: whoever runs first starts it. No session may hear of another's runs."""
     data = tmp_path_factory.mktemp("engine")
     yield data
-    command = [sys.executable, "-m", "loop_ls", "engine", "stop", "--data-dir", str(data)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, timeout=60, check=False)
+    stop_engine(data)
 
 
 @pytest_asyncio.fixture(params=EDITORS)

@@ -45,6 +45,7 @@ class FakeEngine:
         self.news = asyncio.Condition()
         self.position = 0
         self.started = 0
+        self.gone = False
         self.cuts: set[tuple[str, int]] = set()
 
     # -- the client's operations --------------------------------------------------------------
@@ -208,6 +209,7 @@ class FakeClient:
         return self._engine.follow(after, on_connection)
 
     async def engine_stop(self) -> Json:
+        self._engine.gone = True
         return {"ok": True}
 
     async def aclose(self) -> None:
@@ -226,8 +228,12 @@ class FakeDoor:
             raise EngineUnavailable("The engine cannot be started: no space left.", "Make room.")
         engine = self.engines.setdefault(str(root), FakeEngine())
         engine.started += 1
+        engine.gone = False
         return FakeClient(engine)
 
     async def find(self, root: Path, data_dir: str | None) -> FakeClient | None:
         engine = self.engines.get(str(root))
-        return None if engine is None else FakeClient(engine)
+        return None if engine is None or engine.gone else FakeClient(engine)
+
+    async def handover(self, root: Path, data_dir: str | None) -> Path | None:
+        return None
