@@ -6,7 +6,7 @@ a name, a need or a variable changes. Nothing here knows other files (see `index
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.block import Block, Pair
@@ -16,7 +16,7 @@ from loop_ls.formats.workflow_keys import SCHEMA
 from loop_ls.index.element import Definition, Element, Use
 from loop_ls.index.graph import Graph
 from loop_ls.index.head import Head
-from loop_ls.index.names import Names
+from loop_ls.index.names import MentionTable, Names, NameTable, Numbers
 from loop_ls.index.pieces import Facts, read_piece
 from loop_ls.index.uris import path_of
 from loop_ls.syntax.tree import Tree, read_yaml
@@ -37,7 +37,7 @@ class Document:
 
     __slots__ = (
         *("uri", "path", "version", "tree", "format", "head", "elements", "fault"),
-        *("_calling", "_facts", "_graph", "_names", "_parameters", "_positions", "_references"),
+        *("_calling", "_facts", "_graph", "_names", "_numbers", "_parameters", "_places", "_references"),
     )
 
     uri: str
@@ -54,7 +54,8 @@ class Document:
     _names: Names
     _graph: Graph | None
     _parameters: tuple[str, ...] | None
-    _positions: dict[Element, int] | None
+    _numbers: Numbers  # of the elements, in order; one keeps its number while its text is edited
+    _places: dict[int, int] | None
 
     @classmethod
     def open(
@@ -69,8 +70,9 @@ class Document:
         document.elements = tuple(element for facts in document._facts for element in facts.elements)
         document.head = Head(tuple(facts.top for facts in document._facts if facts.top is not None))
         document.format = document._recognised()
-        document._names = Names.of(document.elements)
-        document._graph = document._parameters = document._positions = None
+        document._numbers = tuple(range(len(document.elements)))
+        document._names = Names.of(document.elements, document._numbers)
+        document._graph = document._parameters = document._places = None
         document._calling = document._references = None
         return document
 
@@ -138,36 +140,37 @@ class Document:
     # -- names and order --------------------------------------------------------------------------
 
     @property
-    def names(self) -> dict[str, tuple[Definition, ...]]:
+    def names(self) -> NameTable:
         """Every name that a step, loop or `accumulate` of this file defines."""
-        return self._names.defined
+        return NameTable(self._names.defined, self._element)
 
     def definition(self, name: str) -> Definition | None:
         """The first definition of a name: the one that counts."""
-        found = self._names.defined.get(name)
+        found = self.names.get(name)
         return found[0] if found else None
 
     def element(self, name: str) -> Element | None:
         """The step or loop with this name (an accumulated output is none)."""
-        for definition in self._names.defined.get(name, ()):
+        for definition in self.names.get(name, ()):
             if definition.kind != "accumulate":
                 return definition.element
         return None
 
     def mentioning(self, name: str) -> tuple[Element, ...]:
         """The elements whose meaning depends on a name (`x`, `env.KEY`, `loop.output`), in order."""
-        found = self._names.mentions.get(name, ())
-        return found if len(found) < 2 else tuple(sorted(found, key=self.position))
+        numbers = self._names.mentions.get(name, ())
+        if len(numbers) < 2:
+            return tuple(map(self._element, numbers))
+        places = self._by_number()
+        return tuple(self.elements[place] for place in sorted(places[number] for number in numbers))
 
-    def mentioned(self) -> dict[str, tuple[Element, ...]]:
+    def mentioned(self) -> MentionTable:
         """All names that elements depend on, with those elements in no order."""
-        return self._names.mentions
+        return MentionTable(self._names.mentions, self._element)
 
     def position(self, element: Element) -> int:
-        """Its place among all elements. Raises KeyError for one of another version."""
-        if self._positions is None:
-            self._positions = dict(zip(self.elements, range(len(self.elements)), strict=True))
-        return self._positions[element]
+        """Its place among all elements. Raises ValueError for one of another version."""
+        return self.elements.index(element)
 
     @property
     def graph(self) -> Graph:
@@ -180,7 +183,7 @@ class Document:
     def parameters(self) -> tuple[str, ...]:
         """The simple names that are used and that nothing here defines, in order of first use (3.5)."""
         if self._parameters is None:
-            self._parameters = self._find_parameters()
+            self._parameters = self._find_parameters(self._names.mentions)
         return self._parameters
 
     def first_use(self, name: str) -> tuple[Element, Use] | None:
@@ -228,22 +231,41 @@ class Document:
     def _take_elements(self, before: Document, start: int, old: tuple[Facts, ...], new: tuple[Facts, ...]) -> None:
         gone = tuple(element for facts in old for element in facts.elements)
         come = tuple(element for facts in new for element in facts.elements)
-        self._positions = None
         if gone == come:
             self.elements, self._names = before.elements, before._names
-            self._graph, self._parameters, self._positions = before._graph, before._parameters, before._positions
+            self._numbers, self._places = before._numbers, before._places
+            self._graph, self._parameters = before._graph, before._parameters
             self._calling, self._references = before._calling, before._references
             return
         at = _offset(before, start, gone)
         self.elements = (*before.elements[:at], *come, *before.elements[at + len(gone) :])
-        self._names = before._names.replaced(gone, come, self.position)
+        numbers = before._numbers[at : at + len(gone)]
+        fresh = numbers if len(gone) == len(come) else _fresh(before._numbers, len(come))
+        self._numbers, self._places = before._numbers, before._places
+        if fresh is not numbers:
+            self._numbers, self._places = (*before._numbers[:at], *fresh, *before._numbers[at + len(gone) :]), None
+        numbered = tuple(zip(fresh, come, strict=True))
+        self._names = before._names.replaced(tuple(zip(numbers, gone, strict=True)), numbered, self._place)
         nodes = tuple(element.node for element in come)
         graph = before._graph
         self._graph = None if graph is None else graph.replaced(at, len(gone), nodes, self._is_mentioned(before))
-        same = nodes == tuple(element.node for element in gone)
-        self._parameters = before._parameters if same else None
+        self._parameters = before._parameters
+        if self._parameters is not None and nodes != tuple(element.node for element in gone):
+            touched = {name for one in (*gone, *come) for name in (*one.mentioned, *one.node.provides)}
+            self._parameters = self._find_parameters({*self._parameters, *touched})
         self._calling = None
         self._references = before._references if _references(gone) == _references(come) else None
+
+    def _by_number(self) -> dict[int, int]:
+        if self._places is None:
+            self._places = dict(zip(self._numbers, range(len(self._numbers)), strict=True))
+        return self._places
+
+    def _place(self, number: int) -> int:
+        return self._by_number()[number]
+
+    def _element(self, number: int) -> Element:
+        return self.elements[self._by_number()[number]]
 
     def _is_mentioned(self, before: Document) -> Callable[[str], bool]:
         now, earlier = self._names.mentions, before._names.mentions
@@ -266,11 +288,16 @@ class Document:
             return "workflow"
         return found
 
-    def _find_parameters(self) -> tuple[str, ...]:
-        free = self._names.mentions.keys() - self._names.defined.keys() - RESERVED
-        found = {name: self.first_use(name) for name in free if "." not in name}
+    def _find_parameters(self, among: Iterable[str]) -> tuple[str, ...]:
+        free = [name for name in among if "." not in name and name not in RESERVED and name not in self._names.defined]
+        found = {name: self.first_use(name) for name in free}
         uses = [(self.position(use[0]), use[1].span, name) for name, use in found.items() if use is not None]
         return tuple(name for _, _, name in sorted(uses))
+
+
+def _fresh(numbers: Numbers, count: int) -> Numbers:
+    first = max(numbers, default=-1) + 1
+    return tuple(range(first, first + count))
 
 
 def _references(elements: Sequence[Element]) -> list[str]:

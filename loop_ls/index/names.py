@@ -1,17 +1,25 @@
 """The names of one file: where each is defined, and which elements mention it.
 
-Two dictionaries that an edit copies; what does not change in them is shared between versions.
+Elements are meant by numbers that stay while their text is edited, so that typing in a prompt
+changes nothing here. What does change is copied; the rest is shared between versions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, NamedTuple
 
 from loop_ls.index.element import Definition, Element
 
-T = TypeVar("T")
+Numbers = tuple[int, ...]
+
+
+class Owner(NamedTuple):
+    """Which element defines a name, and as what."""
+
+    number: int
+    kind: Literal["step", "loop", "accumulate"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,83 +27,130 @@ class Names:
     """`defined`: every step, loop and accumulated output, in document order. `mentions`: the
     elements whose meaning depends on a name, in no order."""
 
-    defined: dict[str, tuple[Definition, ...]]
-    mentions: dict[str, tuple[Element, ...]]
+    defined: dict[str, tuple[Owner, ...]]
+    mentions: dict[str, Numbers]
 
     @classmethod
-    def of(cls, elements: Sequence[Element]) -> Names:
-        defined: dict[str, tuple[Definition, ...]] = {}
-        mentions: dict[str, list[Element]] = {}
-        for element in elements:
-            for definition in definitions(element):
-                defined[definition.name] = (*defined.get(definition.name, ()), definition)
+    def of(cls, elements: Sequence[Element], numbers: Numbers) -> Names:
+        defined: dict[str, tuple[Owner, ...]] = {}
+        mentions: dict[str, list[int]] = {}
+        for number, element in zip(numbers, elements, strict=True):
+            for name, kind in _defined_by(element):
+                defined[name] = (*defined.get(name, ()), Owner(number, kind))
             for name in element.mentioned:
-                mentions.setdefault(name, []).append(element)
+                mentions.setdefault(name, []).append(number)
         return cls(defined, {name: tuple(found) for name, found in mentions.items()})
 
-    def replaced(self, old: Sequence[Element], new: Sequence[Element], position: Callable[[Element], int]) -> Names:
-        """After an edit that made the elements `new` of the elements `old`."""
-        return Names(self._defined(old, new, position), self._mentions(old, new))
+    def replaced(
+        self,
+        old: Sequence[tuple[int, Element]],
+        new: Sequence[tuple[int, Element]],
+        place: Callable[[int], int],
+    ) -> Names:
+        """After an edit that made the numbered elements `new` of `old`. `place` is the new order."""
+        before = {(name, number, kind) for number, element in old for name, kind in _defined_by(element)}
+        after = {(name, number, kind) for number, element in new for name, kind in _defined_by(element)}
+        told = {(name, number) for number, element in old for name in element.mentioned}
+        tell = {(name, number) for number, element in new for name in element.mentioned}
+        defined, mentions = self.defined, self.mentions
+        if before != after:
+            defined = _redefined(defined, before, after, place)
+        if told != tell:
+            mentions = _retold(mentions, told - tell, tell - told)
+        return self if defined is self.defined and mentions is self.mentions else Names(defined, mentions)
 
-    def _defined(
-        self, old: Sequence[Element], new: Sequence[Element], position: Callable[[Element], int]
-    ) -> dict[str, tuple[Definition, ...]]:
-        table = self.defined.copy()
-        gone = set(old)
-        for element in old:
-            for definition in definitions(element):
-                _put(table, definition.name, tuple(d for d in table.get(definition.name, ()) if d.element not in gone))
-        for element in new:
-            for definition in definitions(element):
-                found = (*table.get(definition.name, ()), definition)
-                if len(found) > 1:
-                    found = tuple(sorted(found, key=lambda d: position(d.element)))
-                table[definition.name] = found
-        return table
 
-    def _mentions(self, old: Sequence[Element], new: Sequence[Element]) -> dict[str, tuple[Element, ...]]:
-        table = self.mentions.copy()
-        if len(old) == len(new) == 1:
-            before, after = old[0], new[0]
-            for name in before.mentioned & after.mentioned:
-                table[name] = _exchanged(table[name], before, after)
-            _leave(table, before, before.mentioned - after.mentioned)
-            _join(table, after, after.mentioned - before.mentioned)
-            return table
-        for element in old:
-            _leave(table, element, element.mentioned)
-        for element in new:
-            _join(table, element, element.mentioned)
-        return table
+_Defined = set[tuple[str, int, Literal["step", "loop", "accumulate"]]]
+
+
+def _redefined(
+    known: dict[str, tuple[Owner, ...]], before: _Defined, after: _Defined, place: Callable[[int], int]
+) -> dict[str, tuple[Owner, ...]]:
+    table = known.copy()
+    for name, number, kind in before - after:
+        left = tuple(owner for owner in table[name] if owner != (number, kind))
+        if left:
+            table[name] = left
+        else:
+            del table[name]
+    for name, number, kind in after - before:
+        table[name] = (*table.get(name, ()), Owner(number, kind))
+    for name, _, _ in after - before:
+        if len(table[name]) > 1:
+            table[name] = tuple(
+                sorted(table[name], key=lambda owner: (place(owner.number), owner.kind == "accumulate"))
+            )
+    return table
+
+
+def _retold(known: dict[str, Numbers], gone: set[tuple[str, int]], come: set[tuple[str, int]]) -> dict[str, Numbers]:
+    table = known.copy()
+    for name, number in gone:
+        found = table[name]
+        at = found.index(number)
+        left = found[:at] + found[at + 1 :]
+        if left:
+            table[name] = left
+        else:
+            del table[name]
+    for name, number in come:
+        table[name] = (*table.get(name, ()), number)
+    return table
+
+
+def _defined_by(element: Element) -> Iterator[tuple[str, Literal["step", "loop", "accumulate"]]]:
+    if element.name_span is not None:
+        yield element.name, element.kind
+    if element.accumulate is not None:
+        yield element.accumulate.text, "accumulate"
 
 
 def definitions(element: Element) -> Iterator[Definition]:
     """What an element defines: its name, and the variable with all outputs of its loop."""
-    if element.name and element.name_span is not None:
+    if element.name_span is not None:
         yield Definition(element.name, element.kind, element, element.name_span)
     if element.accumulate is not None:
         yield Definition(element.accumulate.text, "accumulate", element, element.accumulate.span)
 
 
-def _exchanged(found: tuple[Element, ...], old: Element, new: Element) -> tuple[Element, ...]:
-    at = found.index(old)
-    return (*found[:at], new, *found[at + 1 :])
+class NameTable(Mapping[str, tuple[Definition, ...]]):
+    """The definitions of one version of a document by name."""
+
+    __slots__ = ("_defined", "_element")
+
+    def __init__(self, defined: dict[str, tuple[Owner, ...]], element: Callable[[int], Element]) -> None:
+        self._defined, self._element = defined, element
+
+    def __getitem__(self, name: str) -> tuple[Definition, ...]:
+        found = [(self._element(owner.number), owner.kind) for owner in self._defined[name]]
+        return tuple(one for element, kind in found for one in definitions(element) if one.kind == kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._defined)
+
+    def __len__(self) -> int:
+        return len(self._defined)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._defined
 
 
-def _leave(table: dict[str, tuple[Element, ...]], element: Element, names: frozenset[str]) -> None:
-    for name in names:
-        found = table[name]
-        at = found.index(element)
-        _put(table, name, found[:at] + found[at + 1 :])
+class MentionTable(Mapping[str, tuple[Element, ...]]):
+    """The elements of one version of a document that depend on a name, in no order."""
 
+    __slots__ = ("_element", "_mentions")
 
-def _join(table: dict[str, tuple[Element, ...]], element: Element, names: frozenset[str]) -> None:
-    for name in names:
-        table[name] = (*table.get(name, ()), element)
+    def __init__(self, mentions: dict[str, Numbers], element: Callable[[int], Element]) -> None:
+        self._mentions, self._element = mentions, element
 
+    def __getitem__(self, name: str) -> tuple[Element, ...]:
+        return tuple(map(self._element, self._mentions[name]))
 
-def _put(table: dict[str, tuple[T, ...]], name: str, found: tuple[T, ...]) -> None:
-    if found:
-        table[name] = found
-    else:
-        table.pop(name, None)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._mentions)
+
+    def __len__(self) -> int:
+        return len(self._mentions)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._mentions

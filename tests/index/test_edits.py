@@ -142,9 +142,11 @@ def test_an_edit_of_a_prompt_touches_one_element_and_nothing_else() -> None:
 
 def test_an_edit_of_a_comment_outside_of_elements_changes_nothing() -> None:
     before = document("# first\n" + BODY)
+    assert before.parameters and before.graph
     after = typed(before, "first", "second")
     assert after.elements is before.elements
-    assert after.names is before.names
+    assert after.parameters is before.parameters
+    assert after.graph is before.graph
 
 
 def test_an_insertion_moves_what_follows_without_reading_it_again() -> None:
