@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Literal, assert_never, cast, get_args
 
 from loop_ls.engine.events import RunState
@@ -11,6 +12,8 @@ from loop_ls.engine.live import LiveRun, Runs
 from loop_ls.engine.ports import Fact
 from loop_ls.engine.refusal import Refused
 
+#: How long a stopped run may take to write its end before it is ended from outside.
+PATIENCE = 2.0
 Verb = Literal["pause", "resume", "stop"]
 Cause = Literal["user", "teardown", "shutdown"]
 
@@ -87,8 +90,15 @@ def _do(verb: Verb, run: LiveRun) -> None:
             run.control.resume()
         case "stop":
             run.control.stop()
+            asyncio.get_running_loop().call_later(PATIENCE, _force, run)
         case never:
             assert_never(never)
+
+
+def _force(run: LiveRun) -> None:
+    """For a part that waits on something else than a recorded call: it does not hear of a stop."""
+    if run.task is not None and not run.state.ended:
+        run.task.cancel()
 
 
 def _shown(state: RunState) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine import running
+from loop_ls.engine import commands, running
 from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
-from loop_ls.engine.events.kinds import RunStarted
+from loop_ls.engine.events.kinds import IterationStarted, RunStarted
 from loop_ls.engine.journal import JournalRefused, SqliteStorage
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan
@@ -189,6 +189,23 @@ async def test_a_stop_ends_the_run_at_once_and_says_who_wanted_it(engine: Engine
     assert (ended["cause"], ended["totalIterations"], ended["lastOutput"]) == ("user", 3, "draft 2")
     assert (await engine.control("stop", run_id))["runs"][0]["status"] == "cancelled"
     assert (await kinds(engine, run_id)).count("stopping") == 1
+
+
+async def test_a_part_that_waits_outside_of_any_call_is_stopped_too(
+    engine: Engine, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "PATIENCE", 0.05)
+
+    async def run(plan: Plan, recorder: Recorder, models: Models) -> Outcome:
+        await recorder.record("k", [IterationStarted(iteration=3).fact()])
+        await asyncio.sleep(3600)
+        raise AssertionError
+
+    monkeypatch.setattr(world, "run", run)
+    run_id = await start(engine)
+    await until(engine, run_id, "iteration_started", 3)
+    await engine.control("stop", run_id)
+    assert (await until(engine, run_id, "cancelled"))["cause"] == "user"
 
 
 async def test_a_pause_holds_after_the_current_call_and_resume_goes_on(engine: Engine, world: World) -> None:
