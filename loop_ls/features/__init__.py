@@ -1,6 +1,8 @@
 """One LSP feature per module: pure functions `(workspace, document, place, ...) -> values`, no LSP types.
 
-Editor features: completion.complete/.describe, hover.hover, definition.definition, symbols.symbols,
-lenses.lenses, actions.actions/.fix_all, run_findings.run_findings (with run_view.run_view). Runs are
-seen as plain values (values.RunView); nothing in this room starts or waits for anything.
+Writing: completion.complete/.describe, actions.actions/.fix_all, rename.prepare/.rename, linked.linked,
+formatting.formatting, on_type.on_type. Reading: hover.hover, definition.definition, references.references,
+highlight.highlight, links.links, symbols.symbols, workspace_symbols.workspace_symbols, call_hierarchy,
+folding.folds, selection.selection, inlays.inlays, tokens.tokens, lenses.lenses. Runs are seen as plain
+values (run_view.run_view, run_findings.run_findings); nothing in this room starts or waits for anything.
 """

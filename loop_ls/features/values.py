@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from loop_ls.rules.finding import TextEdit, Tier
-from loop_ls.text.position import Span
+from loop_ls.text.position import Position, Span
 
 #: Edits of several documents: uri -> edits whose spans do not overlap.
 Edits = Mapping[str, tuple[TextEdit, ...]]
@@ -131,6 +131,43 @@ class Placed(NamedTuple):
 
     line: int
     symbol: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSymbol:
+    """A named thing somewhere in the workspace; `container` is the workflow that it is in."""
+
+    name: str
+    kind: SymbolKind
+    uri: str
+    span: Span
+    container: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLink:
+    span: Span
+    target: str  # a URI
+    tooltip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Whole lines, both ends shown: `start` stays visible, everything to `end` hides."""
+
+    start: int
+    end: int
+    comment: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inlay:
+    """A remark inside of a line. `before` tells that it belongs to what follows it."""
+
+    at: Position
+    text: str
+    tooltip: str = ""
+    before: bool = False
 
 
 @dataclass(frozen=True, slots=True)
