@@ -17,10 +17,9 @@ from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.prepare import Problem
 from loop_ls.engine.starting.workflow import WorkflowPreparer
+from loop_ls.index.discovery import load_settings
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-
-GRACE_MS = 60_000
 
 
 def build(folder: Path, providers: Providers) -> Engine:
@@ -44,11 +43,12 @@ def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[P
     ]
 
 
-def options(port: int | None, idle: float | None) -> Options:
-    """How the process behaves. The two variables are honoured as their document means them."""
-    on = os.environ.get("RONDOFLOW_TEARDOWN_ON_DISCONNECT", "1").strip().lower() not in ("0", "false")
-    try:
-        grace = max(0, int(os.environ.get("RONDOFLOW_TEARDOWN_GRACE_MS", GRACE_MS))) / 1000
-    except ValueError:
-        grace = GRACE_MS / 1000
-    return Options(port=port or 0, idle=idle, grace=grace if on else None)
+def options(port: int | None, idle: float | None, root: Path) -> Options:
+    """How the process behaves: the command line, else the environment (its two variables are honoured
+    as their document means them), else the settings of the project."""
+    settings = load_settings(str(root))[0].engine
+    on = os.environ.get("RONDOFLOW_TEARDOWN_ON_DISCONNECT", str(settings.teardown_on_disconnect))
+    grace = os.environ.get("RONDOFLOW_TEARDOWN_GRACE_MS", "").strip()
+    ms = int(grace) if grace.isascii() and grace.isdigit() else settings.teardown_grace_ms
+    attended = on.strip().lower() not in ("0", "false")
+    return Options(port=port or settings.port or 0, idle=idle, grace=ms / 1000 if attended else None)

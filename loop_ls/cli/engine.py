@@ -58,7 +58,7 @@ async def _start(args: argparse.Namespace) -> int:
     if found is not None:
         print(f"The engine runs already: process {found.pid}, port {found.port}, data in {folder}.")
         return 0
-    made = await start(folder, args.idle_exit, args.port or _port_setting(root))
+    made = await start(folder, root, args.idle_exit, args.port)
     print(f"The engine runs: process {made.pid}, port {made.port}, data in {folder}.")
     return 0
 
@@ -103,7 +103,7 @@ def _say(args: argparse.Namespace, answer: Answer, text: str) -> None:
 
 async def _gone(pid: int) -> None:
     """Wait until the process is no more, but not for ever: it lets runs write their last facts."""
-    for _ in range(200):
+    for _ in range(0 if os.name == "nt" else 200):  # there, asking so would end it
         try:
             os.kill(pid, 0)
         except (ProcessLookupError, PermissionError, OSError):
@@ -129,7 +129,7 @@ def _foreground(args: argparse.Namespace) -> int:
     except FolderRefused as refused:
         return _failed(FAILED, refused.message, refused.hint)
     try:
-        status = _serve(folder, args)
+        status = _serve(folder, args, root)
     finally:
         folder.release()
     sys.stderr.flush()
@@ -137,7 +137,9 @@ def _foreground(args: argparse.Namespace) -> int:
     os._exit(status)
 
 
-def _serve(folder: object, args: argparse.Namespace) -> int:
+def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
+    # Looking for plugins of pydantic reads the metadata of every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from loop_ls.cli.compose import build, options
     from loop_ls.engine.api.server import PortTaken
     from loop_ls.engine.handover import DataFolder
@@ -147,7 +149,7 @@ def _serve(folder: object, args: argparse.Namespace) -> int:
     assert isinstance(folder, DataFolder)
     log_to_stderr()
     try:
-        asyncio.run(serve(folder, options(args.port, args.idle_exit), build))
+        asyncio.run(serve(folder, options(args.port, args.idle_exit, root), build))
     except JournalRefused as refused:
         return _failed(FAILED, refused.message, refused.hint)
     except PortTaken as taken:
@@ -162,12 +164,6 @@ def _failed(status: int, message: str, hint: str) -> int:
     for line in filter(None, (message, hint)):
         print(f"loop-ls engine: {line}", file=sys.stderr, flush=True)
     return status
-
-
-def _port_setting(root: Path) -> int | None:
-    from loop_ls.index.discovery import load_settings
-
-    return load_settings(str(root))[0].engine.port
 
 
 def _port(text: str) -> int:

@@ -53,7 +53,7 @@ async def connect(root: Path | str, data_dir: str | None = None) -> EngineClient
     folder = data_folder(root, data_dir)
 
     async def revive() -> Handover:
-        return await living(folder) or await start(folder)
+        return await living(folder) or await start(folder, root)
 
     return EngineClient(folder, await revive(), revive)
 
@@ -75,11 +75,12 @@ async def living(folder: Path) -> Handover | None:
     return handover
 
 
-async def start(folder: Path, idle: float | None = IDLE_SECONDS, port: int | None = None) -> Handover:
+async def start(folder: Path, root: Path | str, idle: float | None = IDLE_SECONDS, port: int | None = None) -> Handover:
     """Start an engine in the background and wait until it answers. Raises `EngineUnavailable`."""
     _reap()
     log, begin = _log(folder)
-    argv = [sys.executable, "-P", "-m", "loop_ls", "engine", "start", "--foreground", "--data-dir", str(folder)]
+    argv = [sys.executable, "-P", "-m", "loop_ls", "engine", "start", "--foreground"]
+    argv += ["--root", _whole(root), "--data-dir", str(folder)]
     argv += ["--idle-exit", str(idle)] if idle is not None else []
     argv += ["--port", str(port)] if port is not None else []
     child = await asyncio.to_thread(_spawn, argv, folder, log)
@@ -111,6 +112,10 @@ def _spawn(argv: list[str], folder: Path, log: int) -> subprocess.Popen[bytes]:
         os.close(log)
     _started.append(child)
     return child
+
+
+def _whole(root: Path | str) -> str:
+    return str(Path(root).resolve())
 
 
 def _reap() -> None:

@@ -25,6 +25,8 @@ Answer = dict[str, Any]
 
 CONNECT_SECONDS = 2.0
 ANSWER_SECONDS = 30.0
+#: Less than the server keeps a quiet connection (5 s): it must never close one that we are about to use.
+KEPT_SECONDS = 3.0
 
 
 class EngineClient:
@@ -160,6 +162,7 @@ class EngineClient:
                 base_url=self.handover.url,
                 headers={"Authorization": f"Bearer {self.handover.token}"},
                 timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
+                limits=httpx.Limits(keepalive_expiry=KEPT_SECONDS),
                 trust_env=False,
                 verify=False,
             )

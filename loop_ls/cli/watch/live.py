@@ -121,7 +121,7 @@ class LivePicture:
             return self._watched.waiting
         streaming = self._watched.streaming
         if streaming is None:
-            return ""
+            return f"{self._watched.doing}…" if self._watched.doing else ""
         place, text = streaming
         step = place.rpartition("/")[2].partition(":")[0]
         return f"{step}: {last_line(text)}" if "/" in place else last_line(text)

@@ -63,6 +63,7 @@ class Watched:
         self.notes: list[str] = []
         self.end: Event | None = None
         self.last_seq = 0
+        self.doing = ""
         self._streams: dict[str, str] = {}
 
     @property
@@ -87,8 +88,11 @@ class Watched:
                 self._hear(place, str(event.get("text", "")))
             case "step_started" | "step_skipped" if "/" not in place:
                 self._begin(place, event)
+            case "step_started":
+                self.doing = shown(str(event.get("step") or ""))
             case "step_completed" | "step_failed":
                 self._streams.pop(place, None)
+                self.doing = ""
                 if "/" not in place and place in self.parts:
                     self._finish(self.parts[place], event)
             case "iteration_started" | "iteration" | "iteration_failed" | "judged":

@@ -36,7 +36,7 @@ async def watch(
     """Follow `run_id` from `position`; its exit status (0, 3, 4, 5)."""
     watched = Watched()
     stop = _Stop(engine, run_id)
-    lost = _Lost()
+    lost = _Lost(watched)
     with _screen(watched, lost, as_json) as picture, stop.on_interrupt():
         ended = await _follow(engine, run_id, position, watched, picture, lost, stop, verbose, as_json)
     answer = await engine.status(run_id)
@@ -101,7 +101,8 @@ def _report(state: Answer, watched: Watched, as_json: bool) -> None:
         print(f"   {_kept(watched)}", file=sys.stderr)
     print(f"   Show: loop-ls runs show {run_id}", file=sys.stderr)
     if output and state["status"] == "completed":
-        sys.stderr.flush()
+        if sys.stderr.isatty():
+            print(file=sys.stderr, flush=True)
         print("\n".join(map(shown, output.splitlines())) if sys.stdout.isatty() else output)
 
 
@@ -136,13 +137,15 @@ def _screen(watched: Watched, lost: _Lost, as_json: bool) -> AbstractContextMana
 class _Lost:
     """Whether the engine is there, as the picture says it."""
 
-    def __init__(self) -> None:
-        self._there = True
+    def __init__(self, watched: Watched) -> None:
+        self._watched, self._there = watched, True
 
     def tell(self, up: bool) -> None:
         self._there = up
 
     def hint(self) -> str:
+        if self._watched.end is not None:
+            return ""
         return "Ctrl-C stops the run" if self._there else "the engine is gone; waiting for it to come back…"
 
 
