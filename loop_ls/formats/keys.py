@@ -33,7 +33,7 @@ class Type(Enum):
 
 
 #: What completion offers as a value besides `choices`.
-Offers = Literal["", "providers", "models", "workflows", "elements", "servers", "skills", "parameters"]
+Offers = Literal["", "providers", "models", "workflows", "elements", "servers", "skills", "parameters", "roles"]
 
 #: The mode of a loop in which a key has a meaning; None: in both.
 LoopMode = Literal["refine", "iterate"]

@@ -1,0 +1,121 @@
+"""The values of a role-loop definition, as the engine runs them.
+
+Plain values without places, defaults filled in. A limit is None where only the start of the loop can
+say it: then a parameter without a text stands in its place. See `formats.read_role_loop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+ApprovalMode = Literal["keyword", "verdict_line", "llm"]
+
+#: Rounds of `evaluation_bound` where the definition does not say (2.5).
+REVIEW_ROUNDS = 5
+REWORK_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`default` is None where there is none; the empty text is one."""
+
+    name: str
+    description: str = ""
+    required: bool = True
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """`label` is the name in progress and history. `requires_artifact_from` is an index in run order."""
+
+    role: str
+    label: str
+    prompt: str
+    skills: tuple[str, ...] = ()
+    max_iterations: int | None = None
+    requires_artifact_from: int | None = None
+    gate: bool = False
+    artifact_required: bool = False
+    memory_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationBound:
+    """The word of the last stage ends the loop."""
+
+    criteria: str
+    max_iterations: int | None = REVIEW_ROUNDS
+
+
+@dataclass(frozen=True, slots=True)
+class IterationBound:
+    max_iterations: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class GoalBound:
+    """A model that looks at the goal ends the loop."""
+
+    goal_prompt: str
+    max_iterations: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBound:
+    """Seconds from the start, or a date; both None while a parameter decides."""
+
+    seconds: int | None = None
+    deadline: datetime | None = None
+    hard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Manual:
+    """Only a person ends the loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolBound:
+    """The number that a tool gives ends the loop."""
+
+    tool: str
+    operator: str
+    threshold: float | None
+    max_iterations: int | None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+Termination = EvaluationBound | IterationBound | GoalBound | TimeBound | Manual | ToolBound
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """`signals` are words of approval besides the usual ones (8.1)."""
+
+    mode: ApprovalMode = "keyword"
+    signals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RoleLoop:
+    """`stages` are in run order. `resolved` are the texts that were filled in, by parameter; one that has
+    none yet is missing there."""
+
+    name: str
+    description: str
+    stages: tuple[Stage, ...]
+    termination: Termination = IterationBound()
+    parameters: tuple[Parameter, ...] = ()
+    approval: Approval = Approval()
+    max_rework_attempts: int = REWORK_ATTEMPTS
+    version: int = 1
+    resolved: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The parameters that a start has to give."""
+        return tuple(one.name for one in self.parameters if one.required and one.name not in self.resolved)
