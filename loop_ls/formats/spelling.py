@@ -9,6 +9,7 @@ def distance(one: str, other: str, limit: int) -> int:
     """Edits from `one` to `other` (a swap of neighbours is one edit); `limit + 1` when there are more."""
     if abs(len(one) - len(other)) > limit:
         return limit + 1
+    one, other = _without_shared_ends(one, other)
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
@@ -20,6 +21,18 @@ def distance(one: str, other: str, limit: int) -> int:
         if min(row) > limit:
             return limit + 1
     return min(row[-1], limit + 1)
+
+
+def _without_shared_ends(one: str, other: str) -> tuple[str, str]:
+    """What is equal at both ends costs no edit; names in one file are mostly `step_1`, `step_2`, ..."""
+    shorter = min(len(one), len(other))
+    start = 0
+    while start < shorter and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return one[start : len(one) - end], other[start : len(other) - end]
 
 
 def plain(word: str) -> str:
