@@ -44,9 +44,9 @@ class Composed:
     """The first document of some lines. `missing` are the aliases without an anchor in these lines."""
 
     node: Node | None
-    anchors: frozenset[str]
-    missing: tuple[Alias, ...]
-    faults: tuple[Fault, ...]
+    anchors: frozenset[str] = frozenset()
+    missing: tuple[Alias, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 class _Frame:

@@ -1,4 +1,4 @@
-"""One chunk: libyaml first, the tolerant reader where libyaml refuses, and doubts about the cut."""
+"""One chunk: common shapes at once, others by libyaml, what it refuses by the tolerant reader; and doubts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from loop_ls.syntax import tolerant
+from loop_ls.syntax import quick, tolerant
 from loop_ls.syntax.compose import ODD_BREAKS, Composed, compose
 from loop_ls.syntax.cut import Follower, Unit
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
@@ -72,10 +72,14 @@ def read_chunk(part: Slice) -> Chunk:
         found = pieces(None, part.source(), kind)
         doubt = kind == "lead" and (any(line.startswith("%") for line in lines) or _odd_breaks(lines))
         return part.chunk(found).flag(doubt=doubt) if doubt else part.chunk(found)
-    try:
-        composed = compose(lines, more=part.follower != "end")
-    except Rejected as rejected:
-        return _refused(part, rejected)
+    more = part.follower != "end"
+    if (common := quick.read(lines, more)) is not None:
+        composed = Composed(common)
+    else:
+        try:
+            composed = compose(lines, more)
+        except Rejected as rejected:
+            return _refused(part, rejected)
     root = composed.node
     if not _fits(root, part.unit):
         return _refused(part, None)
