@@ -68,6 +68,7 @@ class Extension implements vscode.Disposable {
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       initializationOptions: {
         trusted: vscode.workspace.isTrusted,
+        settlesAnswers: true,
         settings: vscode.workspace.getConfiguration("loopLs"),
       },
       synchronize: { configurationSection: "loopLs" },
