@@ -148,6 +148,19 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
+    async def delete(self, run_id: str) -> Answer:
+        """Remove a run that has ended from the record -> `{ok, runId}`."""
+        try:
+            found = await self._runs.find(run_id)
+            if found in self._runs.live:
+                status = self._runs.live[found].state.status
+                told = f"Run {found} is {status}: only a run that has ended can be deleted."
+                raise Refused("wrong_status", told, "Stop it first.")
+            await self.journal.forget(found)
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        return {"ok": True, "runId": found}
+
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
         """`{ok, runs: [RunState]}`, newest first; `status` may be `active`. Long outputs are cut."""
         try:

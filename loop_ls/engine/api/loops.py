@@ -130,10 +130,8 @@ async def event_page(request: Request) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    answer = await engine_of(request).control("delete", request.path_params["id"])
-    if not answer["ok"]:
-        return refused(answer)
-    return JSONResponse({**answer, "deleted": True, "id": answer.get("runId", request.path_params["id"])})
+    answer = await engine_of(request).delete(request.path_params["id"])
+    return JSONResponse({**answer, "deleted": True, "id": answer["runId"]}) if answer["ok"] else refused(answer)
 
 
 def control(verb: str) -> Handler:

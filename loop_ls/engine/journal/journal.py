@@ -75,6 +75,10 @@ class Journal:
         packed = pack(plain(state), texts)
         return self._put(Entry(run, snapshot=packed, texts=texts, durable=False), [])
 
+    def forget(self, run: str) -> asyncio.Future[list[Event]]:
+        """Remove a run that has ended."""
+        return self._put(Entry(run, forget=True), [])
+
     def _put(self, entry: Entry, facts: list[Fact]) -> asyncio.Future[list[Event]]:
         done: asyncio.Future[list[Event]] = self._loop.create_future()
         done.add_done_callback(_seen)

@@ -84,6 +84,8 @@ class SqliteStorage:
 
     def _add(self, entry: Entry) -> list[Row]:
         known = self._known.get(entry.run) or self._learn(entry.run)
+        if entry.forget:
+            return self._forget(entry.run, known[0])
         if entry.key is not None and not self._mark(known[0], entry.key, entry.value):
             return []
         if entry.texts:
@@ -93,6 +95,12 @@ class SqliteStorage:
             self._writer.execute("update run set snapshot = ? where number = ?", (entry.snapshot, known[0]))
             self._known.pop(entry.run, None)
         return [self._append(entry, known, kind, body) for kind, body in entry.facts]
+
+    def _forget(self, run: str, number: int) -> list[Row]:
+        for table, column in (("fact", "run"), ("entry", "run"), ("run", "number")):
+            self._writer.execute(f"delete from {table} where {column} = ?", (number,))
+        del self._known[run]
+        return []
 
     def _mark(self, run: int, key: str, value: str | None) -> bool:
         if value is None:

@@ -30,6 +30,7 @@ class Entry:
     texts: dict[str, str] = field(default_factory=dict)
     at: float = 0.0
     snapshot: str | None = None
+    forget: bool = False  # remove the run, with all of it that no other run shares
     durable: bool = True
 
 

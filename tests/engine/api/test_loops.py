@@ -108,6 +108,30 @@ async def test_all_runs_at_once(home: House) -> None:
     assert {row["runId"] for row in answer["runs"]} == runs
 
 
+async def test_a_run_that_ended_can_be_deleted_and_others_keep_their_facts(home: House) -> None:
+    first, second = await home.run(2), await home.run(2)
+    await home.ended(first)
+    await home.ended(second)
+    before = (await body(home, "GET", f"/loops/{second}/events", 200))["events"]
+    assert await body(home, "DELETE", f"/loops/{first[:8]}", 200) == {
+        "ok": True,
+        "runId": first,
+        "deleted": True,
+        "id": first,
+    }
+    assert (await body(home, "GET", f"/loops/{first}", 404))["code"] == "not_found"
+    assert [row["id"] for row in (await body(home, "GET", "/loops", 200))["loops"]] == [second]
+    assert (await body(home, "GET", f"/loops/{second}/events", 200))["events"] == before
+    third = await home.run(1)
+    assert (await home.ended(third))["reason"] == "condition_met"
+
+
+async def test_a_run_that_goes_on_cannot_be_deleted(home: House) -> None:
+    home.program.hold.clear()
+    run_id = await home.run(2)
+    assert (await body(home, "DELETE", f"/loops/{run_id}", 409))["code"] == "wrong_status"
+
+
 async def test_events_come_in_pages(home: House) -> None:
     run_id = await home.run(3)
     await home.ended(run_id)
