@@ -7,7 +7,6 @@ closed window costs no money over night (UP-59). Detached runs go on; while one 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
@@ -30,13 +29,17 @@ class Presence:
         self._teardown, self._busy, self._leave = teardown, busy, leave
         self._grace, self._idle = grace, idle
         self.listeners = 0
-        self._seen = time.monotonic()
+        self._seen = self._now()
         self._somebody_came = False
         self._changed = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
 
     def touch(self) -> None:
-        self._seen = time.monotonic()
+        self._seen = self._now()
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -66,7 +69,7 @@ class Presence:
                 torn = False
                 await self._changed.wait()
                 continue
-            alone = time.monotonic() - self._seen
+            alone = self._now() - self._seen
             if self._grace is not None and self._somebody_came and not torn and alone >= self._grace:
                 torn = True
                 await self._teardown()
