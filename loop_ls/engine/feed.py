@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from loop_ls.engine.events import Event
+from loop_ls.engine.journal import Page, weight
 
-RING = 4096
+RING = 2048
 PAGE = 500
 #: Streamed text is gathered this long before it is shown: tokens come faster than eyes.
 GATHER = 0.05
 
+#: Events with more text than this are not kept in the ring: whoever comes to one reads the journal.
+HEAVY = 32_000
 _NOTHING = Event("", 0, 0.0, "", {})
-Since = Callable[[int, int], Awaitable[list[Event]]]
+_ELSEWHERE: dict[str, Any] = {}
+Since = Callable[[int, int], Awaitable[Page]]
 
 
 class Feed:
@@ -75,6 +80,8 @@ class Feed:
         self._wake()
 
     def _push(self, event: Event) -> None:
+        if event.position and weight(event) > HEAVY:
+            event = replace(event, body=_ELSEWHERE)
         self._ring[self._next % RING] = event
         self._next += 1
 
@@ -101,11 +108,11 @@ class Feed:
                 if index is None or index < self._next - RING:
                     mark = self._next  # all facts before it are in the journal by now
                     page = await self._since(position, PAGE)
-                    for event in page:
+                    for event in page.events:
                         position = event.position
                         if run_id in (None, event.run_id):
                             yield event
-                    index = mark if len(page) < PAGE else None
+                    index = None if page.more else mark
                 elif index < self._next:
                     event = self._ring[index % RING]
                     index += 1
@@ -113,7 +120,7 @@ class Feed:
                         continue
                     position = event.position or position
                     if run_id in (None, event.run_id):
-                        yield event
+                        yield event if event.body is not _ELSEWHERE else await self._whole(event)
                 elif self._closed:
                     return
                 else:
@@ -121,3 +128,7 @@ class Feed:
                     await woken.wait()
         finally:
             self._waiting.discard(woken)
+
+    async def _whole(self, event: Event) -> Event:
+        page = await self._since(event.position - 1, 1)
+        return page.events[0] if page.events else event

@@ -70,7 +70,9 @@ class Runs:
 
     def _folded(self, run_id: str) -> RunState:
         state = RunState()
-        while page := self._journal.facts_now(run_id, state.last_seq, PAGE):
+        more = True
+        while more:
+            page, more = self._journal.facts_now(run_id, state.last_seq, PAGE)
             state = fold(page, state)
         return state
 

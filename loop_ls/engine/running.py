@@ -47,7 +47,7 @@ async def _end_of(
     models: Callable[[Plan], Door],
 ) -> End:
     try:
-        started = await journal.facts(run.run_id, 0, 1)
+        started = (await journal.facts(run.run_id, 0, 1)).events
         plan = await journal.read(read_plan, run.run_id, started[0].body, journal.storage.text)
         outcome = await programs[plan.format].run(plan, recorder, models(plan))
     except Stopped:

@@ -189,8 +189,9 @@ class Engine:
                 found = await self.journal.facts(await self._runs.find(run_id), after, most)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
-        last = (found[-1].position if run_id is None else found[-1].seq) if len(found) == most else None
-        return {"ok": True, "events": [event.wire() for event in found], "next": last}
+        events = found.events
+        last = (events[-1].position if run_id is None else events[-1].seq) if found.more and events else None
+        return {"ok": True, "events": [event.wire() for event in events], "next": last}
 
     async def subscribe(self, after: int | None = None, run_id: str | None = None) -> AsyncIterator[tuple[int, Answer]]:
         """`(position, event)` as they are journalled; `text` has position 0. With `after`, first the

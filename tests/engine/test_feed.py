@@ -10,6 +10,7 @@ import pytest
 from loop_ls.engine import feed as module
 from loop_ls.engine.events import Event
 from loop_ls.engine.feed import Feed
+from loop_ls.engine.journal import Page, weight
 
 
 class Record:
@@ -20,14 +21,15 @@ class Record:
         self.reads = 0
         self.feed = Feed(self.since, 0, lambda: 0.0)
 
-    async def since(self, position: int, limit: int) -> list[Event]:
+    async def since(self, position: int, limit: int) -> Page:
         self.reads += 1
         await asyncio.sleep(0)
-        return [event for event in self.facts if event.position > position][:limit]
+        found = [event for event in self.facts if event.position > position]
+        return Page(found[:limit], len(found) > limit)
 
-    def add(self, count: int = 1, run_id: str = "r") -> None:
+    def add(self, count: int = 1, run_id: str = "r", text: str = "") -> None:
         first = len(self.facts) + 1
-        events = [Event(run_id, n, 0.0, "x", {}, n) for n in range(first, first + count)]
+        events = [Event(run_id, n, 0.0, "x", {"output": text}, n) for n in range(first, first + count)]
         self.facts += events
         self.feed.publish(events)
 
@@ -80,6 +82,15 @@ async def test_facts_that_come_while_a_listener_catches_up_are_not_lost(record: 
         heard += await take(events, 1)
         record.add(1)
     assert heard == list(range(1, 101))
+
+
+async def test_a_long_text_is_not_kept_for_slow_listeners_and_still_reaches_them(record: Record) -> None:
+    events = record.feed.listen()
+    record.add(1, text="x" * 100_000)
+    record.add(1, text="short")
+    heard = [await asyncio.wait_for(anext(events), 2) for _ in range(2)]
+    assert [(event.position, len(event.body["output"])) for event in heard] == [(1, 100_000), (2, 5)]
+    assert all(weight(event) < 100_000 for event in record.feed._ring)
 
 
 async def test_a_listener_of_one_run_hears_only_that(record: Record) -> None:

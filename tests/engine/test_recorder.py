@@ -40,7 +40,7 @@ class Desk:
         return answer
 
     async def kinds(self) -> list[str]:
-        return [event.kind for event in await self.journal.facts("r")]
+        return [event.kind for event in (await self.journal.facts("r")).events]
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The append-only record of all runs: facts and answers under logical keys, written first and shown second."""
 
 from loop_ls.engine.journal.border import hash_of, plain, plain_text
-from loop_ls.engine.journal.journal import Journal
+from loop_ls.engine.journal.journal import Journal, Page, weight
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.sqlite import SqliteStorage
 from loop_ls.engine.journal.storage import Entry, Row, RunRow, Storage
@@ -10,6 +10,7 @@ __all__ = [
     "Entry",
     "Journal",
     "JournalRefused",
+    "Page",
     "Row",
     "RunRow",
     "SqliteStorage",
@@ -17,4 +18,5 @@ __all__ = [
     "hash_of",
     "plain",
     "plain_text",
+    "weight",
 ]

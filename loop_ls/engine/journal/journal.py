@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal.border import enter, pack, plain, unpack
@@ -24,7 +24,21 @@ from loop_ls.engine.ports import Fact, Json
 
 T = TypeVar("T")
 BATCH = 256
+#: Characters after which a page of facts ends, however many were asked for.
+PAGE_WEIGHT = 4_000_000
 Listener = Callable[[list[Event]], None]
+
+
+class Page(NamedTuple):
+    """Facts in order; `more`: there may be further ones behind the last."""
+
+    events: list[Event]
+    more: bool
+
+
+def weight(event: Event) -> int:
+    """About how much memory an event holds: its texts."""
+    return sum(len(value) for value in event.body.values() if isinstance(value, str))
 
 
 @dataclass(slots=True)
@@ -150,17 +164,27 @@ class Journal:
     def unpacked(self, packed: str) -> Json:
         return unpack(packed, self.storage.text)
 
-    async def facts(self, run: str, after: int = 0, limit: int = 1000) -> list[Event]:
+    async def facts(self, run: str, after: int = 0, limit: int = 1000) -> Page:
+        """Facts of a run with `seq` above `after`."""
         return await self.read(self.facts_now, run, after, limit)
 
-    async def since(self, position: int, limit: int = 1000) -> list[Event]:
-        return await self.read(lambda: [self.event(row) for row in self.storage.since(position, limit)])
+    async def since(self, position: int, limit: int = 1000) -> Page:
+        """Facts of all runs above `position`."""
+        return await self.read(lambda: self._page(self.storage.since(position, limit), limit))
 
-    def facts_now(self, run: str, after: int = 0, limit: int = 1000) -> list[Event]:
-        return [self.event(row) for row in self.storage.facts(run, after, limit)]
+    def facts_now(self, run: str, after: int = 0, limit: int = 1000) -> Page:
+        return self._page(self.storage.facts(run, after, limit), limit)
 
-    def event(self, row: Row) -> Event:
-        return Event(row.run, row.seq, row.at, row.kind, self.unpacked(row.body), row.position)
+    def _page(self, rows: list[Row], limit: int) -> Page:
+        """Rows are short; it is their long texts that must not fill the memory."""
+        events: list[Event] = []
+        size = 0
+        for row in rows:
+            events.append(Event(row.run, row.seq, row.at, row.kind, self.unpacked(row.body), row.position))
+            size += weight(events[-1])
+            if size > PAGE_WEIGHT:
+                return Page(events, True)
+        return Page(events, len(rows) == limit)
 
     async def read(self, work: Callable[..., T], *args: Any) -> T:
         """Do a read outside the loop's thread."""

@@ -10,6 +10,7 @@ import pytest
 
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, hash_of
+from loop_ls.engine.journal import journal as module
 
 
 @pytest.fixture
@@ -26,8 +27,8 @@ async def test_listeners_hear_of_facts_in_order_after_they_are_on_disk(journal: 
     await asyncio.gather(*waiting)
     assert [event.body["n"] for event in heard] == list(range(100))
     assert [event.position for event in heard] == list(range(1, 101))
-    assert heard == await journal.since(0)
-    assert [event.seq for event in await journal.facts("r0")] == list(range(1, 35))
+    assert heard == (await journal.since(0)).events
+    assert [event.seq for event in (await journal.facts("r0")).events] == list(range(1, 35))
 
 
 async def test_an_answer_is_what_was_recorded_first(journal: Journal) -> None:
@@ -58,7 +59,7 @@ async def test_one_bad_entry_does_not_take_others_of_its_batch_with_it(
     assert len(await good) == len(await fine) == 1
     with pytest.raises(JournalRefused):
         await bad
-    assert [event.run_id for event in await journal.since(0)] == ["a", "b"]
+    assert [event.run_id for event in (await journal.since(0)).events] == ["a", "b"]
 
 
 async def test_a_fault_of_the_storage_does_not_end_the_writer(
@@ -89,3 +90,13 @@ async def test_a_cancelled_wait_does_not_undo_the_entry(journal: Journal) -> Non
     done.cancel()
     await journal.append("r", "k2", answer=1)
     assert journal.recall("r", "k") == 1
+
+
+async def test_a_page_ends_before_it_fills_the_memory(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAGE_WEIGHT", 2500)
+    for n in range(5):
+        await journal.append("r", f"k{n}", [("iteration", {"output": str(n) * 1000})], n)
+    first = await journal.since(0)
+    assert ([event.seq for event in first.events], first.more) == ([1, 2, 3], True)
+    rest = await journal.since(first.events[-1].position)
+    assert ([event.seq for event in rest.events], rest.more) == ([4, 5], False)
