@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence as Lines
 
+from loop_ls.syntax.anchors import MAX_DEPTH
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from loop_ls.text.position import Position, Span
 
@@ -76,6 +77,8 @@ def read(lines: Lines[str], more: bool) -> Mapping | Sequence | None:
             end = _new(Position, (row, column + len(key)))
             frame.key = Scalar(_new(Span, (_new(Position, (row, column)), end)), key)
             frame.end = _new(Position, (row, column + len(key) + 1))
+            if len(stack) > MAX_DEPTH:
+                return None
         value: Scalar | Sequence
         if plain is not None:
             value = Scalar(_span(found, 4, row), plain)

@@ -6,12 +6,16 @@ cares for places and not for blanks.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence as Lines
 
 from loop_ls.syntax.escapes import ESCAPE, escaped
 from loop_ls.syntax.nodes import Scalar, Style
 from loop_ls.text.position import Position, Span
+
+#: a quote inside single quotes
+_TWICE = re.compile("''")
 
 
 class Written:
@@ -38,16 +42,18 @@ class Written:
         self._offsets: list[int] | None = None
         self._sources: list[int] = []
         if scalar.style is Style.DOUBLE and "\\" in source:
-            source = self._resolve(source)
+            source = self._resolve(source, ESCAPE)
+        elif scalar.style is Style.SINGLE and "''" in source:
+            source = self._resolve(source, _TWICE)
         self.text = source
 
-    def _resolve(self, source: str) -> str:
-        """`source` without its escapes; notes where the two drift apart."""
+    def _resolve(self, source: str, escape: re.Pattern[str]) -> str:
+        """`source` without its escapes; notes where the two drift apart. Its own quotes are none."""
         parts: list[str] = []
         offsets, sources = [0], [0]
         length = behind = 0
-        for found in ESCAPE.finditer(source):
-            meaning = "" if found[0] == "\\\n" else escaped(found[0])
+        for found in escape.finditer(source, 1, len(source) - 1):
+            meaning = "'" if escape is _TWICE else _meaning(found[0])
             literal = source[behind : found.start()]
             parts += (literal, meaning)
             length += len(literal)
@@ -75,3 +81,8 @@ class Written:
                 line, base = self._line + row, self._starts[row]
                 return Span(Position(line, start - base), Position(line, end - base))
         return Span(self.place(start), self.place(end))
+
+
+def _meaning(escape: str) -> str:
+    """A backslash at the end of a line joins it with the next one."""
+    return "" if escape == "\\\n" else escaped(escape)
