@@ -1,7 +1,9 @@
-"""The file of answers next to a workflow: `slugify.answers.yaml` for `slugify.yaml`."""
+"""Files of answers: the one next to a workflow (`slugify.answers.yaml` for `slugify.yaml`), and those
+that the settings name (`providers.<name>.script: file`)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,18 +21,35 @@ def answers_path(workflow: str) -> str:
     return str(PurePosixPath(workflow).with_suffix("")) + SUFFIX
 
 
-def script_beside(root: Path, workflow: str) -> Script | None:
-    """The script for `workflow` (relative to `root`), or None. Raises `ScriptFault`."""
-    path = root / answers_path(workflow)
+@dataclass(frozen=True, slots=True)
+class Scripts:
+    """The script files that a run may use. `workflow` is relative to `root`; nothing outside of it is read."""
+
+    root: Path | None = None
+    workflow: str = ""
+
+    def beside(self) -> Script | None:
+        """That of the workflow itself, where there is one. Raises `ScriptFault`."""
+        path = answers_path(self.workflow)
+        return self.named(path) if self.root is not None and (self.root / path).is_file() else None
+
+    def named(self, name: str) -> Script:
+        """A file of the workspace. Raises `ScriptFault`."""
+        if self.root is None:
+            raise ScriptFault(f"{name} cannot be read: there is no workspace")
+        path = (self.root / name).resolve()
+        if not path.is_relative_to(self.root.resolve()):
+            raise ScriptFault(f"{name} lies outside of the workspace")
+        return read_script(values_of(_text(path, name), name), name)
+
+
+def _text(path: Path, name: str) -> str:
     try:
-        if not path.is_file():
-            return None
         if path.stat().st_size > MOST_BYTES:
-            raise ScriptFault(f"{path.name} is larger than {MOST_BYTES // 1024 // 1024} MiB")
-        text = path.read_text("utf-8-sig")
+            raise ScriptFault(f"{name} is larger than {MOST_BYTES // 1024 // 1024} MiB")
+        return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ScriptFault(f"{path.name} cannot be read: {error}") from None
-    return read_script(values_of(text, path.name), path.name)
+        raise ScriptFault(f"{name} cannot be read: {error}") from None
 
 
 def values_of(text: str, name: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def bad_script(provider: Provider, why: str) -> ModelFailure:
         "unknown_provider",
         f"Provider `{provider.name}` has no answers to give: {why}.",
         "Put them into `<name>.answers.yaml` next to the workflow, or under "
-        f"`providers.{provider.name}.answers` in the settings.",
+        f"`providers.{provider.name}.script` in the settings.",
         provider=provider.name,
     )
 

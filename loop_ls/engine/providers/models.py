@@ -19,7 +19,7 @@ from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.prices import known_price
 from loop_ls.engine.providers import failures
-from loop_ls.engine.providers.answers import script_beside
+from loop_ls.engine.providers.answers import Scripts
 from loop_ls.engine.providers.anthropic import Anthropic
 from loop_ls.engine.providers.config import Provider, configured
 from loop_ls.engine.providers.http import HttpModels
@@ -56,20 +56,20 @@ class Providers:
     def models(
         self,
         settings: Mapping[str, Any] | None = None,
-        beside: Callable[[], Script | None] = lambda: None,
+        scripts: Scripts = Scripts(),  # noqa: B008 - it never changes
         mock: bool = False,
     ) -> RunModels:
-        """The door of one run. `settings` is the section `providers`. Scripted providers without
-        answers of their own take those of `beside` (the file next to the workflow); in a mock run
-        every provider does, and where there is no such file, the built-in script speaks."""
-        return RunModels(self, settings or {}, beside, mock)
+        """The door of one run. `settings` is the section `providers`. Scripted providers without a
+        script of their own take the one next to the workflow; in a mock run every provider does, and
+        where there is no such file, the built-in script speaks."""
+        return RunModels(self, settings or {}, scripts, mock)
 
     def door(self, plan: Plan) -> RunModels:
         """The door of the run that a plan describes."""
         providers = plan.settings.get("providers")
         return self.models(
             providers if isinstance(providers, Mapping) else {},
-            lambda: script_beside(Path(plan.root), plan.path),
+            Scripts(Path(plan.root), plan.path),
             plan.mock,
         )
 
@@ -107,10 +107,8 @@ class Providers:
 class RunModels:
     """`ports.Models` under the settings of one run."""
 
-    def __init__(
-        self, providers: Providers, settings: Mapping[str, Any], beside: Callable[[], Script | None], mock: bool
-    ) -> None:
-        self._providers, self._settings, self._beside, self._mock = providers, settings, beside, mock
+    def __init__(self, providers: Providers, settings: Mapping[str, Any], scripts: Scripts, mock: bool) -> None:
+        self._providers, self._settings, self._scripts, self._mock = providers, settings, scripts, mock
         self._scripted: dict[str, ScriptedModels] = {}
 
     def problem(self, name: str) -> ModelFailure | None:
@@ -169,9 +167,12 @@ class RunModels:
 
     def _script(self, provider: Provider) -> Script:
         try:
-            if not self._mock and "answers" in provider.options:
-                return read_script(provider.options, f"`providers.{provider.name}` of the settings")
-            found = self._beside()
+            own = None if self._mock else provider.options.get("script")
+            if isinstance(own, str):
+                return self._scripts.named(own)
+            if own is not None:
+                return read_script(own, f"`providers.{provider.name}.script` of the settings")
+            found = self._scripts.beside()
         except ScriptFault as fault:
             raise failures.bad_script(provider, str(fault)) from None
         if found is not None:

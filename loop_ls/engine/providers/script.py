@@ -1,6 +1,7 @@
 """A script of answers: what a scripted provider says to which question, in which iteration.
 
-Plain values, read from a file next to the workflow (`<name>.answers.yaml`) or from the settings:
+Plain values, read from a file next to the workflow (`<name>.answers.yaml`) or from the settings
+(`providers.<name>.script`, the values or a file):
 
     price: {input: 3, output: 15}     # dollars for a million tokens, to show costs; default none
     delay: 0.3                        # seconds before the first word
@@ -105,7 +106,9 @@ def _fits(name: str, value: str, request: ModelRequest) -> bool:
 
 
 def read_script(value: Any, source: str = "the settings") -> Script:
-    """Raises `ScriptFault`."""
+    """A mapping with `answers`, or the answers alone. Raises `ScriptFault`."""
+    if isinstance(value, list):
+        value = {"answers": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("answers"), list):
         raise ScriptFault(f"{source}: a script is a mapping with a list `answers`")
     cues = tuple(_cue(each, f"{source}, answer {number}") for number, each in enumerate(value["answers"], 1))

@@ -16,7 +16,8 @@ _SHAPES = re.compile(
     r"""(?x)
     \b(?:sk|pk|rk|gsk|xai|ghp|gho|github_pat|hf|AIza)[-_A-Za-z0-9*.]{12,}
     | (?i:\bbearer\s+)[^\s"',;]{6,}
-    | (?i:(?:api[-_]?key|x-api-key|access[-_]?token|authorization|password)["']?\s*[:=]\s*["']?(?:bearer\s+|basic\s+)?)[^\s"',;&}]{6,}
+    | (?i:(?:api[-_]?key|x-api-key|access[-_]?token|authorization|password)["']?\s*[:=]\s*["']?
+        (?:bearer\s+|basic\s+)?)[^\s"',;&}]{6,}
     | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)
     """
 )

@@ -14,7 +14,7 @@ from tests.engine.providers.conftest import Asked
 
 async def test_calls_at_once_are_bounded_over_all_runs() -> None:
     house, running, most = Providers({}), 0, 0
-    settings: dict[str, Any] = {"s": {"kind": "scripted", "maxConcurrency": 3, "answers": [{"say": "x"}]}}
+    settings: dict[str, Any] = {"s": {"kind": "scripted", "maxConcurrency": 3, "script": [{"say": "x"}]}}
 
     async def slow(seconds: float) -> None:
         nonlocal running, most

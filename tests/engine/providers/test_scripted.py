@@ -26,7 +26,7 @@ SCRIPT: dict[str, Any] = {
 
 
 def scripted(script: dict[str, Any] | None = None) -> Asked:
-    return Asked(Providers({}).models({"s": {"kind": "scripted", **(script or SCRIPT)}}))
+    return Asked(Providers({}).models({"s": {"kind": "scripted", "script": script or SCRIPT}}))
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,17 @@ async def test_the_file_next_to_the_workflow_speaks(tmp_path: Path) -> None:
     house = Providers({})
     assert (await Asked(house.door(plan(tmp_path, mock=False)))("scripted")).text == "from the file"
     assert (await Asked(house.door(plan(tmp_path, mock=True)))("openai")).text == "from the file"
-    own = {"answers": [{"say": "from the settings"}]}
+    own: dict[str, Any] = {"script": [{"say": "from the settings"}]}
     assert (await Asked(house.door(plan(tmp_path, mock=False, provider=own)))("scripted")).text == "from the settings"
+    named: dict[str, Any] = {"script": "flows/w.answers.yaml"}
+    assert (await Asked(house.door(plan(tmp_path, mock=False, provider=named)))("scripted")).text == "from the file"
+
+
+@pytest.mark.parametrize("name", ["../outside.answers.yaml", "/etc/hostname", "nowhere.answers.yaml"])
+def test_a_script_file_lies_in_the_workspace(tmp_path: Path, name: str) -> None:
+    problem = Providers({}).door(plan(tmp_path, mock=False, provider={"script": name})).problem("scripted")
+    assert problem is not None
+    assert name in problem.message
 
 
 async def test_without_any_script_a_scripted_provider_has_a_problem(tmp_path: Path) -> None:
