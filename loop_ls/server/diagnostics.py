@@ -1,11 +1,12 @@
-"""Findings as LSP diagnostics. Plain dicts: five hundred of them are written at every keystroke."""
+"""Findings as LSP diagnostics, written as JSON once and kept for as long as the finding stays the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loop_ls.rules.finding import Severity
+from loop_ls.server.written import Written, written
 
 if TYPE_CHECKING:
     from loop_ls.rules.finding import Finding, Related
@@ -25,28 +26,48 @@ Diagnostic = dict[str, Any]
 PlacesOf = Callable[[str], "Places | None"]
 
 
-def diagnostics(
-    findings: Sequence[Finding],
-    uri: str,
-    places: Places,
-    places_of: PlacesOf,
-    client: ClientFacts,
-    source: str = SOURCE,
-) -> list[Diagnostic]:
-    """At most `MOST`, the most serious ones, in the order of the file, and one that tells of the rest."""
-    shown = most_serious(findings)
-    found = [_diagnostic(finding, uri, places, places_of, client, source) for finding in shown]
-    if len(shown) < len(findings):
-        rest = len(findings) - len(shown)
-        found.append(
-            {
-                "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
-                "severity": int(Severity.INFORMATION),
-                "source": source,
-                "message": f"{rest} less serious findings are not shown; `loop-ls check` lists them all.",
-            }
-        )
-    return found
+class Setting(NamedTuple):
+    """Where findings are shown: the document, and what the client can show."""
+
+    uri: str
+    places: Places
+    places_of: PlacesOf
+    client: ClientFacts
+    source: str = SOURCE
+
+
+class Diagnostics:
+    """Those of one document. The checker hands out the same finding until it moves or changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Finding, Written]] = {}
+
+    def written(self, findings: Sequence[Finding], setting: Setting) -> list[Written]:
+        """At most `MOST`, the most serious ones, in the order of the file, and one that tells of the rest."""
+        shown = most_serious(findings)
+        known = self._known
+        kept: dict[int, tuple[Finding, Written]] = {}
+        found: list[Written] = []
+        for finding in shown:
+            entry = known.get(id(finding))
+            if entry is None or entry[0] is not finding:
+                entry = (finding, written(diagnostic(finding, setting)))
+            if not finding.related:  # the text around a related place may change without the finding
+                kept[id(finding)] = entry
+            found.append(entry[1])
+        self._known = kept
+        if len(shown) < len(findings):
+            found.append(written(_rest(len(findings) - len(shown), setting.source)))
+        return found
+
+
+def _rest(count: int, source: str) -> Diagnostic:
+    return {
+        "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
+        "severity": int(Severity.INFORMATION),
+        "source": source,
+        "message": f"{count} less serious findings are not shown; `loop-ls check` lists them all.",
+    }
 
 
 def most_serious(findings: Sequence[Finding], most: int = MOST) -> Sequence[Finding]:
@@ -56,9 +77,8 @@ def most_serious(findings: Sequence[Finding], most: int = MOST) -> Sequence[Find
     return [findings[index] for index in sorted(ranked)]
 
 
-def _diagnostic(
-    finding: Finding, uri: str, places: Places, places_of: PlacesOf, client: ClientFacts, source: str
-) -> Diagnostic:
+def diagnostic(finding: Finding, setting: Setting) -> Diagnostic:
+    uri, places, places_of, client, source = setting
     found: Diagnostic = {
         "range": places.range(finding.span),
         "severity": int(finding.severity),

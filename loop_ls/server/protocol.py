@@ -30,6 +30,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from loop_ls.server.inbox import Arrival, Cancelled, EndOfInput, Malformed
 from loop_ls.server.routes import LATE, register_late
+from loop_ls.server.written import Written, record
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -192,7 +193,11 @@ class LoopProtocol(LanguageServerProtocol):
         if future.cancelled():
             self._fail(key, JsonRpcRequestCancelled("cancelled"))
         elif (error := future.exception()) is None:
-            self._send_data({"jsonrpc": "2.0", "id": key, "result": future.result()})
+            result = future.result()
+            if isinstance(result, Written):
+                self._send_text(record(jsonrpc="2.0", id=key, result=result))
+            else:
+                self._send_data({"jsonrpc": "2.0", "id": key, "result": result})
         elif isinstance(error, JsonRpcException):
             self._fail(key, error)
         else:
@@ -212,7 +217,10 @@ class LoopProtocol(LanguageServerProtocol):
         logger.error("%s failed%s", method, f" for {place}" if place else "", exc_info=error)
 
     def notify(self, method: str, params: Json = None) -> None:
-        self._send_data({"jsonrpc": "2.0", "method": method, "params": params})
+        if isinstance(params, Written):
+            self._send_text(record(jsonrpc="2.0", method=method, params=params))
+        else:
+            self._send_data({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def ask(self, method: str, params: Json = None, limit: float = 30.0) -> Json:
         """The client's answer as it came. Raises `Refused`, or `TimeoutError` after `limit` seconds."""
@@ -227,18 +235,21 @@ class LoopProtocol(LanguageServerProtocol):
             self._asked.pop(key, None)
 
     def _send_data(self, data: Json) -> None:
-        if self.writer is None:
-            return
         try:
-            body = json.dumps(data, separators=(",", ":"), default=self._serialize_message).encode("ascii")
+            body = json.dumps(data, separators=(",", ":"), default=self._serialize_message)
         except (TypeError, ValueError, AttributeError):
             logger.exception("An answer cannot be written as JSON")
             if not isinstance(data, dict) or "result" not in data:
                 return
             error = {"code": JsonRpcInternalError.CODE, "message": "the answer cannot be written as JSON"}
-            body = json.dumps({"jsonrpc": "2.0", "id": data["id"], "error": error}).encode("ascii")
+            body = json.dumps({"jsonrpc": "2.0", "id": data["id"], "error": error})
+        self._send_text(body)
+
+    def _send_text(self, body: str) -> None:
+        if self.writer is None:
+            return
         try:
-            self.writer.write(body)
+            self.writer.write(body.encode("ascii"))
         except OSError:
             logger.info("The client is gone")
             self.writer = None

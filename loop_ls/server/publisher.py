@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
 
-from loop_ls.server.diagnostics import RUN_SOURCE, SOURCE, Diagnostic, diagnostics
+from loop_ls.server.diagnostics import RUN_SOURCE, SOURCE, Diagnostics, Setting
+from loop_ls.server.written import Written, record, sequence
 
 if TYPE_CHECKING:
     from loop_ls.index.document import Document
@@ -28,7 +29,8 @@ class _Report(NamedTuple):
     name: str
     document: Document
     findings: tuple[Finding, ...]
-    diagnostics: list[Diagnostic]
+    diagnostics: list[Written]
+    memory: Diagnostics
 
 
 class Publisher:
@@ -37,8 +39,9 @@ class Publisher:
     def __init__(self, server: LoopServer) -> None:
         self._server = server
         self._touched: dict[str, OpenDocument] = {}
-        self._sent: dict[str, list[Diagnostic]] = {}
+        self._sent: dict[str, list[Written]] = {}
         self._reports: dict[str, _Report] = {}
+        self._faults: dict[str, str] = {}
         self._count = 0
         self._rest: asyncio.Handle | None = None
 
@@ -103,42 +106,52 @@ class Publisher:
             found = self._run_diagnostics(opened)
             if not pulls:
                 found = self.report(opened)[1] + found
-        except Exception:
-            logger.exception("The diagnostics of %s version %s failed", opened.uri, opened.document.version)
+        except Exception as error:
+            self._failed(opened, error)
             return
         # A client that waits for diagnostics is told of every version; everybody else only of news.
         if found != self._sent.get(opened.key, []) or (touched and not pulls):
             self._sent[opened.key] = found
             self._send(opened.uri, opened.document.version, found)
 
-    def _send(self, uri: str, version: int | None, found: list[Diagnostic]) -> None:
-        params: dict[str, Any] = {"uri": uri, "diagnostics": found}
-        if version is not None:
-            params["version"] = version
+    def _failed(self, opened: OpenDocument, error: Exception) -> None:
+        """With a stack trace, but the same fault at every key only once (UP-33, UP-43)."""
+        fault = repr(error)
+        trace = error if self._faults.get(opened.key) != fault else None
+        self._faults[opened.key] = fault
+        place = f"{opened.uri} version {opened.document.version}"
+        logger.error("The diagnostics of %s failed: %s", place, fault, exc_info=trace)
+
+    def _send(self, uri: str, version: int | None, found: list[Written]) -> None:
+        about = {"uri": uri} if version is None else {"uri": uri, "version": version}
+        params = record(**about, diagnostics=sequence(found))
         self._server.protocol.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
-    def _run_diagnostics(self, opened: OpenDocument) -> list[Diagnostic]:
-        session = self._server.session
+    def _run_diagnostics(self, opened: OpenDocument) -> list[Written]:
         found = self._server.run_findings(opened)
         if not found:
             return []
-        places = session.places(opened.document)
-        return diagnostics(found, opened.uri, places, session.places_of, self._server.client, RUN_SOURCE)
+        return Diagnostics().written(found, self._setting(opened.uri, opened.document, RUN_SOURCE))
+
+    def _setting(self, uri: str, document: Document, source: str) -> Setting:
+        session = self._server.session
+        return Setting(uri, session.places(document), session.places_of, self._server.client, source)
 
     # -- pull ---------------------------------------------------------------------------------
 
-    def report(self, opened: OpenDocument) -> tuple[str, list[Diagnostic]]:
+    def report(self, opened: OpenDocument) -> tuple[str, list[Written]]:
         """The findings of an open document, with an id that changes when they do."""
         return self.report_on(opened.key, opened.uri, opened.folder, opened.document)
 
-    def report_on(self, key: str, uri: str, folder: Folder, document: Document) -> tuple[str, list[Diagnostic]]:
-        session, findings = self._server.session, folder.findings(document)
+    def report_on(self, key: str, uri: str, folder: Folder, document: Document) -> tuple[str, list[Written]]:
+        findings = folder.findings(document)
         known = self._reports.get(key)
         if known is None or known.document is not document or known.findings is not findings:
-            found = diagnostics(findings, uri, session.places(document), session.places_of, self._server.client, SOURCE)
+            memory = Diagnostics() if known is None else known.memory
+            found = memory.written(findings, self._setting(uri, document, SOURCE))
             same = known is not None and known.diagnostics == found
             name = known.name if known is not None and same else self._next_id()
-            known = self._reports[key] = _Report(name, document, findings, found)
+            known = self._reports[key] = _Report(name, document, findings, found, memory)
         return known.name, known.diagnostics
 
     def _next_id(self) -> str:

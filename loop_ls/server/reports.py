@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from loop_ls.server import uris
+from loop_ls.server.written import Written, record, sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,17 +25,20 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 #: Seconds of work between two looks at the inbox.
 SLICE = 0.004
 #: Reports in one message.
 _MOST = 100
 
 
-class _Stream:
-    """One open request: what its client knows (by key: uri and result id), and what may be news to it."""
+#: What a client knows: the uri and the result id of each file, by key.
+_Known = dict[str, tuple[str, str]]
 
-    def __init__(self, known: dict[str, tuple[str, str]]) -> None:
+
+class _Stream:
+    """One open request: what its client knows, and what may be news to it."""
+
+    def __init__(self, known: _Known) -> None:
         self.known = known
         self.news = asyncio.Event()
         self._all, self._some = True, set[str]()
@@ -66,7 +70,7 @@ class Reports:
         for stream in self._streams:
             stream.wake(affected)
 
-    async def answer(self, previous: dict[str, str], token: str | int | None) -> Json:
+    async def answer(self, previous: dict[str, str], token: str | int | None) -> Written:
         """Without a token to stream to, the first news are the answer."""
         stream = _Stream({uris.key(uri): (uri, name) for uri, name in previous.items()})
         first = not previous
@@ -76,18 +80,18 @@ class Reports:
             while True:
                 reports = await self._news(stream)
                 if token is None and (reports or first):
-                    return {"items": reports}
+                    return record(items=sequence(reports))
                 for at in range(0, len(reports), _MOST):
-                    value = {"items": reports[at : at + _MOST]}
-                    self._server.protocol.notify(types.PROGRESS, {"token": token, "value": value})
+                    value = record(items=sequence(reports[at : at + _MOST]))
+                    self._server.protocol.notify(types.PROGRESS, record(token=token, value=value))
                 await stream.news.wait()
         finally:
             self._streams.discard(stream)
 
-    async def _news(self, stream: _Stream) -> list[Json]:
+    async def _news(self, stream: _Stream) -> list[Written]:
         """Reports that differ from what the client knows."""
         affected = stream.take()
-        reports: list[Json] = []
+        reports: list[Written] = []
         seen: set[str] = set()
         until = time.perf_counter() + SLICE
         for folder, document in tuple(self._documents(affected)):
@@ -104,7 +108,7 @@ class Reports:
         for key in gone - seen:
             uri, _ = stream.known.pop(key)
             self._server.publisher.forget(key)
-            reports.append({"uri": uri, "version": None, "kind": "full", "items": []})
+            reports.append(record(uri=uri, version=None, kind="full", items=[]))
         return reports
 
     def _documents(self, affected: set[str] | None) -> Iterator[tuple[Folder, Document]]:
@@ -117,7 +121,7 @@ class Reports:
                 if (found := folder.document(uri)) is not None:
                     yield folder, found
 
-    def _report(self, key: str, folder: Folder, document: Document, known: dict[str, tuple[str, str]]) -> Json | None:
+    def _report(self, key: str, folder: Folder, document: Document, known: _Known) -> Written | None:
         opened = self._server.session.open.get(key)
         if opened is not None:
             folder, document = opened.folder, opened.document
@@ -134,4 +138,4 @@ class Reports:
             return None
         known[key] = (uri, name)
         version = None if opened is None else document.version
-        return {"uri": uri, "version": version, "kind": "full", "resultId": name, "items": found}
+        return record(uri=uri, version=version, kind="full", resultId=name, items=sequence(found))

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcContentModified
 from loop_ls.features.actions import actions, fix_all
 from loop_ls.features.values import Action, ActionKind
 from loop_ls.rules.finding import Tier
-from loop_ls.server.diagnostics import diagnostics
+from loop_ls.server.diagnostics import Setting, diagnostic
 from loop_ls.server.edits import workspace_edit
 from loop_ls.server.routes.asked import asked
 from loop_ls.text.position import Position, Span
@@ -75,11 +75,9 @@ def _written(server: LoopServer, opened: OpenDocument, action: Action, span: Spa
     if action.preferred:
         found["isPreferred"] = True
     if action.findings:
-        findings = [opened.findings[index] for index in action.findings]
         session = server.session
-        found["diagnostics"] = diagnostics(
-            findings, opened.uri, session.places(opened.document), session.places_of, client
-        )
+        setting = Setting(opened.uri, session.places(opened.document), session.places_of, client)
+        found["diagnostics"] = [diagnostic(opened.findings[index], setting) for index in action.findings]
     if action.command is not None:
         found["command"] = {"title": title, "command": action.command.name, "arguments": [action.command.argument]}
     if action.edits is None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from loop_ls.server.written import Written, record, sequence
+
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
 
@@ -13,25 +15,25 @@ Json = dict[str, Any]
 
 
 def register(server: LoopServer) -> None:
-    def on_pull(params: Json) -> Json:
+    def on_pull(params: Json) -> Written:
         item = params.get("textDocument")
         uri = item.get("uri") if isinstance(item, dict) else None
         if not isinstance(uri, str):
             raise _bad("textDocument/diagnostic has a text document")
         opened = server.session.find(uri)
         if opened is None:
-            return {"kind": "full", "items": []}
+            return record(kind="full", items=[])
         name, found = server.publisher.report(opened)
         if name == params.get("previousResultId"):
-            return {"kind": "unchanged", "resultId": name}
-        return {"kind": "full", "resultId": name, "items": found}
+            return record(kind="unchanged", resultId=name)
+        return record(kind="full", resultId=name, items=sequence(found))
 
     server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(on_pull)
     # It comes with every keystroke, and first of all after start.
     server.protocol.raw[types.TEXT_DOCUMENT_DIAGNOSTIC] = on_pull
 
     @server.feature(types.WORKSPACE_DIAGNOSTIC)
-    async def on_workspace(params: types.WorkspaceDiagnosticParams) -> Json:
+    async def on_workspace(params: types.WorkspaceDiagnosticParams) -> Written:
         known = {entry.uri: entry.value for entry in params.previous_result_ids}
         return await server.reports.answer(known, params.partial_result_token)
 

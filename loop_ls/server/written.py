@@ -1,0 +1,30 @@
+"""Answers that are JSON text already. Diagnostics are written once and sent with every keystroke."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+
+class Written(str):
+    """JSON text. It is put into a message as it is."""
+
+    __slots__ = ()
+
+
+def written(value: Any) -> Written:
+    return Written(json.dumps(value, separators=(",", ":")))
+
+
+def record(**members: Any) -> Written:
+    """An object whose members are values, or written already."""
+    return Written("{" + ",".join(f'"{name}":{_text(value)}' for name, value in members.items()) + "}")
+
+
+def sequence(items: Sequence[Written]) -> Written:
+    return Written("[" + ",".join(items) + "]")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, Written) else json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,204 @@
+"""What the language server costs, against its budgets: `python -m tests.bench.server_bench [--runs 3]`.
+
+Each figure is the median of several runs, each with a process of its own. A busy machine shows: the
+load and a fixed loop of arithmetic are printed with the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.bench.server_flows import callee, flow, place
+from tests.bench.server_process import Json, TimedServer
+
+Figures = dict[str, float]
+SIZES = (1_000, 10_000, 50_000)
+#: name -> budget for each size; None where there is none.
+BUDGETS: dict[str, tuple[float | None, ...]] = {
+    "keystroke to diagnostics, p50, ms": (1.2, 1.4, 1.6),
+    "keystroke to diagnostics, p99, ms": (4, 5, 6),
+    "CPU per keystroke, p50, ms": (1.1, 1.2, 1.4),
+    "completion right after a keystroke, p95, ms": (5, 8, 15),
+    "hover right after a keystroke, p95, ms": (3, 3, 5),
+    "open to first diagnostics, ms": (15, 60, 300),
+    "spawn to first diagnostics, ms": (180, None, None),
+    "memory at most, MB": (50, 65, 130),
+}
+WORKSPACE: dict[str, float] = {
+    "2,000 files: spawn to first diagnostics, ms": 180,
+    "2,000 files: index complete, s": 3,
+}
+URI = "untitled:bench.yaml"
+TYPED = {"prompt": " with {{input}} in mind", "name": "_renamed", "key": "no_color: true"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--no-workspace", action="store_true")
+    args = parser.parse_args()
+    sizes = [int(size) for size in args.sizes.split(",")]
+    print(f"load {os.getloadavg()[0]:.1f}, arithmetic {arithmetic():.1f} ms, {os.cpu_count()} processors")
+    over = 0
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder, "data")
+        for size in sizes:
+            runs = [measure(size, data) for _ in range(args.runs)]
+            index = SIZES.index(size) if size in SIZES else None
+            for name, budgets in BUDGETS.items():
+                budget = None if index is None else budgets[index]
+                over += show(f"{size:>6,} lines: {name}", budget, statistics.median(run[name] for run in runs))
+        if not args.no_workspace:
+            runs = [measure_workspace(Path(folder, f"many{n}"), data) for n in range(args.runs)]
+            for name, budget in WORKSPACE.items():
+                over += show(name, budget, statistics.median(run[name] for run in runs))
+    print(f"load {os.getloadavg()[0]:.1f}, arithmetic {arithmetic():.1f} ms; {over} over budget")
+    return 0
+
+
+def show(name: str, budget: float | None, figure: float) -> bool:
+    allowed = "" if budget is None else f"{budget:>8g}"
+    over = budget is not None and figure > budget
+    print(f"{name:<58} budget {allowed:>8}   is {figure:>8.2f}{'   OVER' if over else ''}", flush=True)
+    return over
+
+
+def arithmetic() -> float:
+    """A fixed amount of work, best of five: how fast this machine is now."""
+
+    def once() -> float:
+        began, number = time.perf_counter(), 0
+        for step in range(100_000):
+            number += step
+        return (time.perf_counter() - began) * 1000
+
+    return min(once() for _ in range(5))
+
+
+@contextmanager
+def server(data: Path) -> Iterator[TimedServer]:
+    one = TimedServer(data)
+    try:
+        yield one
+    finally:
+        one.end()
+
+
+def measure(size: int, data: Path) -> Figures:
+    text = flow(size)
+    found: Figures = {}
+    with server(data) as one:
+        one.begin()
+        began = time.perf_counter()
+        one.open(URI, text)
+        shown = one.until_diagnostics(URI, 1)
+        found["open to first diagnostics, ms"] = (shown - began) * 1000
+        found["spawn to first diagnostics, ms"] = (shown - one.spawned) * 1000
+        time.sleep(1.0)  # what the server does when nobody waits is done
+        found |= typing(one, text)
+        found["memory at most, MB"] = one.peak()
+    return found
+
+
+def typing(one: TimedServer, text: str) -> Figures:
+    """Type in a prompt, a name and a new key; alone, with a completion and with a hover in the same breath."""
+    clock = Typist(one, text)
+    waits, costs = [], []
+    for kind, words in TYPED.items():
+        for character in clock.at(kind, words):
+            before = one.cpu()
+            waits.append(clock.key(character))
+            time.sleep(0.004)
+            costs.append(one.cpu() - before)
+    completions = [clock.ask("completion", c) for kind, words in TYPED.items() for c in clock.at(kind, words)]
+    hovers = [clock.ask("hover", c) for kind, words in TYPED.items() for c in clock.at(kind, words)]
+    return {
+        "keystroke to diagnostics, p50, ms": percentile(waits, 50),
+        "keystroke to diagnostics, p99, ms": percentile(waits, 99),
+        "CPU per keystroke, p50, ms": percentile(costs, 50),
+        "completion right after a keystroke, p95, ms": percentile(completions, 95),
+        "hover right after a keystroke, p95, ms": percentile(hovers, 95),
+    }
+
+
+class Typist:
+    """Types character by character, and takes back what was typed before going elsewhere."""
+
+    def __init__(self, one: TimedServer, text: str) -> None:
+        self._server, self._text = one, text
+        self._version = 1
+        self._line = self._column = 0
+
+    def at(self, kind: str, words: str) -> Iterator[str]:
+        """Go to a place, hand out the characters, and clean up."""
+        wanted = {"prompt": "Keep it short", "name": "- name: step_", "key": "timeout: "}[kind]
+        self._line, self._column = place(self._text, wanted)
+        start = (self._line, self._column)
+        if kind == "key":
+            self.key("\n    ")
+            self._line, self._column = self._line + 1, 4
+        yield from words
+        self._change(start, (self._line, self._column), "")
+        self._server.until_diagnostics(URI, self._version)
+
+    def key(self, character: str) -> float:
+        """Milliseconds from sending a character to its diagnostics."""
+        began = time.perf_counter()
+        self._change((self._line, self._column), (self._line, self._column), character)
+        shown = self._server.until_diagnostics(URI, self._version)
+        self._column += len(character)
+        return (shown - began) * 1000
+
+    def ask(self, what: str, character: str) -> float:
+        """Milliseconds from sending a character with a request to the answer."""
+        key = self._server.next_id()
+        began = time.perf_counter()
+        at = (self._line, self._column)
+        position = {"line": self._line, "character": self._column + len(character)}
+        request = {"textDocument": {"uri": URI}, "position": position}
+        self._change(at, at, character, {"id": key, "method": f"textDocument/{what}", "params": request})
+        answered = self._server.until_answer(key)
+        self._column += len(character)
+        return (answered - began) * 1000
+
+    def _change(self, start: tuple[int, int], end: tuple[int, int], text: str, *more: Json) -> None:
+        self._version += 1
+        span = {name: {"line": line, "character": column} for name, (line, column) in (("start", start), ("end", end))}
+        document = {"uri": URI, "version": self._version}
+        params = {"textDocument": document, "contentChanges": [{"range": span, "text": text}]}
+        self._server.send({"method": "textDocument/didChange", "params": params}, *more)
+
+
+def measure_workspace(folder: Path, data: Path) -> Figures:
+    """Two thousand files of about a hundred lines; one of them is opened at once."""
+    folder.mkdir()
+    for number in range(2_000):
+        (folder / f"flow{number}.yaml").write_text(flow(100, f"flow{number}", f"flow{(number * 7 + 1) % 2000}"))
+    (folder / "callee.yaml").write_text(callee())
+    uri = (folder / "flow5.yaml").as_uri()
+    with server(data) as one:
+        one.begin(folder)
+        one.open(uri, (folder / "flow5.yaml").read_text())
+        shown = one.until_diagnostics(uri, 1)
+        complete = one.until_progress_ends("loop-ls/index")
+        return {
+            "2,000 files: spawn to first diagnostics, ms": (shown - one.spawned) * 1000,
+            "2,000 files: index complete, s": complete - shown,
+        }
+
+
+def percentile(values: list[float], percent: int) -> float:
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, len(ranked) * percent // 100)]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
