@@ -11,8 +11,8 @@ from loop_ls.engine.library import Library
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.preflight import chosen
 from loop_ls.engine.refusal import Refused
-from loop_ls.engine.targets import step_targets
-from loop_ls.formats.workflow import Consensus, Loop, Step, Target, Workflow
+from loop_ls.engine.targets import execution_targets, step_targets
+from loop_ls.formats.workflow import Consensus, Embeddings, Loop, Step, Target, Workflow
 from loop_ls.index.document import Document
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -59,6 +59,10 @@ def chains(
                 case Step(mode=Consensus(executions=executions)):
                     for each in executions:
                         yield f"`{element.name}`", (Target(each.provider, each.model),)
+                case Step(mode=Embeddings(provider=str(provider))):
+                    yield f"`{element.name}`", (Target(provider, ""),)
+                case Step(mode=Embeddings()):
+                    yield f"`{element.name}`", execution_targets(workflow.execution)
                 case Step():
                     pass
 

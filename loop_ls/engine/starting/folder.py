@@ -16,7 +16,6 @@ from loop_ls.formats.settings import Settings
 from loop_ls.index.discovery import candidates, find_roots, load_settings, read_text
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import resolve_key
-from loop_ls.index.resolve import resolve_key
 from loop_ls.index.roots import Roots
 from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace

@@ -3,7 +3,8 @@
 `python child.py FOLDER`: starts the workflow in FOLDER/project, or goes on with the run of FOLDER/data.
 The provider logs every request to FOLDER/requests.log before it answers; what a listener hears goes to
 FOLDER/heard.log, and a listener that comes back asks for everything after the last line there.
-Environment: CRASH_AT (`before`, `begun`, `in_flight`, `answered`, `committed`, `paused`), CRASH_KEY, OWNER.
+Environment: CRASH_AT (`before`, `begun`, `in_flight`, `answered`, `committed`, `paused`), CRASH_KEY, OWNER;
+`leave` ends in order while the call is in flight.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from loop_ls.engine.bodies.workflow import WorkflowProgram
@@ -59,7 +60,7 @@ class Provider:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
         self.answer = asyncio.Event()
-        if POINT != "paused":
+        if POINT not in ("paused", "leave"):
             self.answer.set()
 
     def problem(self, name: str) -> ModelFailure | None:
@@ -98,22 +99,27 @@ async def listen(engine: Engine, run_ended: asyncio.Event) -> None:
                     die_at("paused")
 
 
-def owner() -> Owner:
+def owner(owned: asyncio.Event) -> Owner:
     if os.environ.get("OWNER") != "dbos":
         return NoOwner()
     from loop_ls.engine.durable.dbos_owner import DbosOwner
 
-    return DbosOwner(FOLDER / "data", patience=0.5)
+    class Telling(DbosOwner):
+        async def own(self, runs: Iterable[str]) -> None:
+            await super().own(runs)
+            owned.set()
+
+    return Telling(FOLDER / "data", patience=0.5)
 
 
 async def main() -> None:
-    provider, ended, data = Provider(), asyncio.Event(), FOLDER / "data"
+    provider, ended, owned, data = Provider(), asyncio.Event(), asyncio.Event(), FOLDER / "data"
     engine = Engine(
         data,
         {"workflow": WorkflowProgram()},
         lambda plan: provider,
         WorkflowPreparer(data, lambda workspace, documents: [[] for _ in documents]),
-        owner(),
+        owner(owned),
         lambda: DyingStorage(data / "journal.db"),
     )
     await engine.open()
@@ -127,6 +133,11 @@ async def main() -> None:
             await provider.asked.wait()
             await engine.control("pause", answer["runId"])
             provider.answer.set()
+        if POINT == "leave":
+            await asyncio.wait_for(asyncio.gather(provider.asked.wait(), owned.wait()), 30)
+            listening.cancel()
+            await engine.close()
+            return
     elif runs[0]["status"] == "paused":
         (FOLDER / "came_back.log").write_text(json.dumps(runs[0]))
         await engine.control("resume", runs[0]["runId"])

@@ -119,6 +119,16 @@ def test_a_kill_while_paused_repeats_nothing_and_the_run_comes_back_paused(scene
     assert scene.recovered()["mayHavePaidTwice"] is False
 
 
+def test_an_engine_that_leaves_in_order_leaves_its_runs_to_the_next_one(scene: Scene) -> None:
+    assert scene.run("dbos", at="leave", key="develop/3/write") == 0
+    owned = sqlite3.connect(scene.folder / "data" / "dbos.db").execute("select status from workflow_status").fetchall()
+    assert owned == [("PENDING",)]
+    assert scene.run("dbos") == 0
+    scene.check()
+    assert scene.recovered()["inFlight"] == ["develop/3/write:ask"]
+    assert scene.requests["develop/3/write"] == 2
+
+
 def test_a_kill_after_every_transaction_ends_in_the_same_run(scene: Scene) -> None:
     """One kill after the other, each behind the answer of a later call: the run crawls to its end."""
     for key in CALLS[1:7:2]:

@@ -252,6 +252,23 @@ async def test_a_start_is_refused_when_nobody_can_be_asked(desk: Desk) -> None:
     await desk.start("chain.yaml")
 
 
+async def test_the_models_of_a_vote_are_shown_before_they_are_asked(desk: Desk) -> None:
+    vote = "prompt: x, require: majority, executions: [{provider: openai, model: m}, {provider: ollama, model: m}]"
+    desk.write("vote.yaml", f"steps:\n  - {{name: vote, consensus: {{{vote}}}}}\n")
+    refused = await desk.refused("vote.yaml")
+    assert refused.code == "consent_required"
+    assert [each["host"] for each in refused.details["endpoints"]] == ["api.openai.com"]
+    await desk.start("vote.yaml", consent=refused.details["digest"])
+    await desk.start("vote.yaml")
+
+
+async def test_a_variable_of_the_environment_is_shown_before_it_goes_anywhere(desk: Desk) -> None:
+    text = desk.write("leak.yaml", 'env: {K: "${MY_SECRET}"}\nsteps:\n  - {name: a, run: "{{env.K}}"}\n', "openai")
+    assert "MY_SECRET" in text
+    refused = await desk.refused("leak.yaml")
+    assert [each["variable"] for each in refused.details["endpoints"]] == ["MY_SECRET", "OPENAI_API_KEY"]
+
+
 async def test_a_mock_run_needs_no_provider_and_no_consent(desk: Desk) -> None:
     desk.write("paid.yaml", CYCLE, "openai")
     desk.broken = ("openai",)
