@@ -71,8 +71,10 @@ def parts_of_piece(piece: Piece, shape: Shape) -> PieceParts:
     """Everything that can be said of a piece without looking at another one."""
     if piece.kind == "item":
         key = shape.keys.get(piece.section or "")
-        if key is None or key.shape is None or key.type is not Type.BLOCKS:
+        if key is None:
             return NOTHING
+        if key.shape is None or key.type is not Type.BLOCKS:  # where no list belongs
+            return PieceParts(section=key.name, items=(Item(piece, piece.node, None),))
         return PieceParts(section=key.name, items=(_item(piece, piece.node, key.shape),))
     if piece.key is None or piece.key.text == "<<":
         return NOTHING
@@ -96,26 +98,30 @@ def _item(piece: Piece, node: Node | None, shape: Shape) -> Item:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The whole file. Of a repeated key the first counts."""
+    """The whole file. Of a repeated key the first counts. `first` is the first key of all, known or not."""
 
     shape: Shape
     keys: Mapping[str, Part]
     strays: tuple[Stray, ...]
     items: Mapping[str, tuple[Item, ...]]
+    first: tuple[Piece, Entry] | None = None
 
     @classmethod
     def of(cls, shape: Shape, pieces: Iterable[PieceParts]) -> Parts:
         keys: dict[str, Part] = {}
         strays: dict[str, Stray] = {}
         items: dict[str, tuple[Item, ...]] = {}
+        first: tuple[Piece, Entry] | None = None
         for one in pieces:
             if one.part is not None:
                 keys.setdefault(one.part.field.key.name, one.part)
+                first = first or (one.part.piece, one.part.entry)
             if one.stray is not None:
                 strays.setdefault(one.stray.unknown.entry.key.text, one.stray)
+                first = first or (one.stray.piece, one.stray.unknown.entry)
             if one.items:
                 items[one.section] = (*items.get(one.section, ()), *one.items)
-        return cls(shape, keys, tuple(strays.values()), items)
+        return cls(shape, keys, tuple(strays.values()), items, first)
 
     def get(self, name: str) -> Part | None:
         return self.keys.get(name)

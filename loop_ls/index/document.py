@@ -19,7 +19,8 @@ from loop_ls.index.head import Head
 from loop_ls.index.names import MentionTable, Names, NameTable, Numbers
 from loop_ls.index.pieces import Facts, read_piece
 from loop_ls.index.uris import path_of
-from loop_ls.syntax.tree import Tree, read_yaml
+from loop_ls.index.whole import Whole, shape_of
+from loop_ls.syntax.tree import Tree, read_json, read_yaml
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
@@ -37,7 +38,7 @@ class Document:
 
     __slots__ = (
         *("uri", "path", "version", "tree", "format", "head", "elements", "fault"),
-        *("_calling", "_facts", "_graph", "_names", "_numbers", "_parameters", "_places", "_references"),
+        *("_calling", "_facts", "_graph", "_names", "_numbers", "_parameters", "_places", "_references", "_whole"),
     )
 
     uri: str
@@ -51,6 +52,7 @@ class Document:
     _calling: tuple[Element, ...] | None
     _references: frozenset[str] | None
     _facts: tuple[Facts, ...]
+    _whole: Whole | None
     _names: Names
     _graph: Graph | None
     _parameters: tuple[str, ...] | None
@@ -65,11 +67,15 @@ class Document:
         document = cls.__new__(cls)
         document.uri, document.version, document.fault = uri, version, fault
         document.path = path_of(uri) if path is None else path
-        document.tree = read_yaml(text if isinstance(text, Text) else Text.of(text))
-        document._facts = tuple(map(read_piece, document.tree.pieces))
+        named = by_name(document.path)
+        read = read_json if named is not None and document.path.endswith(".json") else read_yaml
+        document.tree = read(text if isinstance(text, Text) else Text.of(text))
+        shape = shape_of(named)
+        document._facts = tuple(read_piece(piece, shape) for piece in document.tree.pieces)
         document.elements = tuple(element for facts in document._facts for element in facts.elements)
         document.head = Head(tuple(facts.top for facts in document._facts if facts.top is not None))
-        document.format = document._recognised()
+        document.format = named or document._recognised()
+        document._whole = None
         document._numbers = tuple(range(len(document.elements)))
         document._names = Names.of(document.elements, document._numbers)
         document._graph = document._parameters = document._places = None
@@ -84,7 +90,7 @@ class Document:
         """The document of a tree that came from this one's by edits."""
         document = self.__class__.__new__(self.__class__)
         document.uri, document.path, document.version, document.tree = self.uri, self.path, version, tree
-        document.fault = None
+        document.fault = document._whole = None
         start, stop, end = _changed(self.tree.pieces, tree.pieces)
         old = self._facts[start:stop]
         new = self._read_again(tree.pieces[start:end], start, stop)
@@ -110,6 +116,13 @@ class Document:
 
     def facts_of(self, piece: Piece) -> Facts:
         return self._facts[self.tree.pieces.index(piece)]
+
+    @property
+    def whole(self) -> Whole:
+        """What stands in a file that is no workflow."""
+        if self._whole is None:
+            self._whole = Whole.of(self.format, (facts.parts for facts in self._facts))
+        return self._whole
 
     @property
     def name(self) -> str | None:
@@ -220,7 +233,8 @@ class Document:
 
     def _read_again(self, pieces: Sequence[Piece], start: int, stop: int) -> tuple[Facts, ...]:
         known = dict(zip(self.tree.pieces[start:stop], self._facts[start:stop], strict=True))
-        return tuple(known.get(piece) or read_piece(piece) for piece in pieces)
+        shape = shape_of(self.format)
+        return tuple(known.get(piece) or read_piece(piece, shape) for piece in pieces)
 
     def _take_head(self, before: Document, old: tuple[Facts, ...], new: tuple[Facts, ...]) -> None:
         if any(facts.top for facts in old) or any(facts.top for facts in new):
@@ -277,9 +291,8 @@ class Document:
             return before  # its name says so, and stays
         if before == "workflow" and self.head.text("$schema") == SCHEMA:
             return before
-        named = by_name(self.path)
-        if named is not None or self.path.endswith((".json", ".jsonc")):
-            return named
+        if self.path.endswith((".json", ".jsonc")):
+            return None
         entries = {name: top.entry.value for name, top in self.head.first.items()}
         sections = {"steps" if element.kind == "step" else "loops" for element in self.elements}
         found = by_content(entries, sections)

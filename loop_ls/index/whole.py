@@ -1,0 +1,64 @@
+"""Files that are no workflow: role loops, assistants, settings. Each is one object, read piece by piece.
+
+What was read of a piece is kept by `index.document` as long as the piece lives; joining it is all that
+an edit costs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from loop_ls.formats.keys import Shape, shape
+from loop_ls.formats.parts import Parts, PieceParts
+
+if TYPE_CHECKING:
+    from loop_ls.formats.assistant_parts import AssistantParts
+    from loop_ls.formats.recognise import Format
+    from loop_ls.formats.role_loop_parts import RoleLoopParts
+
+_NOTHING = shape("nothing", "nothing", "No file of ours.")
+
+
+def shape_of(format_: Format | None) -> Shape | None:
+    """The keys of a file that is no workflow. The tables are imported when there is such a file."""
+    match format_:
+        case "role_loop":
+            from loop_ls.formats.role_loop_keys import DEFINITION
+
+            return DEFINITION
+        case "assistant":
+            from loop_ls.formats.assistant_keys import ASSISTANT_FILE
+
+            return ASSISTANT_FILE
+        case "settings":
+            from loop_ls.formats.settings_keys import SETTINGS
+
+            return SETTINGS
+        case _:
+            return None
+
+
+class Whole:
+    """One version of such a file. Only what its format has may be asked for."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+    @classmethod
+    def of(cls, format_: Format | None, pieces: Iterable[PieceParts]) -> Whole:
+        return cls(Parts.of(shape_of(format_) or _NOTHING, pieces))
+
+    @cached_property
+    def role_loop(self) -> RoleLoopParts:
+        from loop_ls.formats.role_loop_parts import RoleLoopParts
+
+        return RoleLoopParts(self.parts)
+
+    @cached_property
+    def assistants(self) -> tuple[AssistantParts, ...]:
+        """The assistants of a file, each once."""
+        from loop_ls.formats.assistant_parts import assistants_of
+
+        return assistants_of(self.parts)
