@@ -226,3 +226,22 @@ def test_1_1_what_the_file_is(text: str, expected: str | None) -> None:
 
 def test_a_document_without_a_file_is_judged_by_its_content() -> None:
     assert Document.open("untitled:Untitled-1", "$schema: workflow/v2.0\n").format == "workflow"
+
+
+def test_C5_placeholders_of_a_file() -> None:
+    body = """
+    steps:
+      - name: a
+        run: |
+          {{input}} {{ input }} {{Input}} {{input.x}} {{input|up}} {{env.A}} {{}} {"a": {"b": 1}}
+    """
+    found = element(document(body), "a")
+    assert [use.name for use in found.uses] == ["input", "input", "Input", "input.x", "env.A"]
+    assert [island.kind for island in found.slots[0].islands if island.name is None] == ["expression", "other"]
+
+
+def test_C11_arguments_as_they_are_written() -> None:
+    body = 'loops:\n  - {name: l, workflow: w2, max_iterations: 1, until: u, with: {a: "1", b: [1, 2], c: true}}\n'
+    reference = element(document(body), "l").reference
+    assert reference is not None
+    assert [(pair.name, pair.text) for pair in reference.arguments or ()] == [("a", "1"), ("b", None), ("c", "true")]
