@@ -120,7 +120,6 @@ class Journal:
                 self._loop.call_soon_threadsafe(self._tell, results, len(results))
             except RuntimeError:
                 return  # the loop has ended: nobody is left to hear
-            self.storage.tidy()
             if leaving:
                 return
 

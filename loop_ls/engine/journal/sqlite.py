@@ -1,6 +1,6 @@
 """The journal in one SQLite file: write-ahead log, and what was paid for on disk before it counts.
 
-One connection writes, one reads, one keeps the log short. Errors become `JournalRefused`.
+One connection writes, one reads. Errors become `JournalRefused`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ ANSWER = (
 )
 
 
-#: The log is cleaned up by `tidy`, so that no commit has to wait for it.
+#: The log is emptied after a durable commit, which waits for the disk anyway, and never in between.
 PRAGMAS = (
     *("journal_mode = wal", "synchronous = full", "wal_autocheckpoint = 0"),
     *("journal_size_limit = 1048576", "temp_store = memory"),
 )
-#: Transactions between two clean-ups of the write-ahead log (some hundred pages).
-TIDY = 64
+#: Transactions after which the write-ahead log is emptied (about 1 MB).
+TIDY = 128
 
 
 class SqliteStorage:
@@ -46,7 +46,7 @@ class SqliteStorage:
             path.touch(0o600, exist_ok=True)
             self._writer = _open(path)
             prepare(self._writer)
-            self._reader, self._keeper = _open(path), _open(path)
+            self._reader = _open(path)
             self._reader.execute("pragma query_only = on")
             self.rebooted = self._boot()
 
@@ -74,13 +74,16 @@ class SqliteStorage:
                     self._writer.execute("rollback")
                 raise
         self._written += 1
+        if durable and self._written >= TIDY:
+            self._tidy()
         return added
 
-    def tidy(self) -> None:
-        if self._written >= TIDY:
-            self._written = 0
-            with suppress(sqlite3.Error):  # tried again next time; a commit will say what is wrong
-                self._keeper.execute("pragma wal_checkpoint(passive)").fetchall()
+    def _tidy(self) -> None:
+        """Empty the write-ahead log. Here nobody else writes, so it gets empty and starts anew; beside
+        running transactions it would only ever grow."""
+        self._written = 0
+        with suppress(sqlite3.Error):  # tried again next time; a commit will say what is wrong
+            self._writer.execute("pragma wal_checkpoint(passive)").fetchall()
 
     def _add(self, entry: Entry) -> list[Row]:
         known = self._known.get(entry.run) or self._learn(entry.run)
@@ -177,8 +180,8 @@ class SqliteStorage:
     def close(self) -> None:
         with self._reading:
             self._closed = True
-            for db in (self._reader, self._keeper, self._writer):
-                db.close()
+            self._reader.close()
+            self._writer.close()
 
     def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._reading, _refusing():

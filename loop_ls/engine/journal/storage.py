@@ -66,10 +66,6 @@ class Storage(Protocol):
         """Store all entries as one transaction: the facts that each one added. Calls never overlap."""
         ...
 
-    def tidy(self) -> None:
-        """Housekeeping that nobody waits for, in a thread of its own, while others read and write."""
-        ...
-
     def facts(self, run: str, after: int, limit: int) -> list[Row]:
         """Facts of a run with `seq` above `after`."""
         ...

@@ -147,3 +147,13 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_the_file_is_for_its_owner_alone(path: Path) -> None:
     SqliteStorage(path)
     assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_write_ahead_log_does_not_grow_without_end(path: Path) -> None:
+    storage = SqliteStorage(path)
+    log = path.with_name("journal.db-wal")
+    largest = 0
+    for n in range(3000):
+        storage.write([Entry("a", f"k{n}", '"x"', facts("x"), durable=n % 2 == 0)])
+        largest = max(largest, log.stat().st_size if n % 50 == 0 else 0)
+    assert largest < 4_000_000
