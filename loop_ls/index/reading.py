@@ -166,15 +166,24 @@ def _node(
     uses: tuple[Use, ...],
     accumulate: Word | None,
 ) -> GraphNode:
-    reads = dict.fromkeys(use.name for use in uses if use.name != "input")
+    reads: dict[str, None] = {}
+    reads_loop = False
+    for use in uses:
+        if use.name != "input":
+            reads[use.name] = None
+        if use.name in _AFTERWARDS and not use.slot.of_loop:
+            reads_loop = True
+    provides = (name,) if name else ()
+    if accumulate is not None and accumulate.text != name:
+        provides = (*provides, accumulate.text)
     return GraphNode(
         name=name,
         kind=kind,
         needs=tuple(need.name for need in needs),
         reads=tuple(reads),
-        provides=tuple(dict.fromkeys(word for word in (name, accumulate.text if accumulate else "") if word)),
+        provides=provides,
         loops=loop is not None,
-        reads_loop=any(use.name in _AFTERWARDS and not use.slot.of_loop for use in uses),
+        reads_loop=reads_loop,
         execution_order=block.integer("execution_order"),
     )
 

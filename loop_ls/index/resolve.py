@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from loop_ls.formats.spelling import nearest
@@ -72,8 +71,5 @@ def key_of(folder: str, name: str) -> str:
 
 def folder_in(root: str, path: str) -> str | None:
     """The folder of a file, counted from `root`; None where the file lies outside of it."""
-    try:
-        inside = PurePosixPath(path).parent.relative_to(root)
-    except ValueError:
-        return None
-    return "" if str(inside) == "." else str(inside)
+    prefix = root.rstrip("/") + "/"
+    return path[len(prefix) :].rpartition("/")[0] if path.startswith(prefix) else None

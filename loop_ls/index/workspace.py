@@ -99,9 +99,8 @@ class Workspace:
         else:
             documents[uri] = new
         keys, referring = self.keys, self.referring
-        before, after = _key(self.roots, old), _key(self.roots, new)
-        if before != after or (old and new and old.path != new.path):
-            keys = self._rekeyed(uri, before, after, documents)
+        if _label(old) != _label(new):
+            keys = self._rekeyed(uri, _key(self.roots, old), _key(self.roots, new), documents)
         if _references(old) != _references(new):
             referring = self._rereferred(uri, old, new)
         return Workspace(self.roots, self.settings, documents, keys, referring)
@@ -238,6 +237,11 @@ def _key(roots: Roots, document: Document | None) -> str | None:
         return None
     name = document.name
     return roots.key(document.path, name) if name else None
+
+
+def _label(document: Document | None) -> tuple[str, str | None] | None:
+    """What the key of a document is made of; None where it has none."""
+    return None if document is None or document.format != "workflow" else (document.path, document.name)
 
 
 def _references(document: Document | None) -> frozenset[str]:

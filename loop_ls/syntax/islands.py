@@ -20,7 +20,7 @@ NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 
 Kind = Literal["variable", "expression", "unclosed", "triple", "other"]
 
-_VARIABLE = re.compile(rf"\s*({NAME})\s*")
+_PLAIN = re.compile(rf"\{{\{{\s*({NAME})\s*\}}\}}")
 _TRIPLE = re.compile(rf"\{{\{{\{{\s*({NAME})\s*\}}\}}\}}(?!\}})")
 _ATTEMPT = re.compile(r"[|\[(]|==|!=|\?:|\?[^:]*:")
 _TYPED = re.compile(r"[ \t]*[\w.-]*")
@@ -116,6 +116,13 @@ def _islands(written: Written) -> Iterator[Island]:
     text = written.text
     at = text.find("{{")
     while at >= 0:
+        plain = _PLAIN.match(text, at)
+        if plain:
+            end = plain.end()
+            dollar = at > 0 and text[at - 1] == "$"
+            yield Island(written, (at, end), (at + 2, end - 2), plain[1], text[at + 2 : end - 2], "variable", dollar)
+            at = text.find("{{", end)
+            continue
         triple = _TRIPLE.match(text, at)
         if triple:
             end = triple.end()
@@ -132,23 +139,12 @@ def _islands(written: Written) -> Iterator[Island]:
         if (inner := raw.rfind("{{")) >= 0:
             at += 2 + inner  # what opens last is what closes
             continue
-        name = _VARIABLE.fullmatch(raw)
         dollar = at > 0 and text[at - 1] == "$"
-        yield Island(
-            written,
-            (at, close + 2),
-            (at + 2, close),
-            name[1] if name else None,
-            raw,
-            _kind(name is not None, raw),
-            dollar,
-        )
+        yield Island(written, (at, close + 2), (at + 2, close), None, raw, _kind(raw), dollar)
         at = text.find("{{", close + 2)
 
 
-def _kind(named: bool, raw: str) -> Kind:
-    if named:
-        return "variable"
+def _kind(raw: str) -> Kind:
     body = raw.strip()
     if not body or body[0] in "\"'{[,:":
         return "other"

@@ -21,7 +21,7 @@ _TWICE = re.compile("''")
 class Written:
     """`text`, and where each of its offsets stands in the lines that the scalar was read from."""
 
-    __slots__ = ("_line", "_offsets", "_sources", "_starts", "text")
+    __slots__ = ("_column", "_line", "_offsets", "_rows", "_sources", "text")
 
     def __init__(self, lines: Lines[str], scalar: Scalar) -> None:
         (line, column), (last, stop) = scalar.span
@@ -29,21 +29,17 @@ class Written:
             line, column = line + 1, 0  # the header is no text
         if line == last:
             source = lines[line][column:stop]
-            self._starts = [-column]
         else:
-            first = lines[line][column:]
-            rest = [*lines[line + 1 : last], lines[last][:stop]]
-            source = "\n".join([first, *rest])
-            self._starts, offset = [-column], len(first) + 1
-            for part in rest:
-                self._starts.append(offset)
-                offset += len(part) + 1
-        self._line = line
+            source = "\n".join([lines[line][column:], *lines[line + 1 : last], lines[last][:stop]])
+        self._line, self._column = line, column
+        self._rows: list[int] | None = None
         self._offsets: list[int] | None = None
         self._sources: list[int] = []
         if scalar.style is Style.DOUBLE and "\\" in source:
+            self._rows = self._starts(source)
             source = self._resolve(source, ESCAPE)
         elif scalar.style is Style.SINGLE and "''" in source:
+            self._rows = self._starts(source)
             source = self._resolve(source, _TWICE)
         self.text = source
 
@@ -65,21 +61,24 @@ class Written:
         self._offsets, self._sources = offsets, sources
         return "".join(parts)
 
+    def _starts(self, source: str) -> list[int]:
+        """Where each line of `source` begins; the first one began in front of it."""
+        rows, at = [-self._column], source.find("\n")
+        while at >= 0:
+            rows.append(at + 1)
+            at = source.find("\n", at + 1)
+        return rows
+
     def place(self, offset: int) -> Position:
+        if self._rows is None:
+            self._rows = self._starts(self.text)
         if self._offsets is not None:
             part = bisect_right(self._offsets, offset) - 1
             offset = self._sources[part] + offset - self._offsets[part]
-        if len(self._starts) == 1:
-            return Position(self._line, offset - self._starts[0])
-        row = bisect_right(self._starts, offset) - 1
-        return Position(self._line + row, offset - self._starts[row])
+        row = bisect_right(self._rows, offset) - 1
+        return Position(self._line + row, offset - self._rows[row])
 
     def span(self, start: int, end: int) -> Span:
-        if self._offsets is None:
-            row = bisect_right(self._starts, start) - 1
-            if row + 1 == len(self._starts) or end < self._starts[row + 1]:
-                line, base = self._line + row, self._starts[row]
-                return Span(Position(line, start - base), Position(line, end - base))
         return Span(self.place(start), self.place(end))
 
 
