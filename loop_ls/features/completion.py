@@ -71,7 +71,8 @@ def _in_braces(request: Request, braces: Braces) -> Completions | None:
     key = request.meaning.key
     if key is None or not key.interpolated or (request.meaning.shape is not None and braces.before):
         return None
-    if braces.before and request.spot.where in (Where.KEY, Where.ITEM, Where.BELOW):
+    of_text = key.type is Type.TEXT or request.meaning.inside
+    if braces.before and request.spot.where is not Where.VALUE and not of_text:
         return None
     span, items = in_braces(request, braces)
     listed = tuple(items)

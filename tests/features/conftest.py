@@ -91,7 +91,10 @@ class Asked:
         span = item.span or self.completions.span
         assert span.start.line == span.end.line == self.at.line
         assert span.start <= self.at <= span.end, "an editor wants the cursor inside of what is replaced"
-        return replaced(self.fixture.main.text, span, item.text)
+        text = self.fixture.main.text
+        for place, new in sorted([(span, item.text), *((edit.span, edit.text) for edit in item.more)], reverse=True):
+            text = replaced(text, place, new)
+        return text
 
     def accepted_line(self, label: str) -> str:
         return self.accepted(label).split("\n")[self.at.line]

@@ -123,9 +123,16 @@ def test_half_typed_braces(ask: Any, typed: str, line: str) -> None:
     assert asked.accepted_line("loop.history") == line
 
 
-def test_without_quotes_too(ask: Any) -> None:
-    asked = ask(FLOW.replace('"%(with)s"', "%(with)s") % {**PLACES, "with": "{{lo$0"})
-    assert asked.accepted_line("loop.history") == "      previous: {{loop.history}}"
+@pytest.mark.parametrize("typed", ["{{lo$0", "{{lo$0}}", "{{$0}} # why", "{$0}", "{$0", "{{lo$0}"])
+def test_plain_braces_get_the_quotes_that_make_them_a_text(ask: Any, typed: str) -> None:
+    asked = ask(FLOW.replace('"%(with)s"', "%(with)s") % {**PLACES, "with": typed})
+    tail = " # why" if "#" in typed else ""
+    assert asked.accepted_line("loop.history") == f'      previous: "{{{{loop.history}}}}"{tail}'
+
+
+def test_plain_text_that_only_holds_braces_needs_none(ask: Any) -> None:
+    asked = ask(FLOW.replace('"%(with)s"', "%(with)s") % {**PLACES, "with": "see {{lo$0}} there"})
+    assert asked.accepted_line("loop.history") == "      previous: see {{loop.history}} there"
 
 
 def test_in_block_texts(ask: Any) -> None:

@@ -6,7 +6,11 @@ Looks at one line: braces that a line break tears apart are no variable anyway.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from loop_ls.features.spot.place import Spot, Where
+from loop_ls.rules.finding import TextEdit
+from loop_ls.text.position import Position, Span
 
 _NAME_BEFORE = re.compile(r"[\w.-]*$")
 _NAME_AFTER = re.compile(r"[\w.-]*")
@@ -34,6 +38,22 @@ def braces_at(line: str, column: int) -> Braces | None:
     if column and line[column - 1] == "{" and line[column - 2 : column - 1] != "{":
         return _begun(line, column)
     return None
+
+
+def with_quotes(braces: Braces, line: str, spot: Spot) -> tuple[Braces, tuple[TextEdit, ...]]:
+    """Braces at the start of a plain value are a mapping to YAML: the quotes that make it a text, written
+    around it together with the name."""
+    if spot.where is Where.KEY and spot.flow and braces.before:  # a single brace just after the colon
+        return replace(braces, before='"{{', after='}}"'), ()
+    start, end = spot.word.start.column, spot.word.end.column
+    plain = spot.where is Where.VALUE and not spot.quote and not spot.flow and line.startswith("{{", start)
+    if not plain or '"' in line[start:end]:
+        return braces, ()
+    number = spot.word.start.line
+    opening = TextEdit(Span(Position(number, start), Position(number, start)), '"')
+    if braces.after and braces.end >= end:
+        return replace(braces, after=braces.after + '"'), (opening,)
+    return braces, (opening, TextEdit(Span(Position(number, end), Position(number, end)), '"'))
 
 
 def _inside(line: str, column: int, opening: int) -> Braces | None:

@@ -37,7 +37,7 @@ _NUMBERS: dict[str, tuple[str, ...]] = {
 def values(key: Key, spot: Spot, owner: str) -> Iterator[Item]:
     """Values of `key`; `owner` is the name of the shape that it belongs to."""
     for place, (text, detail) in enumerate(_known(key, owner)):
-        yield _item(text, detail, key, spot, place)
+        yield _item(text, detail, key, spot, place, owner)
 
 
 def guesses(key: Key, spot: Spot, owner: str, path: str) -> Iterator[Item]:
@@ -86,7 +86,7 @@ def _numbers(key: Key) -> Iterator[tuple[str, str]]:
             yield number, ""
 
 
-def _item(text: str, detail: str, key: Key, spot: Spot, place: int) -> Item:
+def _item(text: str, detail: str, key: Key, spot: Spot, place: int, owner: str) -> Item:
     written = as_text(text, spot) if key.type is Type.TEXT else text
     return Item(
         text,
@@ -96,7 +96,7 @@ def _item(text: str, detail: str, key: Key, spot: Spot, place: int) -> Item:
         detail,
         f"{place:03}",
         preselect=detail == "default" or text == key.default,
-        about=("value", key.name, text),
+        about=("key", owner, key.name),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from loop_ls.features.complete.fitting import best_fit
-from loop_ls.features.complete.island import Braces
+from loop_ls.features.complete.island import Braces, with_quotes
 from loop_ls.features.complete.narrow import may_become
 from loop_ls.features.complete.nearest import nearest
 from loop_ls.features.complete.request import Request
@@ -18,6 +18,7 @@ from loop_ls.formats.variables import RAG_PARTS, RESERVED
 from loop_ls.index.element import Element
 from loop_ls.index.loop_variables import variables_of
 from loop_ls.index.scope import Scope, Variable, scope_at
+from loop_ls.rules.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
 #: More than anybody reads; the editor asks again while the name is being typed.
@@ -29,11 +30,12 @@ _NOT_IN_UNTIL = "does not belong in a condition: the judge sees the output anywa
 def in_braces(request: Request, braces: Braces) -> tuple[Span, Iterator[Item]]:
     """What is replaced, and the items."""
     line = request.at.line
+    braces, quotes = with_quotes(braces, request.line, request.spot)
     span = Span(Position(line, braces.start), Position(line, braces.end))
-    return span, _items(request, braces)
+    return span, _items(request, braces, quotes)
 
 
-def _items(request: Request, braces: Braces) -> Iterator[Item]:
+def _items(request: Request, braces: Braces, quotes: tuple[TextEdit, ...]) -> Iterator[Item]:
     element, field = request.name, _field(request)
     for place, variable in enumerate(_offered(request, braces.word)):
         name = variable.name
@@ -44,7 +46,8 @@ def _items(request: Request, braces: Braces) -> Iterator[Item]:
             None,
             detail(variable, request.in_loop),
             f"{place:04}",
-            filter=braces.before[:1] + name if braces.before else None,
+            filter="{" + name if braces.before else None,
+            more=quotes,
             about=("variable", element, field, name),
         )
 
