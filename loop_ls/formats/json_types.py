@@ -141,3 +141,14 @@ def out_of_range(key: Key, value: float) -> str | None:
     if low is not None and value < low:
         return f"at least {low:g}"
     return f"at most {high:g}" if high is not None and value > high else None
+
+
+def unquoted(key: Key, node: Node | None) -> str | None:
+    """What a text would be without its quotes, where the key takes that."""
+    text = text_of(node)
+    if text is None:
+        return None
+    fits = (key.type is Type.INTEGER and _WHOLE.fullmatch(text)) or (
+        key.type is Type.BOOLEAN and text in ("true", "false")
+    )
+    return text if fits else None

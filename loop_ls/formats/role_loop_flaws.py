@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from loop_ls.formats.block import Block, Field
 from loop_ls.formats.flaw import Flaw, Placed
-from loop_ls.formats.json_types import WORDS, is_blank, kind_of, numeric_text, text_of, whole, wrong_type
+from loop_ls.formats.json_types import WORDS, is_blank, kind_of, numeric_text, text_of, unquoted, whole, wrong_type
 from loop_ls.formats.keys import Key, Type
 from loop_ls.formats.parts import Item, Part
 from loop_ls.formats.placeholders import fill
@@ -208,7 +208,7 @@ def _field_types(loop: RoleLoopParts, field: Field) -> Iterator[Flaw]:
         return
     wrong = wrong_type(key, node)
     if wrong is not None and not _stands_for(loop, key, node):
-        yield Flaw("RL023", wrong.node, f"`{key.name}` is {WORDS[key.type]}")
+        yield Flaw("RL023", wrong.node, f"`{key.name}` is {WORDS[key.type]}", unquoted(key, node))
     elif key.name == "approval" and isinstance(field.value, Block):
         yield from _approval(loop, field.value)
 

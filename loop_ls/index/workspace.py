@@ -15,7 +15,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Reference
 from loop_ls.index.resolve import resolve, suggestions
 from loop_ls.index.roots import Roots
-from loop_ls.index.uris import stem_of
+from loop_ls.index.uris import folder_of, stem_of
 
 
 class Call(NamedTuple):
@@ -213,6 +213,8 @@ class Workspace:
     def neighbours(self, document: Document) -> frozenset[str]:
         """The URIs of all documents whose findings may change when this one changes: its callers, the
         workflows it calls, and files with its key."""
+        if document.format == "role_loop":
+            return frozenset(other.uri for other in self.definitions_beside(document))
         found = {other.uri for other in self.namesakes(document)}
         key = self.key(document)
         if key is not None:
@@ -222,6 +224,15 @@ class Workspace:
             if callee is not None:
                 found.add(callee.uri)
         return frozenset(found - {document.uri})
+
+    def definitions_beside(self, document: Document) -> tuple[Document, ...]:
+        """The other role-loop definitions in the folder of one."""
+        folder = folder_of(document.path)
+        return tuple(
+            other
+            for other in self.documents.values()
+            if other.format == "role_loop" and other.uri != document.uri and folder_of(other.path) == folder
+        )
 
     def _referring(self, key: str) -> list[Document]:
         uris = self.referring.get(key.rpartition("/")[2], frozenset())

@@ -17,6 +17,7 @@ from loop_ls.rules.questions import World
 from loop_ls.rules.selection import Plan, Selection, plan
 from loop_ls.rules.session import Session
 from loop_ls.rules.unreadable import unreadable
+from loop_ls.rules.whole_files import WHOLE, WholeFiles
 
 #: Errors that say nothing about whether a called workflow can run (WF609).
 _NOT_ITS_OWN = frozenset({"WF604", "WF605", "WF609"})
@@ -31,6 +32,7 @@ class Checker:
         self._rules: Mapping[str, str] | None = None
         self._plan: Plan | None = None
         self._sessions: dict[str, Session] = {}
+        self._wholes = WholeFiles()
         self._summaries = Summaries()
         self._neighbours: Neighbours | None = None
         self._errors: dict[str, tuple[Workspace, Document, int]] = {}
@@ -39,6 +41,8 @@ class Checker:
         """Every finding of a document, by place and rule."""
         if document.fault is not None:
             return unreadable(document)
+        if document.format in WHOLE:
+            return self._wholes.findings(self._current_plan(workspace), workspace, document)
         session = self._updated(workspace, document)
         if session is None:
             return ()
@@ -61,6 +65,7 @@ class Checker:
         self._sessions.pop(uri, None)
         self._errors.pop(uri, None)
         self._summaries.forget(uri)
+        self._wholes.forget(uri)
 
     # -- sessions ---------------------------------------------------------------------------------
 

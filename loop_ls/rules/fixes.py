@@ -85,7 +85,7 @@ def remove_key(piece: Piece, block: Block, entry: Entry, tier: Tier = Tier.SAFE)
     def change(document: Document) -> tuple[TextEdit, ...]:
         return _taken(layout.remove_entry(document.tree, piece, block.node, entry))
 
-    return Fix(f"Remove `{entry.key.text}`", _guarded(change), tier)
+    return Fix(f"Remove `{entry.key.text}`", guarded(change), tier)
 
 
 def add_need(element: Element, name: str) -> Fix:
@@ -116,7 +116,7 @@ def condition_without(piece: Piece, scalar: Scalar, name: str, number: int) -> F
         text = without_variable(scalar.text, *found[number].span(), name)
         return _taken(layout.set_scalar(document.tree, piece, scalar, text))
 
-    return Fix(f"Write it without `{{{{{name}}}}}`", _guarded(change), Tier.REVIEW, True)
+    return Fix(f"Write it without `{{{{{name}}}}}`", guarded(change), Tier.REVIEW, True)
 
 
 def merge_section(later: Piece, first: Piece, name: str) -> Fix:
@@ -125,10 +125,10 @@ def merge_section(later: Piece, first: Piece, name: str) -> Fix:
 
 
 def _fix(title: str, change: Edits, tier: Tier = Tier.SAFE) -> Fix:
-    return Fix(title, _guarded(change), tier, tier is Tier.SAFE)
+    return Fix(title, guarded(change), tier, tier is Tier.SAFE)
 
 
-def _guarded(change: Edits) -> Edits:
+def guarded(change: Edits) -> Edits:
     """Nothing for a document that no longer holds the piece."""
 
     def edits(document: Document) -> tuple[TextEdit, ...]:

@@ -40,6 +40,9 @@ _GROUPS = (
     "quality_rules",
     "limit_rules",
     "provider_rules",
+    "role_loop_rules",
+    "role_termination_rules",
+    "role_parameter_rules",
 )
 
 

@@ -1,0 +1,72 @@
+"""Checking files that are no workflow: every rule of their format, on every version.
+
+Broken syntax is told alone (RL001, AL001, LS001): what cannot be read says nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.finding import Finding
+from loop_ls.rules.placing import Placing
+from loop_ls.rules.registry import Check
+from loop_ls.rules.selection import Plan
+from loop_ls.rules.site import Draft
+from loop_ls.rules.unit import local_unit
+from loop_ls.rules.whole_view import WholeView, is_unreadable
+
+#: Formats whose files are checked here.
+WHOLE = frozenset({"role_loop", "assistant", "settings"})
+
+#: What the rules about syntax look at: `role_loop syntax` and its kin.
+SYNTAX = " syntax"
+
+
+class _Answer(NamedTuple):
+    plan: Plan
+    workspace: Workspace
+    document: Document
+    findings: tuple[Finding, ...]
+
+
+class WholeFiles:
+    """Remembers the last answer for each document."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, _Answer] = {}
+
+    def findings(self, plan: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+        known = self._answers.get(document.uri)
+        if known is not None and known.plan is plan and known.workspace is workspace and known.document is document:
+            return known.findings
+        found = _check(plan, workspace, document)
+        self._answers[document.uri] = _Answer(plan, workspace, document, found)
+        return found
+
+    def forget(self, uri: str) -> None:
+        self._answers.pop(uri, None)
+
+
+def _check(plan: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+    unit = local_unit(_once(_drafts(plan, WholeView(document, workspace))))
+    return Placing(document, plan.levels, workspace.documents.get, 0).findings((unit,), broken=False)
+
+
+def _drafts(plan: Plan, view: WholeView) -> Iterator[tuple[Check, Draft]]:
+    place = view.document.format or ""
+    for check in plan.wide.get(place + SYNTAX if is_unreadable(view.document) else place, ()):
+        for draft in check.run(view):
+            yield check, draft
+
+
+def _once(drafts: Iterator[tuple[Check, Draft]]) -> Iterator[tuple[Check, Draft]]:
+    """One finding of a rule for one place: what several objects share by an anchor is told where it is written."""
+    seen: set[tuple[str, int, object]] = set()
+    for check, draft in drafts:
+        place = (check.rule.code, id(draft.spot.piece), draft.spot.span)
+        if place not in seen:
+            seen.add(place)
+            yield check, draft
