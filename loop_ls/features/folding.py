@@ -46,7 +46,7 @@ def _add(found: dict[int, Fold], fold: Fold) -> None:
         found[fold.start] = fold
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=4096)
 def piece_folds(piece: Piece) -> tuple[Fold, ...]:
     """Relative to the first line of the piece."""
     first = piece.key.span.start.line if piece.key is not None else None

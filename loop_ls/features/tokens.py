@@ -95,7 +95,7 @@ def _kind(document: Document, variable: str) -> tuple[TokenType, int]:
             return TokenType.PARAMETER, 0
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=4096)
 def _element(element: Element) -> tuple[_Raw, ...]:
     return tuple(one for one in _of_element(element) if one.span.start.line == one.span.end.line)
 

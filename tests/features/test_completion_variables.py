@@ -183,3 +183,23 @@ def test_D_nothing_twice_and_nothing_of_other_files(ask: Any) -> None:
     labels = at(ask, "step").labels
     assert len(labels) == len(set(labels))
     assert "review" not in labels
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "    needs: [\n",
+        '    run: "\n',
+        "\t x\n",
+        "    {{x}}: y\n",
+        "  nonsense\n",
+        "    a: b: c\n",
+        "    - - [ {\n",
+        "  - {name: [\n",
+    ],
+)
+def test_damage_elsewhere_changes_nothing_here(ask: Any, damage: str) -> None:
+    whole = at(ask, "with").labels
+    source = FLOW.replace("  - name: last\n", f"  - name: hurt\n{damage}  - name: last\n")
+    broken = ask(source % {**PLACES, "with": "{{$0}}"}).labels
+    assert [label for label in broken if label not in ("hurt", "x")] == whole
