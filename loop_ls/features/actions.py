@@ -91,15 +91,9 @@ def _sorted(edits: list[TextEdit]) -> tuple[TextEdit, ...]:
 
 
 def _free(edit: TextEdit, taken: list[TextEdit]) -> bool:
-    """Whether an edit can be made besides those taken: the same one twice is one, insertions at one place clash."""
-    for other in taken:
-        if edit == other:
-            continue
-        if edit.span.start < other.span.end and other.span.start < edit.span.end:
-            return False
-        if edit.span.start == other.span.start and (edit.span.empty or other.span.empty):
-            return False
-    return True
+    """Whether an edit can be made besides those taken. The same one twice is one; edits that touch are about
+    one thing (a word of a list, and a word to add to that list) and are not made together."""
+    return all(edit == other or not _touch(edit.span, other.span) for other in taken)
 
 
 def _touch(a: Span, b: Span) -> bool:

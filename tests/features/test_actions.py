@@ -82,5 +82,12 @@ def test_fix_all_makes_the_same_edit_once_and_one_insertion_at_a_place() -> None
     assert [edit.text for edit in action.edits()["file:///w/a.yaml"]] == ["x", "a"]
 
 
+def test_fix_all_leaves_edits_that_touch_for_the_next_time() -> None:
+    word, more = fix("the right word", (A, "ok")), fix("one more", (span(0, 2, 0, 2), ", ok"))
+    action = fix_all(document(), [finding(A, word), finding(B, more)])
+    assert action is not None and action.edits is not None
+    assert [edit.text for edit in action.edits()["file:///w/a.yaml"]] == ["ok"]
+
+
 def test_nothing_safe_nothing_offered() -> None:
     assert fix_all(document(), [finding(A, fix("r", tier=Tier.REVIEW))]) is None
