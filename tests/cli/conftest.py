@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from loop_ls.client.place import read_handover
@@ -103,13 +104,14 @@ class Place:
         return found.pid if found else None
 
     def end(self) -> None:
+        """Kill the engine, if that is what the hand-over file names."""
         pid = self.engine_pid()
         if pid is None:
             return
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
+        with suppress(psutil.Error):
+            process = psutil.Process(pid)
+            if "loop_ls" in process.cmdline() and str(self.data) in process.cmdline():
+                process.kill()
 
 
 def fill(place: Place) -> None:
