@@ -1,7 +1,7 @@
 """Code actions: the fixes of findings, and one that applies every safe fix of the file.
 
 `actions(document, findings, span)` lists what is on offer for the findings that touch `span`, preferred
-ones first; `fix_all(document, findings)` is the one of kind `source.fixAll`. Edits are computed when
+ones first; `fix_all(document, findings, workspace)` is the one of kind `source.fixAll`. Edits are computed when
 asked for.
 """
 
@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loop_ls.features.changes import line_edits
 from loop_ls.features.values import Action, ActionKind, Edits
 from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.check import Checker
 from loop_ls.rules.finding import Finding, Fix, TextEdit, Tier
+from loop_ls.rules.fixing import fix_document
 from loop_ls.text.position import Span
 
 
@@ -38,14 +42,21 @@ def actions(document: Document, findings: Sequence[Finding], span: Span) -> tupl
     return tuple(found)
 
 
-def fix_all(document: Document, findings: Sequence[Finding]) -> Action | None:
-    """All safe fixes that do not overlap, as one action; None when there is none."""
+def fix_all(document: Document, findings: Sequence[Finding], workspace: Workspace | None = None) -> Action | None:
+    """All safe fixes as one action; None when there is none.
+
+    With a workspace they are applied as `loop-ls fix` does it, checking after each pass; without one only
+    those are taken that do not touch one another.
+    """
     chosen = [(number, fix) for number, finding in enumerate(findings) if (fix := _safe(finding)) is not None]
     if not chosen:
         return None
 
     def edits() -> Edits:
-        return merged(document, [fix for _, fix in chosen])
+        if workspace is None:
+            return merged(document, [fix for _, fix in chosen])
+        fixed = fix_document(Checker(), workspace, document).document
+        return {document.uri: line_edits(document.text, fixed.text)}
 
     title = chosen[0][1].title if len(chosen) == 1 else f"Apply all {len(chosen)} safe fixes"
     return Action(title, ActionKind.FIX_ALL, edits, findings=tuple(number for number, _ in chosen))

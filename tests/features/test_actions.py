@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
+import pytest
+
 from loop_ls.features.actions import actions, fix_all
+from loop_ls.features.changes import line_edits
 from loop_ls.features.values import ActionKind
 from loop_ls.index.document import Document
+from loop_ls.rules.check import Checker
 from loop_ls.rules.finding import Finding, Fix, Severity, TextEdit, Tier
+from loop_ls.text.lines import Text
 from loop_ls.text.position import Span, span
 
 TEXT = "abcdef\nghijkl\n"
@@ -91,3 +97,41 @@ def test_fix_all_leaves_edits_that_touch_for_the_next_time() -> None:
 
 def test_nothing_safe_nothing_offered() -> None:
     assert fix_all(document(), [finding(A, fix("r", tier=Tier.REVIEW))]) is None
+
+
+BROKEN = """
+steps:
+  - {name: research, run: "Find {{input}}"}
+  - {name: write, needs: [reserach], run: "Write {{research}}"}
+loops:
+  - name: l
+    workflow: other
+    max_iteration: 3
+    until: "The output {{loop.output}} says DONE"
+steps:
+  - {name: more, needs: [write], run: "x {{l}} {{write}}"}
+"""
+
+
+def test_UP_13_fixing_everything_checks_again_after_each_pass(ask: Any) -> None:
+    asked = ask(BROKEN)
+    findings = Checker().findings(asked.workspace, asked.document)
+    action = fix_all(asked.document, findings, asked.workspace)
+    assert action is not None and action.edits is not None
+    text = asked.document.text
+    for edit in reversed(action.edits()[asked.document.uri]):
+        text = text.edit(edit.span, edit.text)
+    fixed = str(text)
+    assert "needs: [research]," in fixed and "max_iterations: 3" in fixed and fixed.count("steps:") == 1
+    assert "{{loop.output}}" in fixed, "what needs review stays"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_difference_of_two_texts_makes_one_of_the_other(seed: int) -> None:
+    chance = random.Random(seed)
+    before = Text.of("\n".join(chance.choice("abc") for _ in range(chance.randrange(12))))
+    after = Text.of("\n".join(chance.choice("abc") for _ in range(chance.randrange(12))))
+    text = before
+    for edit in reversed(line_edits(before, after)):
+        text = text.edit(edit.span, edit.text)
+    assert str(text) == str(after)

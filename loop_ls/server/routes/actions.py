@@ -53,7 +53,7 @@ def register(server: LoopServer) -> None:
 def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
     findings = opened.findings
     yield from actions(opened.document, findings, span)
-    everything = fix_all(opened.document, findings)
+    everything = fix_all(opened.document, findings, opened.folder.workspace)
     if everything is not None:
         yield everything
 
