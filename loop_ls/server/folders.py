@@ -34,12 +34,13 @@ _CLIENT_ONLY = frozenset({"server", "trace"})
 
 
 class Folder:
-    """`path` is None for a document that is no file. `indexed` tells that the files on disk are known."""
+    """`path` is None for a document that is no file. `indexed` tells that the files on disk are known,
+    `stale` that they have to be read, for the first time or again."""
 
     def __init__(self, uri: str, path: Path | None, editor_settings: Any, loose: bool = False) -> None:
         self.uri, self.path, self.loose = uri, path, loose
         self.text = uris.path_text(uri).rstrip("/") or "/"
-        self.indexed = path is None
+        self.indexed, self.stale = path is None, path is not None
         self._editor_settings = editor_settings
         self.workspace = Workspace.of(Roots(self.text))
         self.read_settings()
@@ -72,7 +73,7 @@ class Folder:
     def replace_all(self, documents: Iterable[Document]) -> None:
         """The files on disk are known; `documents` are all there are, open ones included."""
         self.workspace = Workspace.of(self._roots(self.settings), documents, self.settings)
-        self.indexed = True
+        self.indexed, self.stale = True, False
 
     def document(self, uri: str) -> Document | None:
         return self.workspace.documents.get(uri)

@@ -59,7 +59,7 @@ class Indexing:
         """Index the folders that are not indexed yet, unless that is under way."""
         if self._task is not None and not self._task.done():
             return
-        waiting = [folder for folder in self._server.session.all_folders() if not folder.indexed]
+        waiting = [folder for folder in self._server.session.all_folders() if folder.stale]
         if waiting:
             self._task = self._server.own(self._index(waiting), None, "index")
         else:
@@ -81,7 +81,7 @@ class Indexing:
                 await self._index_folder(folder)
             except Exception:
                 logger.exception("The files of %s cannot be indexed", folder.text)
-                folder.indexed = True
+                folder.indexed, folder.stale = True, False
         self._server.publisher.publish_all()
         self._server.refresh.diagnostics()
         self._server.refresh.lenses()
@@ -130,8 +130,7 @@ class Indexing:
         """A client that watches nothing saved a file: others may have changed too."""
         if not self._server.client.watched_files:
             for folder in self._server.session.all_folders():
-                folder.indexed = False
-            self._ready.clear()
+                folder.stale = True
             self.start()
 
     def _gather(self, changed: set[str]) -> None:

@@ -16,15 +16,16 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 SECTION = "loopLs"
-#: Files that can change what other files mean. A folder that is moved or deleted is told of by its name alone.
-WATCHED = ("**/*.{yaml,yml,json}", "**/.loop-ls.yaml", "**/")
+#: Files that can change what other files mean; and what is deleted, since a whole folder is told of by
+#: its own name alone (UP-26).
+WATCHERS = ({"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/*", "kind": 4})
 
 
 async def register(server: LoopServer) -> None:
     registrations = []
     if server.client.watched_files:
-        watchers = [{"globPattern": pattern} for pattern in WATCHED[:2]]
-        registrations.append(_registration(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, {"watchers": watchers}))
+        options = {"watchers": list(WATCHERS)}
+        registrations.append(_registration(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
     if server.client.configuration_registration:
         registrations.append(_registration(types.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": SECTION}))
     if registrations:

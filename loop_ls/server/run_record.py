@@ -10,6 +10,7 @@ from loop_ls.features.run_view import run_view
 if TYPE_CHECKING:
     from loop_ls.features.values import RunView
     from loop_ls.index.document import Document
+    from loop_ls.server.session import OpenDocument
 
 Json = dict[str, Any]
 
@@ -21,9 +22,7 @@ class RunRecord:
     """`lines` are the texts of the loops at start: a result belongs to that text and to no other."""
 
     run_id: str
-    uri: str = ""
     key: str = ""
-    ours: bool = False
     facts: list[Json] = field(default_factory=list)
     last_seq: int = 0
     state: Json = field(default_factory=dict)
@@ -50,9 +49,10 @@ class RunRecord:
         self.last_seq = seq
         return True
 
-    def anchor(self, document: Document) -> None:
-        """Remember the loops as they are written now."""
-        self.lines = {element.name: element.piece.lines for element in document.elements if element.name}
+    def place(self, opened: OpenDocument) -> None:
+        """This is the document it runs; remember its loops as they are written now."""
+        self.key = opened.key
+        self.lines = {element.name: element.piece.lines for element in opened.document.elements if element.name}
 
     def view(self) -> RunView:
         made = self._view
@@ -62,8 +62,8 @@ class RunRecord:
         return made[2]
 
     def view_for(self, document: Document) -> RunView:
-        """The view without the loops that were edited since the start."""
-        view = self.view()
+        """The view for a version of its document, without the loops that were edited since the start."""
+        view = replace(self.view(), uri=document.uri)
         now = {element.name: element.piece.lines for element in document.elements}
         same = {
             name: loop

@@ -18,6 +18,7 @@ from loop_ls.server.run_record import RunRecord
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
     from loop_ls.server.run_show import RunShow
+    from loop_ls.server.session import OpenDocument
 
 logger = logging.getLogger(__name__)
 
@@ -64,14 +65,17 @@ class RunWatch:
             if isinstance(run_id, str) and run_id not in self.records and self._touches_open(state):
                 await self.track(link, run_id, state=state)
 
-    async def track(self, link: EngineLink, run_id: str, ours: bool = False, state: Json | None = None) -> RunRecord:
-        """Follow a run from its first fact on."""
+    async def track(
+        self, link: EngineLink, run_id: str, state: Json | None = None, opened: OpenDocument | None = None
+    ) -> RunRecord:
+        """Follow a run from its first fact on; `opened` is the document that we started it from."""
         record = self.records.get(run_id)
         if record is None:
             record = self.records[run_id] = RunRecord(run_id)
-        record.ours = record.ours or ours
         self._foreign.discard(run_id)
-        if state is not None:
+        if opened is not None:
+            record.place(opened)
+        elif state is not None:
             self._place(record, state)
         await self._catch_up(link, record)
         return record
@@ -177,19 +181,17 @@ class RunWatch:
         return key is not None and key in self._server.session.open
 
     def _key(self, about: Json) -> str | None:
-        if isinstance(uri := about.get("uri"), str) and uri:
-            return uris.key(uri)
+        # The path first: the engine has followed the links on the way to its root.
         if isinstance(path := about.get("path"), str) and path:
             return uris.key(uris.from_path(self._root / path))
-        return None
+        uri = about.get("uri")
+        return uris.key(uri) if isinstance(uri, str) and uri else None
 
     def _place(self, record: RunRecord, about: Json) -> None:
         """Tie the run to its file and to the text of its loops as it is now."""
         key = self._key(about)
-        if key is None or record.key == key:
+        if key is None or record.key:
             return
-        record.key = key
         opened = self._server.session.open.get(key)
-        record.uri = str(about.get("uri") or "") if opened is None else opened.uri
         if opened is not None:
-            record.anchor(opened.document)
+            record.place(opened)

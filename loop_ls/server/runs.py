@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,25 +61,25 @@ class Runs:
         if problem := hindrance(opened):
             return problem
         request = self._request(opened, argument)
-        answer = await self._start(opened.folder, request)
+        answer = await self._start(opened, request)
         if answer.get("code") == "consent_required" and not session.settles_answers and "consent" not in request:
-            self._server.own(self._ask_and_start(opened.folder, request, answer), None, "consent")
+            self._server.own(self._ask_and_start(opened, request, answer), None, "consent")
         return answer
 
-    async def _start(self, folder: Folder, request: Json) -> Answer:
-        link, watch = self._link(folder)
+    async def _start(self, opened: OpenDocument, request: Json) -> Answer:
+        link, watch = self._link(opened.folder)
         try:
             client = await link.connect()
             answer = await asyncio.wait_for(client.start(request), LIMIT)
         except Exception as error:
             return refusal(error)
         if answer.get("ok"):
-            self._server.own(watch.track(link, str(answer["runId"]), ours=True), None, "new run")
+            self._server.own(watch.track(link, str(answer["runId"]), opened=opened), None, "new run")
         return answer
 
-    async def _ask_and_start(self, folder: Folder, request: Json, answer: Answer) -> None:
+    async def _ask_and_start(self, opened: OpenDocument, request: Json, answer: Answer) -> None:
         if await consent.allowed(self._server, answer):
-            await self._start(folder, {**request, "consent": answer.get("digest")})
+            await self._start(opened, {**request, "consent": answer.get("digest")})
 
     def _request(self, opened: OpenDocument, argument: Json) -> Json:
         folder = opened.folder
@@ -169,7 +170,8 @@ class Runs:
 
     def views(self, opened: OpenDocument) -> list[RunView]:
         """The runs of a file, latest last."""
-        return [record.view() for record in self.records(opened.key) if record.state]
+        uri = opened.document.uri
+        return [replace(record.view(), uri=uri) for record in self.records(opened.key) if record.state]
 
     def findings(self, opened: OpenDocument) -> tuple[Finding, ...]:
         """What the runs said about the file as it is now; of each loop its latest run counts."""

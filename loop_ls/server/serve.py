@@ -52,12 +52,18 @@ def serve_tcp(port: int, door: Door | None = None, host: str = "127.0.0.1") -> i
                 writer.close()
                 return
             server.protocol.set_writer(Connection(writer))
-            readers.append(server.own(read_connection(reader, inbox), None, "connection"))
+            # Not one of the server's tasks: those end at `shutdown`, and `exit` is still to be read.
+            readers.append(asyncio.create_task(read_connection(reader, inbox)))
 
         listener = await asyncio.start_server(connected, host, port)
         logger.info("Waiting for a client on %s port %s", host, listener.sockets[0].getsockname()[1])
-        async with listener:
+        try:
             return await server.ended()
+        finally:
+            # Not `async with`: that would wait for the client to close its end first.
+            if server.protocol.writer is not None:
+                server.protocol.writer.close()
+            listener.close()
 
     return asyncio.run(run())
 

@@ -19,19 +19,26 @@ from loop_ls.server import uris
 from loop_ls.server.capabilities import ClientFacts
 from loop_ls.server.folders import Folder, canonical
 from loop_ls.server.places import Places
+from loop_ls.text.decode import MAX_BYTES, too_large
 from loop_ls.text.encoding import Encoding
+from loop_ls.text.lines import Text
 
 logger = logging.getLogger(__name__)
+
+#: Where the schema of a text is looked for that is too large to be read.
+_HEAD_LINES = 200
 
 
 @dataclass(slots=True, eq=False)
 class OpenDocument:
-    """A document as the editor shows it. `uri` is spelled as the client spells it."""
+    """A document as the editor shows it. `uri` is spelled as the client spells it. `too_large` holds the
+    text of one that is not read; its `document` says so."""
 
     uri: str
     key: str
     folder: Folder
     document: Document
+    too_large: Text | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -89,6 +96,8 @@ class Session:
         homes = [folder for folder in self.folders.values() if folder.holds(path)]
         if homes:
             return max(homes, key=lambda folder: len(folder.text))
+        if path is None and self.folders:  # not saved yet: it will be, here
+            return next(iter(self.folders.values()))
         for opened in self.open.values():
             if opened.folder.loose and path is not None and opened.folder.path == path.parent:
                 return opened.folder
@@ -110,8 +119,8 @@ class Session:
 
     def opened(self, uri: str, text: str, version: int) -> OpenDocument:
         folder = self.folder_of(uri)
-        document = Document.open(canonical(uri), text, version, uris.path_text(uri))
-        opened = OpenDocument(uri, uris.key(uri), folder, document)
+        document, too_large = read(uri, text, version)
+        opened = OpenDocument(uri, uris.key(uri), folder, document, too_large)
         self.open[opened.key] = opened
         folder.put(document)
         return opened
@@ -130,6 +139,14 @@ class Session:
             else:
                 opened.folder.remove(opened.document.uri)
         return opened
+
+    def indexed(self, uri: str) -> OpenDocument | None:
+        """A file that is not open, as the index has it."""
+        for folder in self.all_folders():
+            document = folder.document(canonical(uri))
+            if document is not None:
+                return OpenDocument(uri, uris.key(uri), folder, document)
+        return None
 
     def loaded(self, uri: str) -> OpenDocument | None:
         """A file that is not open, as it is on disk."""
@@ -158,6 +175,16 @@ class Session:
         """A URI as the client spells it, where it has the document open."""
         opened = self.find(uri)
         return uri if opened is None else opened.uri
+
+
+def read(uri: str, text: str, version: int) -> tuple[Document, Text | None]:
+    """The document of a text; of one that is too large only a note, and the text for later edits."""
+    path = uris.path_text(uri)
+    if len(text) <= MAX_BYTES:
+        return Document.open(canonical(uri), text, version, path), None
+    whole = Text.of(text)
+    head = "\n".join(line for line in whole.lines[:_HEAD_LINES] if line.startswith("$schema"))
+    return Document.open(canonical(uri), head, version, path, fault=too_large(len(text))), whole
 
 
 def from_disk(uri: str, path: str) -> Document | None:

@@ -6,11 +6,13 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.index.document import Document
+from loop_ls.server.places import Places
+from loop_ls.server.session import OpenDocument, read
+from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.session import OpenDocument
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +47,14 @@ class Texts:
         if opened is None:
             logger.warning("%s was changed but never opened", item["uri"])
             return
-        document, version = opened.document, _version(item)
-        for change in changes:
-            document = self._applied(document, change, version)
-        session.changed(opened, document)
+        version = _version(item)
+        if opened.too_large is not None:
+            self._changed_whole(opened, opened.too_large, changes, version)
+        else:
+            document = opened.document
+            for change in changes:
+                document = self._applied(document, change, version)
+            session.changed(opened, document)
         self._server.publisher.touch(opened)
 
     def closed(self, params: Json) -> None:
@@ -59,14 +65,33 @@ class Texts:
         if opened is not None:
             self._server.publisher.closed(opened)
 
+    def _changed_whole(self, opened: OpenDocument, text: Text, changes: list[Any], version: int) -> None:
+        """A text that is too large is edited, and read once it no longer is."""
+        session = self._server.session
+        for change in changes:
+            checked = _checked(change)
+            span = Places(text, session.encoding).read_range(checked["range"]) if checked.get("range") else _all(text)
+            text = text.edit(span, checked["text"])
+        document, opened.too_large = read(opened.uri, str(text), version)
+        session.changed(opened, document)
+
     def _applied(self, document: Document, change: Any, version: int) -> Document:
-        if not isinstance(change, dict) or not isinstance(change.get("text"), str):
-            raise ValueError("a change has a text")
+        change = _checked(change)
         if change.get("range") is None:
             self.fresh = True
-            return document.edit(Span(Position(0, 0), document.text.end), change["text"], version)
+            return document.edit(_all(document.text), change["text"], version)
         span = self._server.session.places(document).read_range(change["range"])
         return document.edit(span, change["text"], version)
+
+
+def _checked(change: Any) -> Json:
+    if not isinstance(change, dict) or not isinstance(change.get("text"), str):
+        raise ValueError("a change has a text")
+    return change
+
+
+def _all(text: Text) -> Span:
+    return Span(Position(0, 0), text.end)
 
 
 def _version(item: Json) -> int:

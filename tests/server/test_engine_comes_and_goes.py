@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest_asyncio
+from lsprotocol import types as t
 
 from tests.server.support.engine import ANSWERS, SLOW, engine_process, stop_engine
 from tests.server.support.flows import LOOP
@@ -84,3 +85,26 @@ async def test_UP_73_a_run_started_in_the_terminal_shows_in_the_editor(session: 
     numbers = [event["seq"] for event in session.events_of(run_id) if "seq" in event]
     assert numbers == list(range(1, len(numbers) + 1))
     await session.until(lambda: len(session.run_findings(uri)) == 1)
+
+
+async def test_UP_74_the_last_result_is_shown_in_the_next_session(session: Session) -> None:
+    (session.folder / "flow.answers.yaml").write_text(ANSWERS)
+    uri = (session.folder / "flow.yaml").as_uri()
+    session.open(uri, LOOP)
+    run_id = (await session.command("loopLs.run", argument(session)))["runId"]
+    await session.until_event("completed", run_id)
+    again = Session("vscode", session.folder, session.data)
+    await again.begin()
+    try:
+        again.open(uri, LOOP)
+        await again.findings(uri, 1)
+        await again.until(lambda: any("condition met" in d.message for d in again.run_findings(uri)))
+        params = t.CodeLensParams(t.TextDocumentIdentifier(uri))
+        titles = [
+            lens.command.title
+            for lens in await again.client.text_document_code_lens_async(params) or ()
+            if lens.command
+        ]
+        assert any("condition met" in title for title in titles)
+    finally:
+        await again.end()

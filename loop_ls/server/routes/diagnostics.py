@@ -20,7 +20,7 @@ def register(server: LoopServer) -> None:
         uri = item.get("uri") if isinstance(item, dict) else None
         if not isinstance(uri, str):
             raise _bad("textDocument/diagnostic has a text document")
-        opened = server.session.find(uri)
+        opened = server.session.find(uri) or server.session.indexed(uri)
         if opened is None:
             return record(kind="full", items=[])
         name, found = server.publisher.report(opened)

@@ -1,0 +1,71 @@
+"""`loop-ls serve`: where it listens, what it accepts."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.server.wire import Frames, frame
+
+Json = dict[str, Any]
+
+
+def test_one_client_is_served_over_tcp(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "loop_ls", "serve", "--tcp", "0", "--log-level", "info"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            port = next(int(hit[1]) for line in process.stderr if (hit := re.search(r"port (\d+)", line)))
+            with socket.create_connection(("127.0.0.1", port), 20) as connection:
+                connection.settimeout(20)
+                frames = Frames()
+
+                def ask(message: Json) -> Json:
+                    connection.sendall(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()))
+                    while True:
+                        for body in frames.feed(connection.recv(65536)):
+                            answer: Json = json.loads(body)
+                            if answer.get("id") == message["id"]:
+                                return answer
+
+                answer = ask({"id": 1, "method": "initialize", "params": {"capabilities": {}}})
+                assert answer["result"]["serverInfo"]["name"] == "loop-ls"
+                assert ask({"id": 2, "method": "shutdown"})["result"] is None
+                connection.sendall(frame(b'{"jsonrpc":"2.0","method":"exit"}'))
+                assert process.wait(20) == 0
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    "words", [["--tcp", "70000"], ["--tcp", "x"], ["--stdio", "--tcp", "5"], ["--log-level", "loud"]]
+)
+def test_wrong_usage_is_said(words: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "loop_ls", "serve", *words], capture_output=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stdout == b""
+
+
+def test_a_port_that_is_taken_is_said_in_one_sentence() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        words = ["serve", "--tcp", str(taken.getsockname()[1])]
+        done = subprocess.run([sys.executable, "-m", "loop_ls", *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "cannot listen on port" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_vscode_adds_to_the_command_line_is_accepted(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "loop_ls", "serve", "--stdio", "--clientProcessId=1"]
+    done = subprocess.run(command, input=b"", capture_output=True, timeout=60)
+    assert done.returncode == 1  # no session: the input just ended
+    assert done.stdout == b""
