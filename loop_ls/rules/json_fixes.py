@@ -75,6 +75,30 @@ def add_item(part: Part, value: Value, title: str) -> Fix:
     return Fix(title, guarded(change), Tier.REVIEW)
 
 
+def set_text(piece: Piece, scalar: nodes.Scalar, text: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
+    """Another text in the quotes or block that are there."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        if is_json(document):
+            return (TextEdit(document.absolute(piece, scalar.span), written(text)),)
+        found = layout.set_scalar(document.tree, piece, scalar, text, flow=True)
+        return tuple(TextEdit(edit.span, edit.text) for edit in found)
+
+    return Fix(title, guarded(change), tier, tier is Tier.SAFE)
+
+
+def replace_entry(piece: Piece, entry: Entry, key: str, value: Value, title: str) -> Fix:
+    """Another key with another value in the place of one. To be reviewed."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        name = json.dumps(key) if is_json(document) else key
+        end = entry.key.span.end if entry.value is None else entry.value.span.end
+        place = document.absolute(piece, Span(entry.key.span.start, end))
+        return (TextEdit(place, f"{name}: {written(value)}"),)
+
+    return Fix(title, guarded(change), Tier.REVIEW)
+
+
 def drop_key(piece: Piece, block: Block, entry: Entry, tier: Tier = Tier.SAFE) -> Fix:
     """Without a key of an object."""
 

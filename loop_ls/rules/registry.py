@@ -43,6 +43,9 @@ _GROUPS = (
     "role_loop_rules",
     "role_termination_rules",
     "role_parameter_rules",
+    "assistant_rules",
+    "criteria_rules",
+    "pattern_rules",
 )
 
 

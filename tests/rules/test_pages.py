@@ -41,5 +41,6 @@ def test_the_page_is_written_for_people(rule: Rule) -> None:
         assert words not in f"{rule.page.title} {rule.page.text}".lower()
 
 
-def test_names_are_unique() -> None:
-    assert len({rule.name for rule in RULES.values()}) == len(RULES)
+def test_names_are_unique_within_a_format() -> None:
+    names = [(rule.code[:2], rule.name) for rule in RULES.values()]
+    assert len(set(names)) == len(names)
