@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 
 from loop_ls.cli.checking import BadUsage, check, choose
@@ -41,6 +42,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    gc.disable()  # a short life, and nothing in it that counting references would not free
     if args.write_baseline and not args.baseline:
         return refuse("--write-baseline needs --baseline FILE")
     try:

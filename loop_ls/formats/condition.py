@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 _NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
-_VALUE = r"'[^']*'|\"[^\"]*\"|[\w.+-]+|\{\{[^{}]*\}\}"
+_VALUE = r"'(?:[^']|'')*'|\"[^\"]*\"|[\w.+-]+|\{\{[^{}]*\}\}"
 _TRUTH = re.compile(rf"\$?\{{\{{\s*({_NAME})\s*\}}\}}")
 _COMPARED = re.compile(rf"\{{\{{\s*({_NAME})\s*\}}\}}\s*(==|!=)\s*({_VALUE})")
 _EXPRESSION = re.compile(rf"\$\{{\{{\s*({_NAME})\s*(==|!=)\s*({_VALUE})\s*\}}\}}")
@@ -52,14 +52,17 @@ def parse_condition(text: str) -> Condition:
         return _comparison(match, offset)
     if match := _EXPRESSION.fullmatch(bare):
         return _comparison(match, offset, expression=True)
-    found = _OPERATORS.search(bare)
-    return Condition("text", unsupported=found[0].strip() if found else "")
+    found = [match[0].strip() for match in _OPERATORS.finditer(bare)]
+    found.sort(key=lambda operator: operator in ("==", "!="))  # these exist, in simpler conditions
+    return Condition("text", unsupported=found[0] if found else "")
 
 
 def _comparison(match: re.Match[str], offset: int, expression: bool = False) -> Condition:
     name = match[1].removesuffix(".result") if expression else match[1]
     value = match[3]
-    if value[0] in "'\"":
+    if value[0] == "'":
+        value = value[1:-1].replace("''", "'")
+    elif value[0] == '"':
         value = value[1:-1]
     operator: Literal["==", "!="] = "==" if match[2] == "==" else "!="
     return Condition("compare", name, offset + match.start(1), operator, value, expression)

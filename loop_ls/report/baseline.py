@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -94,6 +93,8 @@ def write_baseline(path: str, baseline: Baseline) -> None:
 
 def write_whole(path: Path, data: bytes) -> None:
     """All or nothing: a reader never sees half a file. Keeps the permissions of the file."""
+    import tempfile  # only here: checking has no use for it
+
     target = Path(os.path.realpath(path))
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:

@@ -68,6 +68,7 @@ def _of_elements(old: Document, new: Document, gone: Sequence[Element], come: Se
         found.add(topics.SHAPE)
     found.update(_of_names(old, new, gone, come))
     found.update(("mentions", name) for name in _mentioned_otherwise(gone, come))
+    found.update(("mentions", name.rpartition(".")[0]) for name in _mentioned_otherwise(gone, come) if "." in name)
     found.update(("users", name) for name in chain.from_iterable(element.mentioned for element in (*gone, *come)))
     same_graph = old.graph is new.graph
     if not same_graph or [one.loop_mode for one in gone] != [one.loop_mode for one in come]:

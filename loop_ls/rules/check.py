@@ -32,6 +32,7 @@ class Checker:
         self._rules: Mapping[str, str] | None = None
         self._plan: Plan | None = None
         self._sessions: dict[str, Session] = {}
+        self._remembers = True
         self._wholes = WholeFiles()
         self._summaries = Summaries()
         self._neighbours: Neighbours | None = None
@@ -52,13 +53,19 @@ class Checker:
     def check_all(
         self, workspace: Workspace, uris: Container[str] | None = None
     ) -> Iterator[tuple[Document, tuple[Finding, ...]]]:
-        """The documents with these URIs (None: all) in path order; each is forgotten when it is done."""
-        for document in sorted(workspace.documents.values(), key=lambda one: one.path):
-            if uris is None or document.uri in uris:
-                found = self.findings(workspace, document)
-                self._count(workspace, document)
-                self._sessions.pop(document.uri, None)
-                yield document, found
+        """The documents with these URIs (None: all) in path order, once: nothing is remembered for a
+        next time."""
+        self._remembers = False
+        try:
+            for document in sorted(workspace.documents.values(), key=lambda one: one.path):
+                if uris is None or document.uri in uris:
+                    found = self.findings(workspace, document)
+                    self._count(workspace, document)
+                    self._sessions.pop(document.uri, None)
+                    yield document, found
+        finally:
+            self._remembers = True
+            self._sessions.clear()
 
     def forget(self, uri: str) -> None:
         """Free what is remembered of a document that was closed or deleted."""
@@ -77,7 +84,7 @@ class Checker:
         plan_ = self._current_plan(workspace)
         session = self._sessions.get(document.uri)
         if session is None or session.place != place or session.plan is not plan_ or _moved(session, workspace):
-            session = self._sessions[document.uri] = Session(plan_, place)
+            session = self._sessions[document.uri] = Session(plan_, place, self._remembers)
         if session.document is not document or session.workspace is not workspace:
             session.update(self._world(workspace, document), workspace)
         return session

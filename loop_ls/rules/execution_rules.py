@@ -35,7 +35,8 @@ def pair_beside_chain(site: Site) -> Iterator[Draft]:
         steps:
           - {name: greet, run: "Greet {{input}}"}
     """
-    if not site.block.has("providers"):
+    chain = site.block.get("providers")
+    if chain is None or not (chain.value or chain.faults):
         return
     written = [field for field in site.own_fields() if field.key.name in ("provider", "model")]
     if written:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from loop_ls.formats.block import Field
+from loop_ls.formats.scalars import is_null
 from loop_ls.formats.workflow_keys import WORKFLOW
 from loop_ls.index.head import Top
 from loop_ls.rules import fixes
@@ -15,6 +16,7 @@ from loop_ls.rules.site import LINE_1, Draft, Spot, draft, node_span, value_span
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.yaml_rules import renamed, unknown_sentence
+from loop_ls.syntax.nodes import Node, Scalar
 
 _SEMVER = re.compile(r"\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?", re.ASCII)
 _SECTIONS = ("steps", "loops")
@@ -63,7 +65,13 @@ def section_that_is_no_list(view: View) -> Iterator[Draft]:
     for top in view.tops():
         if top.name in _SECTIONS and top.field is not None:
             for fault in top.field.faults:
-                yield draft(top.piece, node_span(fault.node), f"`{top.name}` has to be a list of mappings")
+                if not _is_null(fault.node):
+                    yield draft(top.piece, node_span(fault.node), f"`{top.name}` has to be a list of mappings")
+
+
+def _is_null(node: Node) -> bool:
+    """`steps: null` is an empty value, not one of the wrong type."""
+    return isinstance(node, Scalar) and is_null(node)
 
 
 @also("WF007", on="document")
@@ -202,8 +210,11 @@ def no_steps(view: View) -> Iterator[Draft]:
         steps:
           - {name: greet, run: "Greet {{input}}"}
     """
-    if view.has_entries() or any(top.field and top.field.faults for top in view.tops() if top.name in _SECTIONS):
+    if view.has_entries():
         return
+    fields = [top.field for top in view.tops() if top.name in _SECTIONS and top.field is not None]
+    if any(not _is_null(fault.node) for field in fields for fault in field.faults):
+        return  # WF007
     top = view.top("steps")
     if top is None and (view.expects("steps") or view.expects("loops")) and view.top("loops") is None:
         return

@@ -10,6 +10,7 @@ from loop_ls.index.calls import circle_through, innermost_runs
 from loop_ls.index.closure import Closure
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.index.resolve import Match, resolve
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.calls import Call, Callee, Callers, Circle, Summary
 from loop_ls.rules.summary import summarise
@@ -42,6 +43,9 @@ class Neighbours:
         self._numbers: dict[str, int] = {}
         self._documents: list[Document] = []
         self._edges: dict[int, tuple[int, ...]] = {}
+        self._folders: dict[str, str] = {}
+        self._meant: dict[tuple[str, str], Match | None] = {}
+        self._suggested: dict[str, tuple[str, ...]] = {}
         self._closure = Closure(self._edges_of)
 
     def path(self, document: Document) -> str:
@@ -52,16 +56,36 @@ class Neighbours:
         return self.workspace.documents.get(uri)
 
     def callee(self, document: Document, reference: str) -> Callee:
-        found = self.workspace.resolve(document, reference)
-        if found.key is None or found.document is None:
-            return Callee(None, suggestions=found.suggestions)
+        match = self._match(document, reference)
+        found = None if match is None else self.workspace.by_key(match.key)
+        if match is None or found is None:
+            return Callee(None, suggestions=self._suggestions(document, reference))
         return Callee(
-            found.key,
-            self._summaries.of(found.document),
-            shadowed=found.hidden,
-            by_folder=found.key != reference,
-            is_caller=found.document.uri == document.uri,
+            match.key,
+            self._summaries.of(found),
+            shadowed=match.other,
+            by_folder=match.key != reference,
+            is_caller=found.uri == document.uri,
         )
+
+    def _match(self, document: Document, reference: str) -> Match | None:
+        folder = self._folders.get(document.uri)
+        if folder is None:
+            folder = self._folders[document.uri] = self.workspace.folder(document)
+        meant = (folder, reference)
+        if meant not in self._meant:
+            self._meant[meant] = resolve(folder, reference, self.workspace.keys) if reference else None
+        return self._meant[meant]
+
+    def _suggestions(self, document: Document, reference: str) -> tuple[str, ...]:
+        """Looked for once: many files may miss the same workflow."""
+        if reference not in self._suggested:
+            self._suggested[reference] = self.workspace.resolve(document, reference).suggestions
+        return self._suggested[reference]
+
+    def _called(self, document: Document, element: Element) -> Document | None:
+        match = self._match(document, element.reference.text) if element.reference is not None else None
+        return None if match is None else self.workspace.by_key(match.key)
 
     def callers(self, document: Document) -> Callers:
         return Callers(
@@ -84,7 +108,7 @@ class Neighbours:
 
     def circle(self, document: Document, element: Element) -> Circle | None:
         """The shortest way on which a call leads back to its own file."""
-        callee = self.workspace.callee(document, element.reference)
+        callee = self._called(document, element)
         if callee is None:
             return None
         home, start = self._number(document), self._number(callee)
@@ -97,6 +121,8 @@ class Neighbours:
         return Circle((*keys, keys[0]), found.guarded)
 
     def innermost_runs(self, document: Document, element: Element) -> int | None:
+        if self._called(document, element) is None:
+            return None
         return innermost_runs(self.workspace, document, element)
 
     def _number(self, document: Document) -> int:
@@ -108,8 +134,8 @@ class Neighbours:
     def _edges_of(self, node: int) -> tuple[int, ...]:
         known = self._edges.get(node)
         if known is None:
-            calls = self.workspace.calls(self._documents[node])
-            found = (resolution.document for _, _, resolution in calls)
+            document = self._documents[node]
+            found = [self._called(document, element) for element in document.calling]
             known = tuple(dict.fromkeys(self._number(one) for one in found if one is not None))
             self._edges[node] = known
         return known

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.formats.block import Block
 from loop_ls.formats.providers import PROVIDERS
 from loop_ls.formats.spelling import nearest
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Severity, Tier
+from loop_ls.rules.questions import votes_without_temperature
 from loop_ls.rules.registry import also, rule
 from loop_ls.rules.site import UNNECESSARY, Draft, Site, draft, node_span, value_span
 from loop_ls.rules.text_rules import not_filled
@@ -164,7 +166,7 @@ def unknown_provider(site: Site, view: View) -> Iterator[Draft]:
     """
     field = site.own("provider")
     name = field.value if field is not None else None
-    if field is None or not isinstance(name, str) or not name or "{{" in name or view.is_provider(name):
+    if field is None or not isinstance(name, str) or not name or view.is_provider(name):
         return
     better = nearest(name, view.provider_names())
     hint = f"; did you mean `{better}`?" if better else ""
@@ -221,11 +223,17 @@ def too_hot_for_anthropic(site: Site, view: View) -> Iterator[Draft]:
 
 
 def _asked(site: Site, view: View) -> tuple[str, ...]:
-    """The providers that a temperature is for."""
-    own = tuple(link.text("provider") or "" for link in site.block.blocks("providers"))
-    if own:
-        return own
-    alone = site.block.text("provider")
-    if alone is not None or site.block.shape.name != "step":
-        return (alone,) if alone else ()
-    return view.chain()
+    """The providers that a temperature is for: its own place's, and those of places that inherit it."""
+    own = _named(site.block)
+    match site.block.shape.name:
+        case "execution":
+            return (*own, *view.providers_that_inherit_temperature())
+        case "step":
+            return (*(own or view.chain()), *votes_without_temperature(site.block))
+        case _:
+            return own
+
+
+def _named(block: Block) -> tuple[str, ...]:
+    links = tuple(link.text("provider") or "" for link in block.blocks("providers"))
+    return links or tuple(filter(None, (block.text("provider"),)))

@@ -218,6 +218,23 @@ def chain(world: World) -> tuple[str, ...]:
     return links or tuple(filter(None, (block.text("provider"),)))
 
 
+def providers_that_inherit_temperature(world: World) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for element in world.document.elements:
+        if element.kind == "step" and not element.block.has("temperature"):
+            found.update(dict.fromkeys(link.text("provider") or "" for link in element.block.blocks("providers")))
+            found[element.block.text("provider") or ""] = None
+            found.update(dict.fromkeys(votes_without_temperature(element.block)))
+    return tuple(found)
+
+
+def votes_without_temperature(step: Block) -> tuple[str, ...]:
+    """The providers of a consensus that take the temperature of their step."""
+    consensus = step.block("consensus")
+    votes = consensus.blocks("executions") if consensus is not None else ()
+    return tuple(vote.text("provider") or "" for vote in votes if not vote.has("temperature"))
+
+
 def strays(world: World, name: str) -> tuple[Stray, ...]:
     found = world.document.head.get(name)
     return () if found is None or found.field is None else tuple(strays_of(found.field, found.piece.lines))
@@ -228,7 +245,9 @@ def constants(world: World) -> tuple[Pair, ...]:
 
 
 def is_read(world: World, name: str) -> bool:
-    return name in world.document.mentioned()
+    """`{{env.KEY.part}}` is a fault of its own (WF503) and a use of `env.KEY` all the same."""
+    mentioned = world.document.mentioned()
+    return name in mentioned or any(one.startswith(f"{name}.") for one in mentioned)
 
 
 def is_provider(world: World, name: str) -> bool:

@@ -59,7 +59,7 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
           - {name: write, run: "Improve {{input}}"}
     """
     reference = call_of(element)
-    if reference is None or "{{" in reference.text:
+    if reference is None:
         return
     callee = view.callee(reference)
     if callee.key is not None:

@@ -32,10 +32,12 @@ from loop_ls.syntax.piece import Piece
 
 class Session:
     """Follows one document from version to version. `late` units count the errors of other files and
-    are run only when findings are wanted, never to count errors themselves."""
+    are run only when findings are wanted, never to count errors themselves. One that does not
+    remember who reads what is for a single check.
+    """
 
-    def __init__(self, plan: Plan, place: str) -> None:
-        self.plan, self.place = plan, place
+    def __init__(self, plan: Plan, place: str, remembers: bool = True) -> None:
+        self.plan, self.place, self._remembers = plan, place, remembers
         self.document: Document | None = None
         self.workspace: Workspace | None = None
         self._pieces: dict[Piece, Unit] = {}
@@ -178,6 +180,9 @@ class Session:
         self._silence(unit)
         before = unit.view.topics if unit.view is not None else set()
         unit.run(world)
+        if not self._remembers:
+            self._kept(unit)
+            return
         after = unit.view.topics if unit.view is not None else set()
         for topic in before - after:
             self._readers[topic].discard(unit)

@@ -46,8 +46,17 @@ class Unit:
         self.take(tuple(self.work(self.view)))
 
     def take(self, found: Found) -> None:
-        self.found, self.placed = found, None
+        self.found, self.placed = tuple(one for one in found if not _is_broken_text(*one)), None
         self.has_empties = any(check.rule.code == EMPTY for check, _ in found)
+
+
+def _is_broken_text(check: Check, draft: Draft) -> bool:
+    """Whether a finding is about words that could not be read anyway: one fault gives one finding."""
+    piece = draft.spot.piece
+    if piece is None or not piece.faults or check.rule.code[2:] == "001":
+        return False
+    start, end = draft.spot.span
+    return any(fault.span.start <= end and start <= fault.span.end for fault in piece.faults)
 
 
 #: Rules of whole pieces have no block to look at.

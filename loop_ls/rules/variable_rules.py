@@ -196,8 +196,10 @@ def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | No
 def _after_name(name: str, head: str, rest: str, view: View) -> tuple[str, str | None] | None:
     known = view.known(head)
     if known is None:
-        supplied = any(call.gives(head) and not call.gives(name) for call in view.callers().calls)
-        if supplied:
+        calls = view.callers().calls
+        if any(call.gives(name) for call in calls):
+            return None
+        if any(call.gives(head) for call in calls) or head in view.parameters():
             return f"`{name}` does not exist: the argument `{head}` is one text without parts", None
         return None
     if known.mode == "rag" and known.kind == "step":

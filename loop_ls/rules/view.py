@@ -165,6 +165,10 @@ class View:
         """The providers that `execution` names."""
         return self._ask(("top", "execution"), q.chain)
 
+    def providers_that_inherit_temperature(self) -> tuple[str, ...]:
+        """The providers of steps and votes that take their temperature from `execution`."""
+        return self._ask(MODELS, q.providers_that_inherit_temperature)
+
     def strays(self, name: str) -> tuple[Stray, ...]:
         """Placeholders in a top-level key in which nothing is filled in."""
         return self._ask(("top", name), q.strays, name)

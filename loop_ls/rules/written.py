@@ -1,6 +1,7 @@
 """What is written in an element itself, as opposed to what an alias or a merge brings in (5.0).
 
-A fault inside an anchored or merged mapping is reported once, where it is written.
+A fault inside an anchored or merged mapping is reported once, where it is written. A value of the
+wrong type is left to WF007 and WF008.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def own_needs(element: Element) -> tuple[Need, ...]:
 def _own(element: Element) -> tuple[tuple[Slot, ...], tuple[Use, ...]]:
     slots: dict[int, Slot] = {}
     for slot in element.slots:
-        if _inside(element, slot.scalar.span):
+        field = slot.block.get(slot.key.name)
+        if field is not None and not field.faults and _inside(element, slot.scalar.span):
             slots.setdefault(id(slot.scalar), slot)
     own = tuple(slots.values())
     kept = set(map(id, own))

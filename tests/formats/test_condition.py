@@ -38,7 +38,7 @@ def test_a_loop_variable_and_a_constant_can_be_compared() -> None:
     [
         ("{{a}} && {{b}}", "&&"),
         ("{{a}} || {{b}}", "||"),
-        ("${{ a == 'x' && b == 'y' }}", "=="),
+        ("${{ a == 'x' && b == 'y' }}", "&&"),
         ("{{a}} contains 'x'", "contains"),
         ("contains({{a}}, 'x')", "contains("),
         ("{{n}} > 3", ">"),
@@ -58,3 +58,7 @@ def test_WF213_other_texts_are_plain(text: str) -> None:
     found = parse_condition(text)
     assert found.kind == "text"
     assert found.unsupported == ""
+
+
+def test_UP_07_a_doubled_quote_stands_for_one() -> None:
+    assert parse_condition("{{a}} == 'it''s fine'").value == "it's fine"
