@@ -90,12 +90,37 @@ steps:
 
 #: What a person may type or paste somewhere.
 SNIPPETS = (
-    *("research", "outline", "polish", "again", "report", "all_drafts", "reader", "x", "loop", "input", "draft", "flow"),
+    *(
+        "research",
+        "outline",
+        "polish",
+        "again",
+        "report",
+        "all_drafts",
+        "reader",
+        "x",
+        "loop",
+        "input",
+        "draft",
+        "flow",
+    ),
     *("{{", "}}", "{{outline}}", "{{loop.output}}", "{{loop.history}}", "{{env.TONE}}", "{{polish}}", "{{reader}}"),
     *("\n", "\n\n", " ", "  ", ":", "- ", '"', "'", "[", "]", ",", "#", "|", "{", "}", "\t", "---\n"),
-    *("    needs: [research]\n", "    needs: [report]\n", "  - name: extra\n    run: \"{{outline}}\"\n", "steps:\n"),
-    *("    mode: iterate\n", "    max_iterations: 200\n", "    parallel: true\n", "  parallel: true\n", "name: other\n"),
-    *("loops:\n", "    on_failure: continue\n", "  - name: polish\n    run: again\n", "env: {}\n", "    servers: [bash]\n"),
+    *("    needs: [research]\n", "    needs: [report]\n", '  - name: extra\n    run: "{{outline}}"\n', "steps:\n"),
+    *(
+        "    mode: iterate\n",
+        "    max_iterations: 200\n",
+        "    parallel: true\n",
+        "  parallel: true\n",
+        "name: other\n",
+    ),
+    *(
+        "loops:\n",
+        "    on_failure: continue\n",
+        "  - name: polish\n    run: again\n",
+        "env: {}\n",
+        "    servers: [bash]\n",
+    ),
 )
 
 

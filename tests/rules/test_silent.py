@@ -14,7 +14,8 @@ DRAFT = """
 
 
 def test_a_loop_further_down_and_an_indirect_dependency() -> None:
-    check_findings("""
+    check_findings(
+        """
         steps:
           - {name: outline, run: "Outline {{input}}"}
           - {name: report, needs: [polish], run: "Report on {{polish}} after {{loop.iteration}} rounds"}
@@ -25,7 +26,9 @@ def test_a_loop_further_down_and_an_indirect_dependency() -> None:
             with: {input: "{{outline}} {{loop.last.output}}"}
             max_iterations: 3
             until: "The reply contains READY"
-    """ + DRAFT)
+    """
+        + DRAFT
+    )
 
 
 def test_a_step_that_waits_without_using() -> None:
@@ -37,14 +40,17 @@ def test_a_step_that_waits_without_using() -> None:
 
 
 def test_tool_rounds_and_items_are_no_loop_limits() -> None:
-    check_findings("""
+    check_findings(
+        """
         execution: {provider: ollama, model: llama3.2, max_iterations: 200, on_error: halt}
         steps:
           - {name: look, max_iterations: 150, servers: [bash], run: "Look at {{input}}"}
           - name: each
             needs: [look]
             loop: {workflow: draft, mode: iterate, items: "{{look}}", max_iterations: 500}
-    """ + DRAFT)
+    """
+        + DRAFT
+    )
 
 
 def test_json_and_code_in_prompts() -> None:

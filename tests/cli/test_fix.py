@@ -1,0 +1,180 @@
+"""`loop-ls fix` and `loop-ls explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.cli.main import main
+
+FLOW = """\
+$schema: workflow/v2.0   # keep me
+name: flow
+version: 1.0.0
+description: x
+execution: {provider: ollama, model: llama3.2, logging: normal}
+steps:
+  - name: outline
+    condition: "{{input}}"   # and me
+    run: "Outline {{input}}"
+  - name: essay
+    run: 'Write from {{outlin}}'
+loops:
+  - name: polish
+    workflow: flow_polish
+    until: "The output {{loop.output}} is correct"
+"""
+
+
+@pytest.fixture
+def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "flow.yaml"
+    path.write_text(FLOW)
+    return path
+
+
+def read(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")
+
+
+def test_safe_fixes_are_applied_until_nothing_is_left_and_layout_is_kept(flow: Path) -> None:
+    assert main(["fix", "."]) == 0
+    text = read(flow)
+    assert "logging: info}" in text
+    assert '    if: "{{input}}"   # and me\n' in text
+    assert "  - name: essay\n    needs: [outline]\n    run: 'Write from {{outline}}'\n" in text
+    assert "$schema: workflow/v2.0   # keep me\n" in text
+    assert "{{loop.output}}" in text, "a rewritten condition needs review"
+    before = read(flow)
+    assert main(["fix", "."]) == 0
+    assert read(flow) == before
+
+
+def test_fixes_that_need_review_are_applied_only_when_asked_for(flow: Path) -> None:
+    assert main(["fix", "--unsafe", "."]) == 0
+    text = read(flow)
+    assert 'until: "The output is correct"' in text
+    assert "\n    max_iterations: 3\n" in text
+
+
+def test_diff_writes_nothing_and_says_so_by_its_status(flow: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["fix", "--diff", "."]) == 1
+    out, err = capfd.readouterr()
+    assert '-    condition: "{{input}}"   # and me\n+    if: "{{input}}"   # and me\n' in out
+    assert "would be applied in 1 file" in err
+    assert read(flow) == FLOW
+    main(["fix", "."])
+    capfd.readouterr()
+    assert main(["fix", "--diff", "."]) == 0
+
+
+@pytest.mark.parametrize("eol", ["\r\n", "\r", "\n"])
+def test_line_ends_byte_order_mark_and_permissions_are_kept(flow: Path, eol: str) -> None:
+    flow.write_bytes(("\ufeff" + FLOW.replace("\n", eol)).encode("utf-8"))
+    flow.chmod(0o640)
+    assert main(["fix", "."]) == 0
+    text = flow.read_bytes().decode("utf-8")
+    assert text.startswith("\ufeff$schema")
+    assert f"needs: [outline]{eol}" in text
+    others = {"\r\n": ("\n", "\r"), "\r": ("\n",), "\n": ("\r",)}[eol]
+    for other in others:
+        assert other not in text.replace(eol, "")
+    assert flow.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in flow.parent.iterdir()) == ["flow.yaml"]
+
+
+def test_repeated_blocks_are_moved_behind_the_first_with_their_comments(flow: Path) -> None:
+    flow.write_text(
+        """\
+$schema: workflow/v2.0
+name: flow
+version: 1.0.0
+description: x
+execution: {provider: ollama, model: llama3.2}
+steps:
+- name: one   # the first
+  run: "One {{input}}"
+
+loops:
+  - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+
+# about the rest
+steps:
+    # about two
+    - name: two
+      needs: [one, polish]
+      run: |
+        Two {{one}}
+          indented
+    - name: three
+      run: "Three {{two}}"
+"""
+    )
+    (flow.parent / "draft.yaml").write_text(FLOW.replace("name: flow\n", "name: draft\n"))
+    assert main(["fix", "flow.yaml"]) == 0
+    assert read(flow) == (
+        """\
+$schema: workflow/v2.0
+name: flow
+version: 1.0.0
+description: x
+execution: {provider: ollama, model: llama3.2}
+steps:
+- name: one   # the first
+  run: "One {{input}}"
+# about two
+- name: two
+  needs: [one, polish]
+  run: |
+    Two {{one}}
+      indented
+- name: three
+  needs: [two]
+  run: "Three {{two}}"
+
+loops:
+  - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+
+# about the rest
+"""
+    )
+
+
+def test_a_file_that_somebody_changes_meanwhile_is_left_alone(
+    flow: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from loop_ls.cli import fix
+
+    original = fix.fix_document
+
+    def slow(*args: Any, **more: Any) -> Any:
+        flow.write_text("# somebody else\n")
+        return original(*args, **more)
+
+    monkeypatch.setattr(fix, "fix_document", slow)
+    assert main(["fix", "."]) == 2
+    assert read(flow) == "# somebody else\n"
+    assert "changed by someone else" in capfd.readouterr().err
+
+
+def test_explain_shows_a_rule_by_code_or_name(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "wf702"]) == 0
+    by_code = capfd.readouterr().out
+    assert main(["explain", "interpolated-condition"]) == 0
+    assert capfd.readouterr().out == by_code
+    assert by_code.startswith("WF702 interpolated-condition · warning\n")
+    assert "Instead of:" in by_code
+    assert "--unsafe" in by_code
+
+
+def test_explain_lists_all_rules_and_refuses_others(capfd: pytest.CaptureFixture[str]) -> None:
+    from loop_ls.rules.registry import all_rules
+
+    assert main(["explain", "--list"]) == 0
+    assert len(capfd.readouterr().out.splitlines()) == len(all_rules())
+    assert main(["explain", "WF7O2"]) == 2
+    assert "did you mean WF702?" in capfd.readouterr().err
+    assert main(["explain"]) == 2
