@@ -55,7 +55,7 @@ class JournalRecorder:
         if key in self._answered:
             return _replayed(self._journal.recall(self.run_id, key))
         await self._control.gate()
-        await self._committed(self._journal.append(self.run_id, key, before, durable=False))
+        await self._committed(self._journal.append(self.run_id, key, before, when="now"))
         await self._control.gate()
         try:
             value = plain(await self._do(work))
@@ -122,7 +122,7 @@ class JournalRecorder:
         self._unbroken()
         if key not in self._answered and key not in self._fresh:
             self._fresh[key] = answer
-            done = self._journal.append(self.run_id, key, facts, {"value": answer}, durable=False)
+            done = self._journal.append(self.run_id, key, facts, {"value": answer}, when="soon")
             done.add_done_callback(lambda result: self._settled(key, result))
 
     # -- control and the rest ----------------------------------------------------------------------

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal.border import enter, pack, plain, unpack
@@ -27,6 +27,10 @@ BATCH = 256
 #: Characters after which a page of facts ends, however many were asked for.
 PAGE_WEIGHT = 4_000_000
 Listener = Callable[[list[Event]], None]
+#: `disk`: survives a power failure, the future waits for that. `now`: survives the end of this process,
+#: stored before `append` returns unless the thread is busy. `soon`: the same, with the next entry, or in
+#: the next turn of the loop.
+When = Literal["disk", "now", "soon"]
 
 
 class Page(NamedTuple):
@@ -54,9 +58,10 @@ class Journal:
     def __init__(self, storage: Storage, clock: Callable[[], float] = time.time) -> None:
         self.storage, self.clock = storage, clock
         self.listeners: list[Listener] = []
-        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
-        self._queued = 0  # entries of which nothing was heard yet
+        self._held: list[_Waiting] = []  # for the next transaction
+        self._queued = 0  # entries at the thread of which nothing was heard yet
         self._closed = False
         self._readers = ThreadPoolExecutor(1, "journal-reader")
         self._thread = threading.Thread(target=self._write, name="journal-writer", daemon=True)
@@ -71,50 +76,61 @@ class Journal:
         facts: Sequence[Fact] = (),
         answer: Any = ...,
         keep: Mapping[str, str] | None = None,
-        durable: bool = True,
+        when: When = "disk",
     ) -> asyncio.Future[list[Event]]:
-        """Queue an entry at once, in order; the future gives the facts it added once they are
-        stored. Without `answer` the call of `key` begins. `keep` are texts by their hash, stored with
-        it; `durable` as in `Entry`. Nobody has to await it."""
+        """Add an entry, in order; the future gives the facts it added once they are stored. Without
+        `answer` the call of `key` begins. `keep` are texts by their hash, stored with it. Nobody has
+        to await it."""
         texts = dict(keep or {})
         entered = [(kind, *enter(body, texts)) for kind, body in facts]
         seen: list[Fact] = [(kind, body) for kind, body, _ in entered]
         packed = [(kind, text) for kind, _, text in entered]
         value = None if answer is ... else pack(answer, texts)
-        return self._put(Entry(run, key, value, packed, texts, self.clock(), durable=durable), seen)
+        return self._put(Entry(run, key, value, packed, texts, self.clock()), seen, when)
 
     def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:
         """Remember the folded state of a run that ended."""
         texts: dict[str, str] = {}
         packed = pack(plain(state), texts)
-        return self._put(Entry(run, snapshot=packed, texts=texts, durable=False), [])
+        return self._put(Entry(run, snapshot=packed, texts=texts), [], "soon")
 
     def forget(self, run: str) -> asyncio.Future[list[Event]]:
         """Remove a run that has ended."""
         return self._put(Entry(run, forget=True), [])
 
-    def _put(self, entry: Entry, facts: list[Fact]) -> asyncio.Future[list[Event]]:
+    def _put(self, entry: Entry, facts: list[Fact], when: When = "disk") -> asyncio.Future[list[Event]]:
         done: asyncio.Future[list[Event]] = self._loop.create_future()
         done.add_done_callback(_seen)
-        waiting = _Waiting(entry, facts, done)
         if self._closed:
             done.set_exception(JournalRefused("closed", "The journal is closed: the engine is leaving."))
-        elif entry.durable or self._queued:
-            self._queued += 1
-            self._queue.put(waiting)
-        else:
-            self._tell(self._stored([waiting]), 0)  # the thread is idle
+            return done
+        entry.durable = when == "disk"
+        self._held.append(_Waiting(entry, facts, done))
+        if when != "soon":
+            self._flush(entry.durable)
+        elif len(self._held) == 1:
+            self._loop.call_soon(self._flush)
         return done
+
+    def _flush(self, durable: bool = False) -> None:
+        """Everything held as one transaction: by the thread if the disk is waited for, or if the
+        thread is busy; else right here, which takes microseconds."""
+        held, self._held = self._held, []
+        if held and (durable or self._queued):
+            self._queued += len(held)
+            self._queue.put(held)
+        elif held:
+            self._tell(self._stored(held), 0)
 
     def _write(self) -> None:
         while first := self._queue.get():
-            batch, leaving = [first], False
+            batch, leaving = first, False
             while len(batch) < BATCH and not self._queue.empty():
                 found = self._queue.get()
                 if found is None:
                     leaving = True
                     break
-                batch.append(found)
+                batch = batch + found
             results = self._stored(batch)
             try:
                 self._loop.call_soon_threadsafe(self._tell, results, len(results))
@@ -191,6 +207,7 @@ class Journal:
 
     async def close(self) -> None:
         self._closed = True
+        self._flush()
         self._queue.put(None)
         await self._loop.run_in_executor(self._readers, self._thread.join, 10)
         self._readers.shutdown(wait=False)
