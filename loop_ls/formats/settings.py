@@ -17,8 +17,8 @@ from loop_ls.formats.keys import Key, Shape, Type
 from loop_ls.formats.plain import plain
 from loop_ls.formats.settings_keys import SETTINGS
 from loop_ls.formats.spelling import nearest
+from loop_ls.formats.target import Target
 from loop_ls.formats.values import read_block
-from loop_ls.formats.workflow import Target
 from loop_ls.syntax.nodes import Entry
 from loop_ls.syntax.nodes import Mapping as MappingNode
 from loop_ls.syntax.tree import Tree, read_yaml

@@ -10,19 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loop_ls.formats.target import Target as Target
+
 #: An argument as written in `with`: text is interpolated, everything else becomes compact JSON (3.5).
 Argument = str | bool | int | float | None | list["Argument"] | dict[str, "Argument"]
 
 OnFailure = Literal["halt", "continue", "retry"]
 OnError = Literal["cancel_all", "complete_running", "continue", "halt"]
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One provider and model to ask."""
-
-    provider: str
-    model: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from loop_ls.formats.block import Block, Field
-from loop_ls.formats.workflow import Target
+from loop_ls.formats.target import Target
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from loop_ls.formats.variables import producers
-from loop_ls.formats.workflow import Element, Workflow
 from loop_ls.index.closure import Closure, bits
 from loop_ls.index.graph_names import Node, Providers
-from loop_ls.index.workflow_nodes import nodes_of
+
+if TYPE_CHECKING:
+    from loop_ls.formats.workflow import Element, Workflow
 
 __all__ = ["Graph", "Node", "cycles", "dependencies", "run_order"]
 
@@ -274,17 +276,24 @@ def _others(found: Iterable[int | None], own: int) -> tuple[int, ...]:
 def run_order(workflow: Workflow) -> tuple[Element, ...]:
     """The elements in the order of a sequential run (WB_050 to WB_057). What hangs in a cycle is
     missing: ask `cycles` first."""
-    return tuple(workflow.elements[i] for i in Graph.of(nodes_of(workflow)).order())
+    return tuple(workflow.elements[i] for i in _graph(workflow).order())
+
+
+def _graph(workflow: Workflow) -> Graph:
+    # Only who runs workflows needs their values, and building those classes is felt at start.
+    from loop_ls.index.workflow_nodes import nodes_of
+
+    return Graph.of(nodes_of(workflow))
 
 
 def dependencies(workflow: Workflow, name: str) -> frozenset[str]:
     """The names of everything that has to be finished before the step or loop `name` starts."""
-    graph = Graph.of(nodes_of(workflow))
+    graph = _graph(workflow)
     index = graph.index(name)
     return frozenset() if index is None else frozenset(graph.node(i).name for i in graph.dependencies(index))
 
 
 def cycles(workflow: Workflow) -> tuple[tuple[str, ...], ...]:
     """The names along every circle of elements that wait for one another (WB_059)."""
-    graph = Graph.of(nodes_of(workflow))
+    graph = _graph(workflow)
     return tuple(tuple(graph.node(i).name for i in path) for path in graph.cycles)
