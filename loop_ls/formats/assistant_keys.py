@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-
-from loop_ls.formats.keys import Advice, Key, Shape, Type, shape
+from loop_ls.formats.camel import camel_advice
+from loop_ls.formats.keys import Key, Shape, Type, shape
 
 CAP_ONLY, REGEX, TEST_PASS, MANUAL = CRITERIA_TYPES = ("max_iterations", "regex", "test_pass", "manual")
 
@@ -25,16 +23,6 @@ DEFAULT_ITERATIONS = 10
 MOST_ITERATIONS = 100
 
 _EXTENSION = "An extension of loop-ls."
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"([A-Z])", lambda found: f"_{found[1].lower()}", name)
-
-
-def _wrong(keys: Iterable[Key], **others: str) -> dict[str, Advice]:
-    """The spellings of other programs: words with `_`, and whole other words (`word="key"`)."""
-    advice = {_snake(key.name): key.name for key in keys if _snake(key.name) != key.name} | others
-    return {written: Advice(f"the key is `{name}`", (name,), rename=True) for written, name in advice.items()}
 
 
 _CRITERIA_KEYS = (
@@ -78,7 +66,7 @@ CRITERIA = shape(
     "`loopCriteria`",
     "What ends the loop before its last iteration.",
     *_CRITERIA_KEYS,
-    wrong=_wrong(_CRITERIA_KEYS, pattern="value", command="value", regex="value", timeout="timeoutSeconds"),
+    wrong=camel_advice(_CRITERIA_KEYS, pattern="value", command="value", regex="value", timeout="timeoutSeconds"),
 )
 
 _RETRY_KEYS = (
@@ -90,7 +78,7 @@ RETRY = shape(
     "`retry`",
     "Tries an iteration again after a failure that may pass. It does not use up an iteration.",
     *_RETRY_KEYS,
-    wrong=_wrong(_RETRY_KEYS),
+    wrong=camel_advice(_RETRY_KEYS),
 )
 
 _KEYS = (
@@ -177,7 +165,7 @@ ASSISTANT = shape(
     "an assistant",
     "One assistant: who it is, and how it is repeated until its work is done.",
     *_KEYS,
-    wrong=_wrong(_KEYS, **_WORDS),
+    wrong=camel_advice(_KEYS, **_WORDS),
 )
 
 #: A file is one assistant, or a list of them under this key and nothing else.
@@ -189,7 +177,7 @@ ASSISTANT_FILE = shape(
     ASSISTANT.text,
     *_KEYS,
     Key(LIST, Type.BLOCKS, "Several assistants in one file; then nothing else stands beside it.", shape=ASSISTANT),
-    wrong=_wrong(_KEYS, agents=LIST, **_WORDS),
+    wrong=camel_advice(_KEYS, agents=LIST, **_WORDS),
 )
 
 #: Every shape by name, for completion, hover and the schema.

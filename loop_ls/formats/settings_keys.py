@@ -6,6 +6,7 @@ them is not.
 
 from __future__ import annotations
 
+from loop_ls.formats.camel import camel_advice
 from loop_ls.formats.keys import Key, Type, shape
 
 #: What `rules.<CODE>` may say.
@@ -18,10 +19,7 @@ _TARGET = (
     Key("model", Type.TEXT, "The model to ask.", offers="models"),
 )
 
-PROVIDER_SETTINGS = shape(
-    "provider settings",
-    "a provider of the settings",
-    "One service, or one program, that answers questions.",
+_PROVIDER_KEYS = (
     Key("kind", Type.TEXT, "The dialect it speaks.", choices=PROVIDER_KINDS),
     Key("cli", Type.ANY, "The program of an `agent-cli`, as a list of words; never a shell line."),
     Key("baseUrl", Type.TEXT, "Where it answers. Shown and confirmed before the first call."),
@@ -33,6 +31,14 @@ PROVIDER_SETTINGS = shape(
     Key("timeoutSeconds", Type.NUMBER, "How long one answer may take in all.", default="300", minimum=0),
     Key("price", Type.ANY, "US dollars for a million tokens, as `{input: 0.5, output: 1.5}`."),
     Key("script", Type.ANY, "The answers of a `scripted` provider, or the file that holds them."),
+)
+
+PROVIDER_SETTINGS = shape(
+    "provider settings",
+    "a provider of the settings",
+    "One service, or one program, that answers questions.",
+    *_PROVIDER_KEYS,
+    wrong=camel_advice(_PROVIDER_KEYS, model="defaultModel", url="baseUrl", type="kind"),
 )
 
 JUDGE = shape(

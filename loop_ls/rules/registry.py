@@ -46,6 +46,7 @@ _GROUPS = (
     "assistant_rules",
     "criteria_rules",
     "pattern_rules",
+    "settings_rules",
 )
 
 
