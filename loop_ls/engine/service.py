@@ -17,7 +17,7 @@ from typing import Any
 
 from loop_ls.engine.commands import obey
 from loop_ls.engine.control import Control
-from loop_ls.engine.events import RunState
+from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.events.kinds import Recovered
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.feed import Feed
@@ -64,6 +64,14 @@ class Engine:
         """Open the journal and take up unfinished runs. Raises `JournalRefused`."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.journal = Journal(self._storage(), self._clock)
+        try:
+            await self._take_up()
+        except BaseException:
+            await self.journal.close()
+            raise
+        self._owning = asyncio.create_task(self._own())
+
+    async def _take_up(self) -> None:
         position = await self.journal.read(self.journal.storage.position)
         self.feed = Feed(self.journal.since, position, self._clock)
         self._runs = Runs(self.journal)
@@ -76,7 +84,6 @@ class Engine:
             self._begin(run)
         if unfinished := [run.run_id for run in self._runs]:
             self._owned.put_nowait(unfinished)
-        self._owning = asyncio.create_task(self._own())
 
     async def close(self) -> None:
         """Leave: runs stop where they are and go on when the engine is opened again."""
@@ -127,19 +134,22 @@ class Engine:
         """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`."""
         try:
             prepared = await self._preparer.prepare(read_request(argument), self._models)
-            run_id = secrets.token_hex(6)
-            run = LiveRun(run_id, RunState(run_id), Control())
+            run = LiveRun(run_id := secrets.token_hex(6), RunState(run_id), Control())
             self._runs.live[run_id] = run
-            try:
-                await self.journal.append(run_id, ":start", [prepared.started.fact()], {"value": True}, prepared.texts)
-            except BaseException:
-                del self._runs.live[run_id]
-                raise
+            facts = [prepared.started.fact()]
+            done = self.journal.append(run_id, ":start", facts, {"value": True}, prepared.texts)
+            done.add_done_callback(lambda told: self._started(run, told))
+            await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
         except (Refused, JournalRefused) as refused:
             return refused.answer()
-        self._begin(run)
-        self._owned.put_nowait([run_id])
         return {"ok": True, "runId": run_id}
+
+    def _started(self, run: LiveRun, told: asyncio.Future[list[Event]]) -> None:
+        if told.cancelled() or told.exception() is not None:
+            self._runs.live.pop(run.run_id, None)
+        else:
+            self._begin(run)
+            self._owned.put_nowait([run.run_id])
 
     async def control(self, verb: str, run_id: str, **details: Any) -> Answer:
         """`pause`, `resume`, `stop` of one run or `all` -> `{ok, runs: [{runId, status}]}`."""

@@ -159,6 +159,21 @@ async def test_a_refused_start_is_an_answer_and_leaves_nothing(engine: Engine) -
     assert (await engine.runs())["runs"] == []
 
 
+async def test_a_run_that_was_written_runs_even_if_nobody_waits_for_the_answer(engine: Engine) -> None:
+    heard = engine.subscribe(0)
+    asking = asyncio.create_task(engine.start({"root": "/tmp", "path": "w.yaml"}))
+    while not engine._runs.live:
+        await asyncio.sleep(0)
+    asking.cancel()
+    kinds = []
+    async with asyncio.timeout(10):
+        async for _, event in heard:
+            kinds.append(event["kind"])
+            if event["kind"] == "completed":
+                break
+    assert kinds[0] == "run_started"
+
+
 async def test_ids_may_be_shortened_and_unknown_ones_are_refused(engine: Engine) -> None:
     run_id = await start(engine)
     assert (await engine.state(run_id[:4]))["state"]["runId"] == run_id
