@@ -2,7 +2,8 @@
 
 Keys of plain letters, values on one line, literal texts, short lists. At the first sign of anything
 else the answer is None, and libyaml reads the lines. What is read here is what libyaml reads: a
-test compares the two on every document that it can think of.
+test compares the two on every document that it can think of. One thing libyaml would refuse is
+read as well, if it is wanted: a word that is going to be a key, because that is what people type.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import re
 from collections.abc import Sequence as Lines
 
 from loop_ls.syntax.anchors import MAX_DEPTH
+from loop_ls.syntax.faults import missing_colon
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
+from loop_ls.syntax.shapes import WORD, indent_of, is_blank
+from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
 _LINE = re.compile(
@@ -44,8 +48,9 @@ class _Frame:
         self.parts: list[Entry | Node | None] = []
 
 
-def read(lines: Lines[str], more: bool) -> Mapping | Sequence | None:
-    """The root of the lines, or None where it takes more to read them. `more`: a line follows."""
+def read(lines: Lines[str], more: bool, half: list[Fault] | None = None) -> Mapping | Sequence | None:
+    """The root of the lines, or None where it takes more to read them. `more`: a line follows.
+    `half` receives a fault for each word without its colon; None: such words are not read."""
     if not "".join(lines).isprintable():
         return None
     stack: list[_Frame] = []
@@ -60,9 +65,9 @@ def read(lines: Lines[str], more: bool) -> Mapping | Sequence | None:
             return None
         blanks, dash, key, plain, double, single, names, bar = found.groups()
         if dash is None and key is None:
-            if found.lastindex != 1:
+            if found.lastindex != 1 and not (half is not None and _half_key(stack, found, lines, number, half)):
                 return None
-            continue  # a blank line or a comment
+            continue  # a blank line or a comment, or a key that is being typed
         indent = column = len(blanks)
         row = number - 1
         if dash is not None:
@@ -106,6 +111,26 @@ def read(lines: Lines[str], more: bool) -> Mapping | Sequence | None:
     while len(stack) > 1:
         _close(stack)
     return _node(stack[0]) if stack else None
+
+
+def _half_key(stack: list[_Frame], found: re.Match[str], lines: Lines[str], number: int, half: list[Fault]) -> bool:
+    """A word where a key belongs. As the first line of a mapping it may be a text: then another key
+    has to follow. `number`: the line behind it."""
+    word, column = found[4], found.end(1)
+    if not stack or not word or not WORD.fullmatch(word):
+        return False
+    if column > stack[-1].indent:
+        following = next((line for line in lines[number:] if not is_blank(line)), "")
+        if indent_of(following) != column:
+            return False
+    if not _mapping(stack, column, False, number - 1):
+        return False
+    key = Scalar(_span(found, 4, number - 1), word)
+    stack[-1].parts.append(Entry(key, None))
+    stack[-1].key = None
+    stack[-1].end = key.span.end
+    half.append(missing_colon(number - 1, column, word))
+    return True
 
 
 def _item(stack: list[_Frame], indent: int, at: Position) -> bool:

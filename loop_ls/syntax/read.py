@@ -73,7 +73,12 @@ def read_chunk(part: Slice) -> Chunk:
         doubt = kind == "lead" and (any(line.startswith("%") for line in lines) or _odd_breaks(lines))
         return part.chunk(found).flag(doubt=doubt) if doubt else part.chunk(found)
     more = part.follower != "end"
-    if (common := quick.read(lines, more)) is not None:
+    half: list[Fault] = []
+    common = quick.read(lines, more, half)
+    if common is not None and half and _fits(common, part.unit):
+        found = pieces(common, part.source(tuple(half), True), kind)
+        return part.chunk(found).flag(refused=True, ended=not part.unit.before.begun)
+    if common is not None and not half:
         composed = Composed(common)
     else:
         try:

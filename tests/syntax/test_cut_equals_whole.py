@@ -104,7 +104,7 @@ def documents(draw: st.DrawFn) -> str:
     return head + draw(mappings(0, 3)) + tail
 
 
-relaxed = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @relaxed

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from loop_ls.syntax import quick
 from loop_ls.syntax.compose import compose
+from loop_ls.syntax.nodes import Mapping, Sequence
+from loop_ls.text.fault import Fault
 from tests.syntax.flat import flat_node
 from tests.syntax.odd_lines import document
 from tests.syntax.test_cut_equals_whole import documents
 
-relaxed = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 parts = st.sampled_from(
     [
@@ -83,6 +85,23 @@ def test_a_common_step_is_read_without_libyaml() -> None:
       until: Tests pass
 """
     assert quick.read(step.split("\n"), True) is not None
+
+
+def test_a_word_that_is_going_to_be_a_key_is_read_and_noted() -> None:
+    half: list[Fault] = []
+    node = quick.read(["- name: a", "  with:", "    ite", "    k: v", "  un", "  run: b"], True, half)
+    assert isinstance(node, Sequence)
+    item = node.items[0]
+    assert isinstance(item, Mapping)
+    assert [entry.key.text for entry in item.entries] == ["name", "with", "un", "run"]
+    assert [(fault.code, fault.span.start) for fault in half] == [("missing-colon", (2, 4)), ("missing-colon", (4, 2))]
+
+
+@pytest.mark.parametrize(
+    "lines", [["a:", "  word"], ["a: b", "  word"], ["word"], ["- a", "  word"], ["a: b", "two words"]]
+)
+def test_a_word_that_may_be_a_text_is_not(lines: list[str]) -> None:
+    assert quick.read(lines, True, []) is None
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.syntax.test_cut_equals_whole import WORKFLOW, documents
 
 ENV = "name: x\nenv:\n" + "".join(f"  KEY_{number}: value {number}\n" for number in range(500)) + "steps: []\n"
 
-relaxed = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @relaxed
