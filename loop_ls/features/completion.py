@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from loop_ls.index.workspace import Workspace
 
 #: So many items are not all: the editor has to ask again while the word is being typed.
-CUT = 150
+CUT = 100
 
 #: Texts that people write themselves; a variable is offered where they open its braces.
 _PROSE = frozenset(("run", "prompt", "until"))

@@ -16,7 +16,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 
 #: More than anybody reads; typing narrows the list, and it is then asked for again.
-LIMIT = 150
+LIMIT = 100
 
 
 def needs(request: Request) -> Iterator[Item]:

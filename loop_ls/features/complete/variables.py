@@ -22,7 +22,7 @@ from loop_ls.rules.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
 #: More than anybody reads; the editor asks again while the name is being typed.
-LIMIT = 150
+LIMIT = 100
 
 _NOT_IN_UNTIL = "does not belong in a condition: the judge sees the output anyway"
 
