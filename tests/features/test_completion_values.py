@@ -160,6 +160,17 @@ def test_D_needs_in_every_form(ask: Any, needs: str, line: str) -> None:
         assert asked.labels.count("a") == 0
 
 
+def test_UP_40_a_long_list_is_cut_and_asked_for_again(ask: Any) -> None:
+    steps = "".join(f"  - {{name: s{number}, run: x}}\n" for number in range(300))
+    asked = ask(f"steps:\n{steps}  - name: last\n    needs: [$0]\n")
+    assert len(asked.items) == 100 and asked.completions.incomplete
+    assert asked.labels[0] == "s299", "the nearest come first"
+    narrowed = ask(f"steps:\n{steps}  - name: last\n    needs: [s17$0]\n")
+    assert "s17" in narrowed.labels and not narrowed.completions.incomplete
+    variables = ask(f'steps:\n{steps}  - name: last\n    run: "{{{{$0}}}}"\n')
+    assert len(variables.items) == 100 and variables.completions.incomplete
+
+
 def test_needs_of_a_step_that_cannot_be_read(ask: Any) -> None:
     asked = ask('steps:\n  - {name: a, run: x}\n  - name: b\n    run: "x\n    needs: [$0')
     assert asked.labels == ["a"]

@@ -24,15 +24,17 @@ def needs(request: Request) -> Iterator[Item]:
     own = _position(request)
     used = _used(document, own)
     listed = {*spot.items, request.name, ""}
+    shown = 0
     for position, element in nearest(document, own, used, spot.text):
         if element.name in listed or not may_become(spot.text, element.name):
             continue
         listed.add(element.name)
         text = spot.lead + ("- " if spot.dash else "") + as_text(element.name, spot)
         detail = kind_of(element) + (", its result is used here" if position in used else "")
-        place = f"{len(listed):04}"
-        yield Item(element.name, ItemKind.ELEMENT, text, None, detail, place, about=("element", element.name))
-        if len(listed) - len(spot.items) > LIMIT:
+        about = ("element", element.name)
+        yield Item(element.name, ItemKind.ELEMENT, text, None, detail, f"{shown:04}", about=about)
+        shown += 1
+        if shown == LIMIT:
             return
 
 
