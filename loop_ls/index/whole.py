@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from loop_ls.formats.recognise import Format
     from loop_ls.formats.role_loop_parts import RoleLoopParts
 
+#: Formats of files that are one object and no workflow.
+WHOLE = frozenset({"role_loop", "assistant", "settings"})
+
 _NOTHING = shape("nothing", "nothing", "No file of ours.")
 
 

@@ -8,8 +8,10 @@ one, it runs the rules again that looked at something different.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from loop_ls.index.document import Document
+from loop_ls.index.whole import WHOLE
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import Finding, Severity
 from loop_ls.rules.neighbours import Neighbours, Summaries
@@ -17,7 +19,9 @@ from loop_ls.rules.questions import World
 from loop_ls.rules.selection import Plan, Selection, plan
 from loop_ls.rules.session import Session
 from loop_ls.rules.unreadable import unreadable
-from loop_ls.rules.whole_files import WHOLE, WholeFiles
+
+if TYPE_CHECKING:
+    from loop_ls.rules.whole_files import WholeFiles
 
 #: Errors that say nothing about whether a called workflow can run (WF609).
 _NOT_ITS_OWN = frozenset({"WF604", "WF605", "WF609"})
@@ -33,7 +37,7 @@ class Checker:
         self._plan: Plan | None = None
         self._sessions: dict[str, Session] = {}
         self._remembers = True
-        self._wholes = WholeFiles()
+        self._wholes: WholeFiles | None = None
         self._summaries = Summaries()
         self._neighbours: Neighbours | None = None
         self._errors: dict[str, tuple[Workspace, Document, int]] = {}
@@ -43,7 +47,7 @@ class Checker:
         if document.fault is not None:
             return unreadable(document)
         if document.format in WHOLE:
-            return self._wholes.findings(self._current_plan(workspace), workspace, document)
+            return self._whole_files().findings(self._current_plan(workspace).selection, workspace, document)
         session = self._updated(workspace, document)
         if session is None:
             return ()
@@ -72,7 +76,15 @@ class Checker:
         self._sessions.pop(uri, None)
         self._errors.pop(uri, None)
         self._summaries.forget(uri)
-        self._wholes.forget(uri)
+        if self._wholes is not None:
+            self._wholes.forget(uri)
+
+    def _whole_files(self) -> WholeFiles:
+        if self._wholes is None:
+            from loop_ls.rules.whole_files import WholeFiles  # most sessions never see such a file
+
+            self._wholes = WholeFiles()
+        return self._wholes
 
     # -- sessions ---------------------------------------------------------------------------------
 

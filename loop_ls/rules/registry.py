@@ -20,34 +20,18 @@ Profile = Literal["compat", "pedantic"]
 #: the function sees every block of it. LOCAL ones see nothing but their piece of the text.
 Run = Callable[..., Iterable[Any]]
 
-#: Modules that register rules when they are imported, in the order of the specification.
-_GROUPS = (
-    "file_rules",
-    "yaml_rules",
-    "head_rules",
-    "execution_rules",
-    "number_rules",
-    "step_rules",
-    "mode_rules",
-    "condition_rules",
-    "needs_rules",
-    "loop_rules",
-    "loop_use_rules",
-    "variable_rules",
-    "loop_variable_rules",
-    "text_rules",
-    "reference_rules",
-    "quality_rules",
-    "limit_rules",
-    "provider_rules",
-    "role_loop_rules",
-    "role_termination_rules",
-    "role_parameter_rules",
-    "assistant_rules",
-    "criteria_rules",
-    "pattern_rules",
-    "settings_rules",
-)
+#: Modules that register rules when they are imported, in the order of the specifications. Those of a
+#: format are imported when there is a file of it.
+_GROUPS = {
+    "workflow": (
+        *("file_rules", "yaml_rules", "head_rules", "execution_rules", "number_rules", "step_rules", "mode_rules"),
+        *("condition_rules", "needs_rules", "loop_rules", "loop_use_rules", "variable_rules", "loop_variable_rules"),
+        *("text_rules", "reference_rules", "quality_rules", "limit_rules", "provider_rules"),
+    ),
+    "role_loop": ("role_loop_rules", "role_termination_rules", "role_parameter_rules"),
+    "assistant": ("assistant_rules", "criteria_rules", "pattern_rules"),
+    "settings": ("settings_rules",),
+}
 
 
 @dataclass(frozen=True)
@@ -95,6 +79,9 @@ class Check:
     local: bool
     missing: bool
 
+
+#: The series of codes, one for each format.
+_FIRST = ("WF", "RL", "AL", "LS")
 
 RULES: dict[str, Rule] = {}
 CHECKS: list[Check] = []
@@ -148,12 +135,17 @@ def _add(check: Check) -> Run:
     return check.run
 
 
+def load(format_: str) -> None:
+    """Import the rules of a format."""
+    for group in _GROUPS[format_]:
+        import_module(f"loop_ls.rules.{group}")
+
+
 def all_rules() -> Mapping[str, Rule]:
-    """Every rule by code, in the order of the specification. Imports the groups at the first call."""
-    if not RULES:
-        for group in _GROUPS:
-            import_module(f"loop_ls.rules.{group}")
-    return dict(sorted(RULES.items()))
+    """Every rule by code: workflows, role loops, assistants, settings, each in the order of its specification."""
+    for format_ in _GROUPS:
+        load(format_)
+    return dict(sorted(RULES.items(), key=lambda item: (_FIRST.index(item[0][:2]), item[0])))
 
 
 def read_page(doc: str) -> Page:

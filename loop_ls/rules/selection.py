@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from loop_ls.rules.finding import Severity
-from loop_ls.rules.registry import CHECKS, Check, Profile, all_rules
+from loop_ls.rules.registry import CHECKS, Check, Profile, load
 
 PROFILES: tuple[Profile, ...] = ("compat", "pedantic")
 
@@ -56,14 +56,16 @@ class Plan(NamedTuple):
     wide: Mapping[str, tuple[Check, ...]]
     last: tuple[Check, ...]
     levels: Mapping[str, Severity]
+    selection: Selection
 
 
 #: Rules that look at the findings of other files.
 LATE = frozenset({"WF609"})
 
 
-def plan(selection: Selection) -> Plan:
-    all_rules()
+def plan(selection: Selection, format_: str = "workflow") -> Plan:
+    """What to run on files of a format."""
+    load(format_)
     chosen = [check for check in CHECKS if selection.is_on(check)]
     replaced = {check.rule.code for check in chosen if check.replaces}
     chosen = [check for check in chosen if check.replaces or check.rule.code not in replaced or check.profile]
@@ -72,6 +74,7 @@ def plan(selection: Selection) -> Plan:
         _by_place(check for check in chosen if not check.local and check.rule.code not in LATE),
         tuple(check for check in chosen if check.rule.code in LATE),
         selection.levels,
+        selection,
     )
 
 

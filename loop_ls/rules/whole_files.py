@@ -13,13 +13,10 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import Finding
 from loop_ls.rules.placing import Placing
 from loop_ls.rules.registry import Check
-from loop_ls.rules.selection import Plan
+from loop_ls.rules.selection import Plan, Selection, plan
 from loop_ls.rules.site import Draft
 from loop_ls.rules.unit import local_unit
 from loop_ls.rules.whole_view import WholeView, is_unreadable
-
-#: Formats whose files are checked here.
-WHOLE = frozenset({"role_loop", "assistant", "settings"})
 
 #: What the rules about syntax look at: `role_loop syntax` and its kin.
 SYNTAX = " syntax"
@@ -37,27 +34,35 @@ class WholeFiles:
 
     def __init__(self) -> None:
         self._answers: dict[str, _Answer] = {}
+        self._plans: dict[str, tuple[Selection, Plan]] = {}
 
-    def findings(self, plan: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+    def findings(self, selection: Selection, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+        chosen = self._plan(selection, document.format or "")
         known = self._answers.get(document.uri)
-        if known is not None and known.plan is plan and known.workspace is workspace and known.document is document:
+        if known is not None and known.plan is chosen and known.workspace is workspace and known.document is document:
             return known.findings
-        found = _check(plan, workspace, document)
-        self._answers[document.uri] = _Answer(plan, workspace, document, found)
+        found = _check(chosen, workspace, document)
+        self._answers[document.uri] = _Answer(chosen, workspace, document, found)
         return found
+
+    def _plan(self, selection: Selection, format_: str) -> Plan:
+        known = self._plans.get(format_)
+        if known is None or known[0] is not selection:
+            known = self._plans[format_] = (selection, plan(selection, format_))
+        return known[1]
 
     def forget(self, uri: str) -> None:
         self._answers.pop(uri, None)
 
 
-def _check(plan: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
-    unit = local_unit(_once(_drafts(plan, WholeView(document, workspace))))
-    return Placing(document, plan.levels, workspace.documents.get, 0).findings((unit,), broken=False)
+def _check(chosen: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+    unit = local_unit(_once(_drafts(chosen, WholeView(document, workspace))))
+    return Placing(document, chosen.levels, workspace.documents.get, 0).findings((unit,), broken=False)
 
 
-def _drafts(plan: Plan, view: WholeView) -> Iterator[tuple[Check, Draft]]:
+def _drafts(chosen: Plan, view: WholeView) -> Iterator[tuple[Check, Draft]]:
     place = view.document.format or ""
-    for check in plan.wide.get(place + SYNTAX if is_unreadable(view.document) else place, ()):
+    for check in chosen.wide.get(place + SYNTAX if is_unreadable(view.document) else place, ()):
         for draft in check.run(view):
             yield check, draft
 
