@@ -15,14 +15,16 @@ FORMAT = 1
 APPLICATION = 0x4C4C4A31
 
 SCHEMA = """
-create table meta(name text primary key, value text);
-create table run(number integer primary key, id text not null unique, snapshot text);
-create table entry(run integer not null, key text not null, value text, primary key(run, key)) without rowid;
-create table fact(position integer primary key autoincrement, run integer not null, seq integer not null,
-                  kind text not null, at real not null, body text not null);
-create unique index fact_of_run on fact(run, seq);
-create table text(hash blob primary key, body text not null);
-create index run_unfinished on run(number) where snapshot is null;
+create table if not exists meta(name text primary key, value text);
+create table if not exists run(number integer primary key, id text not null unique, snapshot text);
+create table if not exists entry(run integer not null, key text not null, value text,
+                                 primary key(run, key)) without rowid;
+create table if not exists fact(position integer primary key autoincrement, run integer not null,
+                                seq integer not null, kind text not null, at real not null, body text not null);
+create unique index if not exists fact_of_run on fact(run, seq);
+create table if not exists text(hash blob primary key, body text not null);
+create table if not exists use(hash blob not null, run integer not null, primary key(hash, run)) without rowid;
+create index if not exists run_unfinished on run(number) where snapshot is null;
 """
 
 #: version -> what brings a journal of that version to the next one.
@@ -36,17 +38,16 @@ def prepare(db: sqlite3.Connection, migrations: dict[int, Callable[[sqlite3.Conn
         version = int(db.execute("pragma user_version").fetchone()[0])
         owner = int(db.execute("pragma application_id").fetchone()[0])
         tables = int(db.execute("select count(*) from sqlite_master").fetchone()[0])
-        if tables == 0:
-            for statement in filter(str.strip, SCHEMA.split(";")):
-                db.execute(statement)
-        elif owner != APPLICATION:
+        if tables and owner != APPLICATION:
             raise JournalRefused(
                 "not_a_journal",
                 "The file journal.db in the data folder is no journal of loop-ls.",
                 "Move it away, or choose another data folder with `engine.dataDir`.",
             )
-        else:
+        if tables:
             _migrate(db, version, migrations)
+        for statement in filter(str.strip, SCHEMA.split(";")):
+            db.execute(statement)
         db.execute(f"pragma application_id = {APPLICATION}")
         db.execute(f"pragma user_version = {FORMAT}")
         db.execute("commit")

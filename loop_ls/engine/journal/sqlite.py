@@ -94,14 +94,18 @@ class SqliteStorage:
         if entry.texts:
             texts = [(bytes.fromhex(name), text) for name, text in entry.texts.items()]
             self._writer.executemany("insert or ignore into text(hash, body) values(?, ?)", texts)
+            uses = [(name, known[0]) for name, _ in texts]
+            self._writer.executemany("insert or ignore into use(hash, run) values(?, ?)", uses)
         if entry.snapshot is not None:
             self._writer.execute("update run set snapshot = ? where number = ?", (entry.snapshot, known[0]))
             self._known.pop(entry.run, None)
         return [self._append(entry, known, kind, body) for kind, body in entry.facts]
 
     def _forget(self, run: str, number: int) -> list[Row]:
-        for table, column in (("fact", "run"), ("entry", "run"), ("run", "number")):
+        """Texts go with the last run that has them."""
+        for table, column in (("fact", "run"), ("entry", "run"), ("use", "run"), ("run", "number")):
             self._writer.execute(f"delete from {table} where {column} = ?", (number,))
+        self._writer.execute("delete from text where not exists (select 1 from use where use.hash = text.hash)")
         del self._known[run]
         return []
 

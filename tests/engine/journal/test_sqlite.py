@@ -157,3 +157,17 @@ def test_the_write_ahead_log_does_not_grow_without_end(path: Path) -> None:
         storage.write([Entry("a", f"k{n}", '"x"', facts("x"), durable=n % 2 == 0)])
         largest = max(largest, log.stat().st_size if n % 50 == 0 else 0)
     assert largest < 4_000_000
+
+
+def test_texts_go_with_the_last_run_that_has_them(path: Path) -> None:
+    storage = SqliteStorage(path)
+    own, shared = "00" * 16, "11" * 16
+    storage.write([Entry("a", "1", "1", facts("x"), {own: "only a", shared: "both"})])
+    storage.write([Entry("b", "1", "1", facts("x"), {shared: "both"})])
+    storage.write([Entry("a", forget=True)])
+    assert (storage.text(own), storage.text(shared)) == ("", "both")
+    assert storage.facts("a", 0, 10) == []
+    assert storage.keys("a") == (set(), [])
+    storage.write([Entry("b", forget=True)])
+    assert storage.text(shared) == ""
+    assert storage.runs(None, 10) == []
