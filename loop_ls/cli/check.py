@@ -1,4 +1,4 @@
-"""`loop-ls check`: the findings of a workspace, for people or as one JSON object."""
+"""`loop-ls check`: the findings of a workspace, for people, programs and build servers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 from loop_ls.cli.checking import BadUsage, check, choose
 from loop_ls.report.as_json import as_json
-from loop_ls.report.as_text import as_text
+from loop_ls.report.as_text import as_text, summary
 from loop_ls.report.baseline import Baseline, NoBaseline, read_baseline, write_baseline
 from loop_ls.report.checked import WORDS, Checked
 from loop_ls.report.paint import wants_colour
@@ -16,12 +16,13 @@ from loop_ls.report.paint import wants_colour
 HELP = "say what is wrong with loop files"
 
 CLEAN, FOUND, REFUSED = 0, 1, 2
+FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = {word: severity for severity, word in WORDS.items()}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, or JSON")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="for people, programs or build servers")
     parser.add_argument("--level", choices=tuple(LEVELS), default="hint", help="the lowest severity that is reported")
     parser.add_argument(
         "--fail-on",
@@ -59,9 +60,30 @@ def run(args: argparse.Namespace) -> int:
     except (BadUsage, NoBaseline) as error:
         return refuse(str(error))
     shown = checked.at_least(LEVELS[args.level])
-    text = as_json(shown) if args.format == "json" else as_text(shown, wants_colour(sys.stdout))
-    write(text)
+    write(written(shown, args.format, args.fail_on, chosen.below_here))
     return status(shown, args.fail_on)
+
+
+def written(shown: Checked, format_: str, fail_on: str, below: str) -> str:
+    """The report. Those that build servers read name files as they are seen from the current folder."""
+    match format_:
+        case "json":
+            return as_json(shown)
+        case "sarif":
+            from loop_ls.report.as_sarif import as_sarif
+
+            return as_sarif(shown.below(below))
+        case "github":
+            from loop_ls.report.as_github import as_github
+
+            say(summary(shown))
+            return as_github(shown.below(below))
+        case "junit":
+            from loop_ls.report.as_junit import as_junit
+
+            return as_junit(shown.below(below), LEVELS.get(fail_on))
+        case _:
+            return as_text(shown, wants_colour(sys.stdout))
 
 
 def status(shown: Checked, fail_on: str) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from loop_ls.formats.spelling import nearest
 from loop_ls.index.discovery import discover, load
 from loop_ls.index.document import Document
+from loop_ls.index.uris import path_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.checked import Checked, CheckedFile
 from loop_ls.rules.check import Checker
@@ -38,6 +39,12 @@ class Chosen:
     def covers(self, shown: str) -> bool:
         """Whether a path as it is printed is among those of the call."""
         return self.holds(shown if shown.startswith("/") else f"{self.root.rstrip('/')}/{shown}")
+
+    @property
+    def below_here(self) -> str:
+        """The way from the current folder down to the root; empty where it does not lead down."""
+        here = _absolute(".").rstrip("/")
+        return self.root.removeprefix(f"{here}/") if self.root.startswith(f"{here}/") else ""
 
     def shown(self, path: str) -> str:
         """How a path is printed: counted from the root, or absolute outside of it."""
@@ -119,8 +126,10 @@ def check(chosen: Chosen) -> Checked:
         for document, found in checker.check_all(opened.workspace, wanted)
         if found
     ]
-    return Checked(tuple(files), len(opened.documents), time.monotonic() - begun)
+    return Checked(
+        tuple(files), len(opened.documents), time.monotonic() - begun, lambda uri: chosen.shown(path_of(uri))
+    )
 
 
 def checked_file(chosen: Chosen, document: Document, found: tuple[Finding, ...]) -> CheckedFile:
-    return CheckedFile(chosen.shown(document.path), document.text.lines, found)
+    return CheckedFile(chosen.shown(document.path), document.text.lines, found, lambda fix: fix.edits(document))

@@ -7,7 +7,6 @@ from typing import Any
 
 from loop_ls.report.checked import WORDS, Checked, CheckedFile
 from loop_ls.rules.finding import Finding
-from loop_ls.text.position import Position
 
 VERSION = 1
 
@@ -25,8 +24,7 @@ def as_json(checked: Checked) -> str:
 
 
 def _finding(file: CheckedFile, finding: Finding) -> dict[str, Any]:
-    start = _within(file, finding.span.start)
-    end = max(start, _within(file, finding.span.end))
+    start, end = file.within(finding.span)
     return {
         "path": file.path,
         "line": start.line + 1,
@@ -39,12 +37,3 @@ def _finding(file: CheckedFile, finding: Finding) -> dict[str, Any]:
         "message": " ".join(finding.message.split()),
         "fixable": finding.fixable,
     }
-
-
-def _within(file: CheckedFile, at: Position) -> Position:
-    """Never behind the end of a line: a mark that reaches to the next line ends at the last character."""
-    if not file.lines:
-        return at
-    if at.line >= len(file.lines):
-        return Position(len(file.lines) - 1, len(file.lines[-1]))
-    return Position(at.line, min(at.column, len(file.lines[at.line])))

@@ -19,7 +19,7 @@ from loop_ls.rules.finding import Finding, Severity, Tier
 def as_text(checked: Checked, colour: bool = False) -> str:
     """Every finding with its source line, a blank line between two, and the summary at the end."""
     paint = Paint(colour)
-    parts = ["\n".join(_finding(file, finding, paint)) + "\n" for file, finding in checked.findings()]
+    parts = ["\n".join(_finding(checked, file, finding, paint)) + "\n" for file, finding in checked.findings()]
     return "\n".join([*parts, summary(checked, paint) + "\n"])
 
 
@@ -41,7 +41,7 @@ def _counted(number: int, level: Severity) -> str:
     return f"{number} {word if number == 1 else plural}"
 
 
-def _finding(file: CheckedFile, finding: Finding, paint: Paint) -> Iterator[str]:
+def _finding(checked: Checked, file: CheckedFile, finding: Finding, paint: Paint) -> Iterator[str]:
     line, column = finding.span.start
     place = paint.bold(f"{shown(file.path)}:{line + 1}:{column + 1}:")
     level = paint.severity(f"{WORDS[finding.severity]}:", finding.severity)
@@ -53,7 +53,7 @@ def _finding(file: CheckedFile, finding: Finding, paint: Paint) -> Iterator[str]
         yield f"{paint.faint(f'{line + 1:>{gutter}}')} {bar} {source[0]}"
         yield f"{'':>{gutter}} {bar} {paint.severity(source[1], finding.severity)}"
     for related in finding.related:
-        where = f"{shown(related.uri)}:" if related.uri else "line "
+        where = f"{shown(checked.path_of(related.uri))}:" if related.uri else "line "
         yield f"{'':>{gutter}} {paint.faint('=')} {where}{related.span.start.line + 1}: {shown(related.message)}"
     for fix in finding.fixes[:3]:
         word = "fix:" if fix.tier is Tier.SAFE else "fix to review:"

@@ -6,10 +6,11 @@ neither rules nor workspaces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-from loop_ls.rules.finding import Finding, Severity
+from loop_ls.rules.finding import Finding, Fix, Severity, TextEdit
+from loop_ls.text.position import Position, Span
 
 #: The words of the command line and of the JSON output.
 WORDS = {
@@ -28,15 +29,45 @@ class CheckedFile:
     path: str
     lines: Sequence[str]
     findings: tuple[Finding, ...] = ()
+    edits: Callable[[Fix], tuple[TextEdit, ...]] = field(default=lambda fix: (), compare=False)
+
+    def within(self, span: Span) -> Span:
+        """Never behind the end of a line: a mark that reaches to the next line ends at the last character."""
+        start = self._within(span.start)
+        return Span(start, max(start, self._within(span.end)))
+
+    def _within(self, at: Position) -> Position:
+        if not self.lines:
+            return at
+        if at.line >= len(self.lines):
+            return Position(len(self.lines) - 1, len(self.lines[-1]))
+        return Position(at.line, min(at.column, len(self.lines[at.line])))
+
+
+def _same(uri: str) -> str:
+    return uri
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One run of the linter. `count` files were looked at, with or without findings."""
+    """One run of the linter. `count` files were looked at, with or without findings. `path_of` says
+    how the file behind a URI is printed."""
 
     files: tuple[CheckedFile, ...]
     count: int
     seconds: float = 0.0
+    path_of: Callable[[str], str] = field(default=_same, compare=False)
+
+    def below(self, prefix: str) -> Checked:
+        """Paths as they are seen from a folder further up."""
+        if not prefix:
+            return self
+
+        def moved(path: str) -> str:
+            return path if path.startswith("/") or path[1:3] == ":/" else f"{prefix}/{path}"
+
+        files = tuple(replace(file, path=moved(file.path)) for file in self.files)
+        return replace(self, files=files, path_of=lambda uri: moved(self.path_of(uri)))
 
     def at_least(self, level: Severity) -> Checked:
         """Only what is at least as serious as `level`."""
