@@ -81,16 +81,16 @@ class Folder:
     def documents(self) -> Iterator[Document]:
         yield from self.workspace.documents.values()
 
-    def take_affected(self) -> set[str]:
+    def take_changes(self) -> tuple[set[str], set[str]]:
         """The URIs of the documents that changed since the last call, and of those that depend on them."""
         moved, self._moved = self._moved, {}
-        affected = set(moved)
+        affected: set[str] = set()
         for uri, before in moved.items():
             for workspace in (before, self.workspace):
                 document = workspace.documents.get(uri)
                 if document is not None:
                     affected |= workspace.neighbours(document)
-        return affected
+        return set(moved), affected - moved.keys()
 
     # -- findings -----------------------------------------------------------------------------
 

@@ -68,13 +68,14 @@ class Publisher:
     def _publish_affected(self) -> None:
         self._rest = None
         session = self._server.session
-        affected = {uri for folder in session.all_folders() for uri in folder.take_affected()}
-        for uri in affected:
-            opened = session.find(uri)
-            if opened is not None:
-                self._publish(opened)
-        if affected:
-            self._server.reports.changed(affected)
+        for folder in tuple(session.all_folders()):
+            changed, affected = folder.take_changes()
+            for uri in affected:
+                opened = session.find(uri)
+                if opened is not None:
+                    self._publish(opened)
+            if changed:
+                self._server.reports.changed(changed | affected)
 
     def publish_all(self) -> None:
         """Settings, folders or the whole index changed."""

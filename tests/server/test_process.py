@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +42,28 @@ def test_nothing_heavy_is_loaded_for_reading_files(fake: Start, folder: Path) ->
     assert [name for name in loaded if name.split(".")[0] in HEAVY] == []
 
 
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawClient]:
+    """One session that is asked for its configuration again and again."""
+    with RawClient(env={"LOOP_LS_DATA_DIR": str(tmp_path_factory.mktemp("data"))}) as client:
+        client.begin({"workspace": {"configuration": True}})
+        client.open(URI, LOOP)
+        client.diagnostics(URI, 1)
+        first = client.wait(lambda m: m.get("method") == "workspace/configuration")
+        assert first["params"] == {"items": [{"section": "loopLs"}]}
+        client.send({"jsonrpc": "2.0", "id": first["id"], "result": [{}]})
+        yield client
+
+
 @pytest.mark.parametrize("answer", [[None], [], [{"loopLs": 5}], [5], None, "odd", {"a": 1}, [{"rules": 7}]])
-def test_UP_30_an_odd_configuration_means_defaults(server: RawClient, answer: Any) -> None:
-    server.begin({"workspace": {"configuration": True}})
-    request = server.wait(lambda m: m.get("method") == "workspace/configuration")
-    assert request["params"] == {"items": [{"section": "loopLs"}]}
-    server.send({"jsonrpc": "2.0", "id": request["id"], "result": answer})
-    server.open(URI, LOOP)
-    server.diagnostics(URI, 1)
-    assert popups(server) == []
+def test_UP_30_an_odd_configuration_means_defaults(configured: RawClient, answer: Any) -> None:
+    at = len(configured.received)
+    configured.notify("workspace/didChangeConfiguration", {"settings": None})
+    request = configured.wait(lambda m: m.get("method") == "workspace/configuration", after=at)
+    configured.send({"jsonrpc": "2.0", "id": request["id"], "result": answer})
+    assert configured.ask("textDocument/codeLens", {"textDocument": {"uri": URI}})["result"]
+    assert popups(configured) == []
+    assert b"Traceback" not in configured.log
 
 
 def test_UP_30_a_refused_configuration_and_none_at_all_mean_defaults(server: RawClient) -> None:
