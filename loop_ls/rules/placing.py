@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from operator import attrgetter
+from operator import itemgetter
 
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import Finding, Related, Severity
 from loop_ls.rules.registry import Check
 from loop_ls.rules.site import LINE_1, Draft, Spot
-from loop_ls.rules.unit import EMPTY, Unit
+from loop_ls.rules.unit import EMPTY, Placed, Unit
 from loop_ls.text.position import Position, Span
 
 #: The document behind a URI, for related places in other files.
 DocumentOf = Callable[[str], Document | None]
 
 
-_ORDER = attrgetter("span.start", "rule")
+#: By place and rule.
+_FIRST = itemgetter(0)
 
 
 class Placing:
@@ -28,26 +29,27 @@ class Placing:
 
     def findings(self, units: Iterable[Unit], broken: bool) -> tuple[Finding, ...]:
         """All findings of these units, by place and rule."""
-        found: list[Finding] = []
-        empties: list[Finding] = []
+        found: list[Placed] = []
+        empties: list[Placed] = []
         for unit in units:
             placed = unit.placed
             if placed is None or placed[0] != self._epoch:
                 placed = unit.placed = (self._epoch, self._place(unit))
             if broken or unit.has_empties:
-                for (check, _), finding in zip(unit.found, placed[1], strict=True):
+                for (check, _), one in zip(unit.found, placed[1], strict=True):
                     if not (broken and check.missing):
-                        (empties if check.rule.code == EMPTY else found).append(finding)
+                        (empties if check.rule.code == EMPTY else found).append(one)
             else:
                 found += placed[1]
         if empties:
-            marked = {finding.span.start for finding in found}
-            found += [finding for finding in empties if finding.span.start not in marked]
-        found.sort(key=_ORDER)
-        return tuple(found)
+            marked = {one[0][:2] for one in found}
+            found += [one for one in empties if one[0][:2] not in marked]
+        found.sort(key=_FIRST)
+        return tuple([one[1] for one in found])
 
-    def _place(self, unit: Unit) -> tuple[Finding, ...]:
-        return tuple(self._finding(check, draft) for check, draft in unit.found)
+    def _place(self, unit: Unit) -> tuple[Placed, ...]:
+        findings = [self._finding(check, draft) for check, draft in unit.found]
+        return tuple([((*finding.span.start, finding.rule), finding) for finding in findings])
 
     def _finding(self, check: Check, draft: Draft) -> Finding:
         rule = check.rule

@@ -117,7 +117,7 @@ def constant_not_filled(view: View) -> Iterator[Draft]:
 @also("WF509", on="document")
 def placeholder_in_head(view: View) -> Iterator[Draft]:
     for top in view.tops():
-        if top.name in ("env", "steps", "loops") or top.field is None:
+        if top.name in ("env", "steps", "loops") or top.field is None or view.top(top.name) is not top:
             continue
         for stray in view.strays(top.name):
             if stray.island.name is not None:

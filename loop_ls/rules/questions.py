@@ -30,15 +30,16 @@ from loop_ls.syntax.piece import Piece
 from loop_ls.text.fault import Fault
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class World:
     """One file among others, as they are now. `errors_of` counts the errors of another workflow;
-    `near` remembers searches for similar names, since a rename makes many elements ask the same."""
+    `near` and `readers` remember answers, since a rename makes many elements ask the same."""
 
     document: Document
     neighbours: Neighbours
     errors_of: Callable[[str], int]
     near: dict[str, str | None] = field(default_factory=dict)
+    readers: tuple[int, ...] | None = None
 
 
 class Known(NamedTuple):
@@ -292,13 +293,25 @@ def third_loop(world: World, element: Element) -> str | None:
 
 def loop_is_read(world: World, loop: Element) -> bool:
     document = world.document
+    readers = _readers_of_loops(world)
+    if not readers:
+        return False
     index = document.position(loop)
-    readers = {reader for name in AFTERWARDS for reader in document.mentioned().get(name, ())}
-    return any(
-        document.graph.depends(document.position(reader), index)
-        for reader in readers
-        if any(use.name in AFTERWARDS and not use.slot.of_loop for use in reader.uses)
-    )
+    return any(document.graph.depends(reader, index) for reader in readers)
+
+
+def _readers_of_loops(world: World) -> tuple[int, ...]:
+    """The positions of the elements that use what a loop leaves behind."""
+    if world.readers is None:
+        document = world.document
+        mentioned = document.mentioned()
+        found = {one for name in AFTERWARDS for one in mentioned.get(name, ())}
+        world.readers = tuple(
+            document.position(one)
+            for one in found
+            if any(use.name in AFTERWARDS and not use.slot.of_loop for use in one.uses)
+        )
+    return world.readers
 
 
 def cycles(world: World) -> tuple[tuple[Element, ...], ...]:

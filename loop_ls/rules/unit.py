@@ -19,6 +19,8 @@ from loop_ls.syntax.piece import Piece
 from loop_ls.text.position import span
 
 Found = tuple[tuple[Check, Draft], ...]
+#: A finding behind what findings are sorted by: line, column, rule.
+Placed = tuple[tuple[int, int, str], Finding]
 Work = Callable[[View], Iterator[tuple[Check, Draft]]]
 
 
@@ -29,7 +31,7 @@ EMPTY = "WF009"
 class Unit:
     """`view` is None for work that looks at nothing but its own piece, and so is done once.
 
-    `placed` are the findings made of `found`, with the epoch in which they were made.
+    `placed` are the findings made of `found`, and the epoch in which they were made.
     """
 
     __slots__ = ("found", "has_empties", "placed", "view", "work")
@@ -37,7 +39,7 @@ class Unit:
     def __init__(self, work: Work | None = None) -> None:
         self.work = work
         self.view: View | None = None
-        self.placed: tuple[int, tuple[Finding, ...]] | None = None
+        self.placed: tuple[int, tuple[Placed, ...]] | None = None
         self.take(())
 
     def run(self, world: World) -> None:

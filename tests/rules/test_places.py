@@ -103,7 +103,10 @@ def test_line_1_is_marked_when_there_is_nothing_else() -> None:
 
 
 def test_lines_end_with_CR_LF_or_CR_too_and_a_byte_order_mark_is_no_column() -> None:
-    text = '\ufeff$schema: workflow/v2.0\r\nname: flow\rversion: 1.0\ndescription: x\r\nsteps:\r\n  - {name: a, run: "🦊 {{inptu}}", model: m, provider: ollama}\r\n'
+    text = (
+        "\ufeff$schema: workflow/v2.0\r\nname: flow\rversion: 1.0\ndescription: x\r\nsteps:\r\n"
+        '  - {name: a, run: "🦊 {{inptu}}", model: m, provider: ollama}\r\n'
+    )
     found = findings_of(read_fixture(text, head=False))["flow.yaml"]
     places = [(one.rule, one.span.start.line, one.span.start.column) for one in found]
     assert places == [("WF114", 2, 9), ("WF501", 5, 22)]
