@@ -89,7 +89,7 @@ async def start(folder: Path, root: Path | str, idle: float | None = IDLE_SECOND
         gone = child.poll() is not None
         if handover := await living(folder):
             return handover
-        if gone and child.returncode not in (0, TAKEN):
+        if gone and child.returncode != TAKEN:
             raise _failed(folder, begin)
         await asyncio.sleep(LOOK_SECONDS)
     raise EngineUnavailable(

@@ -165,7 +165,7 @@ def test_a_damaged_journal_is_one_sentence(alone: Place) -> None:
 
 
 def test_an_idle_engine_leaves(alone: Place) -> None:
-    started = alone.call("engine", "start", "--idle-exit", "0.5")
+    started = alone.call("engine", "start", "--idle-exit", "3")
     assert started.returncode == 0, started.stderr
     pid = int(started.stdout.partition("process ")[2].partition(",")[0])
     wait_gone(pid)
