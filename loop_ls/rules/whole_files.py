@@ -17,6 +17,7 @@ from loop_ls.rules.selection import Plan, Selection, plan
 from loop_ls.rules.site import Draft
 from loop_ls.rules.unit import local_unit
 from loop_ls.rules.whole_view import WholeView, is_unreadable
+from loop_ls.text.position import Span
 
 #: What the rules about syntax look at: `role_loop syntax` and its kin.
 SYNTAX = " syntax"
@@ -56,7 +57,7 @@ class WholeFiles:
 
 
 def _check(chosen: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
-    unit = local_unit(_once(_drafts(chosen, WholeView(document, workspace))))
+    unit = local_unit(_once(document, _drafts(chosen, WholeView(document, workspace))))
     return Placing(document, chosen.levels, workspace.documents.get, 0).findings((unit,), broken=False)
 
 
@@ -67,11 +68,12 @@ def _drafts(chosen: Plan, view: WholeView) -> Iterator[tuple[Check, Draft]]:
             yield check, draft
 
 
-def _once(drafts: Iterator[tuple[Check, Draft]]) -> Iterator[tuple[Check, Draft]]:
+def _once(document: Document, drafts: Iterator[tuple[Check, Draft]]) -> Iterator[tuple[Check, Draft]]:
     """One finding of a rule for one place: what several objects share by an anchor is told where it is written."""
-    seen: set[tuple[str, int, object]] = set()
+    seen: set[tuple[str, Span]] = set()
     for check, draft in drafts:
-        place = (check.rule.code, id(draft.spot.piece), draft.spot.span)
+        piece, span, _ = draft.spot
+        place = (check.rule.code, span if piece is None else document.absolute(piece, span))
         if place not in seen:
             seen.add(place)
             yield check, draft

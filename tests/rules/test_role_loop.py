@@ -288,7 +288,9 @@ def test_words_about_a_parameter_are_not_filled_in() -> None:
 # -- artifacts, keys, types -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("index", "fits"), [(0, True), (1, False), (2, False), (-1, False), (0.5, False), ("0", False)])
+@pytest.mark.parametrize(
+    ("index", "fits"), [(0, True), (1, False), (2, False), (-1, False), (0.5, False), ("0", False)]
+)
 def test_an_artifact_comes_from_an_earlier_stage(index: Any, fits: bool) -> None:
     roles = [PAIR[1], PAIR[0] | {"requires_artifact_from": index}]
     assert codes(roles=roles) == ([] if fits else ["RL020"])

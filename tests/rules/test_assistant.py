@@ -1,0 +1,320 @@
+"""Assistant files: what is marked, which rules meet, what is no fault (assistant-loop spec 1.5)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from loop_ls.formats.settings import settings_of
+from loop_ls.testing.fixture import read_fixture
+from tests.rules.checking import check_findings, findings_of
+
+PATH = "fixer.assistant.yaml"
+HEAD = "name: Fixer\npersona: You repair things.\nmaxBudgetUsd: 0.5\nloopEnabled: true\n"
+
+
+def found(text: str, path: str = PATH) -> list[tuple[str, str]]:
+    """Rule and marked text of every finding."""
+    fixture = read_fixture(text, path, head=False)
+    lines = fixture.main.text.split("\n")
+    marks = []
+    for one in findings_of(fixture)[path]:
+        (line, column), (_, end) = one.span
+        marks.append((one.rule, lines[line][column:end]))
+    return marks
+
+
+def criteria(type_: str, value: str | None = None, more: str = "") -> list[tuple[str, str]]:
+    written = "" if value is None else f", value: {value}"
+    return found(f"{HEAD}maxIterations: 1\nloopCriteria: {{type: {type_}{written}{more}}}\n")
+
+
+def pattern(text: str) -> list[str]:
+    return [rule for rule, _ in criteria("regex", json.dumps(text))]
+
+
+def command(text: str) -> list[str]:
+    return [rule for rule, _ in criteria("test_pass", json.dumps(text))]
+
+
+# -- the file -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- name: a\n  persona: b\n", [("AL001", "-")]),
+        ("just words\n", [("AL001", "j")]),
+        ("", [("AL001", "")]),
+        ('name: "a\npersona: b\n', [("AL001", '"a')]),
+        ("name: a\npersona: b\n---\nname: c\n", [("AL001", "---")]),
+    ],
+)
+def test_what_cannot_be_read_gets_one_finding(text: str, expected: list[tuple[str, str]]) -> None:
+    assert found(text) == expected
+
+
+def test_json_is_read_as_strictly_as_json_is() -> None:
+    assert found('{"name": "a", "persona": "b",}', "a.assistant.json") == [("AL001", ",")]
+    assert found('{"name": "a", "persona": "b", "maxIterations": 5}', "a.assistant.json") == []
+    assert found('{"name": "a", "persona": "b", "maxIterations": "5"}', "a.assistant.json") == [("AL021", '"5"')]
+
+
+def test_required_keys() -> None:
+    assert found("persona: b\n") == [("AL002", "persona")]
+    assert found("name: ''\npersona: b\n") == [("AL002", "''")]
+    assert found("name: a\npersona:\n") == [("AL002", "persona")]
+    assert found(f"name: {'x' * 101}\npersona: b\n") == [("AL002", "x" * 101)]
+    assert found("nme: a\npersona: b\n") == [("AL003", "nme")]
+    assert found("assistants:\n  - {}\n") == [("AL002", "{")]
+
+
+def test_several_assistants_stand_alone_in_their_file() -> None:
+    assert found("assistants:\n  - {name: a, persona: b}\nname: c\n") == [("AL003", "name")]
+    assert found("assistants: nobody\n") == [("AL004", "nobody")]
+    assert found("assistants:\n  - nobody\n  - {name: a, persona: b, colour: red}\n") == [
+        ("AL004", "nobody"),
+        ("AL003", "colour"),
+    ]
+
+
+def test_keys_and_extensions() -> None:
+    extensions = "id: a\napprovalTimeoutSeconds: 5\nmaxTotalBudgetUsd: 2\nmaxDurationSeconds: 9\nstallAfter: 3\n"
+    extensions += "retry: {attempts: 2, backoffSeconds: 1}\n"
+    assert found(f"name: a\npersona: b\n{extensions}") == []
+    assert found("name: a\npersona: b\nretry: {tries: 2}\n") == [("AL003", "tries")]
+    assert (
+        criteria("test_pass", None, ", argv: [sh, -c, 'exit 0'], timeoutSeconds: 5, cwd: x, includeOutput: true") == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "marked"),
+    [
+        ("purpose: dancing", "dancing"),
+        ("purpose: Coding", "Coding"),
+        ("provider: nobody", "nobody"),
+        ("permissionMode: 5", "5"),
+        ("loopEnabled: 'true'", "'true'"),
+        ("memoryEnabled: 1", "1"),
+        ("allowedTools: Read", "Read"),
+        ("allowedTools: [Read, 5]", "5"),
+        ("maxBudgetUsd: '1'", "'1'"),
+        ("maxBudgetUsd: -1", "-1"),
+        ("description: 5", "5"),
+        ("stallAfter: 0", "0"),
+        ("retry: 3", "3"),
+        ("loopCriteria: regex", "regex"),
+    ],
+)
+def test_values_that_their_keys_do_not_know(line: str, marked: str) -> None:
+    assert ("AL004", marked) in found(f"name: a\npersona: b\n{line}\n")
+
+
+@pytest.mark.parametrize("line", ["model:", "purpose: null", "description: ''", "maxBudgetUsd: 1", "allowedTools: []"])
+def test_values_that_are_fine(line: str) -> None:
+    assert found(f"name: a\npersona: b\n{line}\n") == []
+
+
+@pytest.mark.parametrize("value", ["0", "101", "2.5", '"5"', "true", "1e3", "-3", "ten"])
+def test_A002_iterations_out_of_range(value: str) -> None:
+    assert found(f"name: a\npersona: b\nmaxIterations: {value}\n") == [("AL021", value)]
+
+
+@pytest.mark.parametrize("value", ["1", "100", "0x10"])
+def test_A003_iterations_in_range(value: str) -> None:
+    assert found(f"name: a\npersona: b\nmaxIterations: {value}\n") == []
+
+
+# -- the loop as a whole --------------------------------------------------------------------------
+
+
+def test_a_criterion_without_a_loop() -> None:
+    off = "name: a\npersona: b\nmaxIterations: 1\n"
+    assert found(off + "loopEnabled: false\nloopCriteria: {type: manual}\n") == [("AL022", "loopCriteria")]
+    assert found(off + "loopCriteria: null\n") == []
+
+
+def test_a_loop_without_a_criterion() -> None:
+    assert found(HEAD) == [("AL023", "loopEnabled")]
+    assert found(HEAD + "loopCriteria:\n") == [("AL023", "loopEnabled")]
+    assert found(HEAD + "loopCriteria: {type: max_iterations}\n") == []
+    assert found(HEAD + "loop_criteria: {type: manual}\n") == [("AL003", "loop_criteria")]
+
+
+def test_a_person_is_asked_once() -> None:
+    assert found(HEAD + "loopCriteria: {type: manual}\n") == [("AL024", "manual")]
+    assert found(HEAD + "loopCriteria: {type: manual}\nmaxIterations: 1\n") == []
+
+
+def test_a_budget_may_come_from_three_places() -> None:
+    loop = "name: a\npersona: b\nloopEnabled: true\nloopCriteria: {type: max_iterations}\n"
+    assert found(loop) == [("AL025", "loopEnabled")]
+    assert found(loop + "maxTotalBudgetUsd: 3\n") == []
+    settings, _ = settings_of({"limits": {"budgetUsd": 5}})
+    assert findings_of(read_fixture(loop, PATH, head=False), settings=settings)[PATH] == ()
+
+
+def test_a_provider_that_is_set_up() -> None:
+    text = "name: a\npersona: b\nprovider: openai\n"
+    assert found(text) == [("AL027", "openai")]
+    settings, _ = settings_of({"providers": {"openai": {"kind": "openai"}}})
+    assert findings_of(read_fixture(text, PATH, head=False), settings=settings)[PATH] == ()
+
+
+# -- type and value -------------------------------------------------------------------------------
+
+
+def test_A004_an_unknown_type_gets_its_nearest() -> None:
+    fixture = read_fixture(HEAD + "loopCriteria: {type: regexp, value: x}\n", PATH, head=False)
+    [one] = findings_of(fixture)[PATH]
+    assert (one.rule, "`regex`" in one.message) == ("AL005", True)
+    assert criteria("Regex", "x") == [("AL005", "Regex")]
+
+
+def test_a_value_that_is_no_text() -> None:
+    for value in ("42", "true", "[a]", "{a: b}"):
+        assert [rule for rule, _ in criteria("regex", value)] == ["AL007"]
+    assert criteria("regex", "null") == [("AL008", "regex")]
+
+
+def test_a_value_that_is_missing() -> None:
+    assert criteria("test_pass") == [("AL008", "test_pass")]
+    assert criteria("manual") == []
+    assert [rule for rule, _ in found(HEAD + "loopCriteria: {type: regex, pattern: x}\n")] == ["AL003"]
+
+
+def test_A009_a_value_that_nobody_looks_at() -> None:
+    assert criteria("manual", "yes") == [("AL020", "yes")]
+    assert criteria("manual", "''") == []
+
+
+def test_lengths() -> None:
+    assert pattern("x" * 501) == ["AL026"]
+    assert pattern("x" * 500) == []
+    assert [rule for rule, _ in criteria("manual", "x" * 201)] == ["AL020", "AL026"]
+
+
+# -- patterns -------------------------------------------------------------------------------------
+
+
+def test_A005_a_pattern_that_does_not_compile() -> None:
+    assert pattern("(") == ["AL011"]
+    assert pattern("(?<=a+)b") == ["AL011"]
+
+
+def test_A006_an_empty_pattern() -> None:
+    assert pattern("") == ["AL009"]
+
+
+@pytest.mark.parametrize("text", ["x*", "(DONE)?", "DONE|", ".*", "$", "^"])
+def test_patterns_that_are_found_everywhere(text: str) -> None:
+    assert pattern(text) == ["AL010"]
+
+
+@pytest.mark.parametrize(
+    "text", ["DONE", r"^\s*$", r"\d+ passed", "a{2,}", r"\bDONE\b", "^phrase: .+$", "[^a]b", "q+?"]
+)
+def test_patterns_without_a_finding(text: str) -> None:
+    assert pattern(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(r"(?<n>x)", r"(?P<n>x)", "(?i)x", "(?i:x)", "(?x)x", "(?#c)x", "(?>x)", "x++", "x*+z"),
+        *("x[^]", r"\qx", r"\hx", r"x\N", r"\p{L}", r"x\Z", r"\Ax", "xa{,2}"),
+    ],
+)
+def test_what_only_one_of_two_dialects_knows(text: str) -> None:
+    assert pattern(text) == ["AL012"]
+
+
+def test_slashes_are_no_delimiters() -> None:
+    assert pattern("/DONE/i") == ["AL013"]
+    assert pattern("/usr/bin") == []
+
+
+def test_a_persona_that_spells_the_pattern() -> None:
+    echo = "name: a\npersona: Say DONE at the end.\nmaxBudgetUsd: 1\nloopEnabled: true\n"
+    assert found(echo + "loopCriteria: {type: regex, value: done}\n") == [("AL014", "done")]
+    assert [rule for rule, _ in found(echo + 'loopCriteria: {type: regex, value: "(done)?"}\n')] == ["AL010"]
+
+
+def test_repetitions_of_repetitions() -> None:
+    assert pattern("(a+)+b") == ["AL015"]
+    assert pattern(r"(\w+\s)*END") == []
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+def test_an_empty_command() -> None:
+    assert command("  ") == ["AL016"]
+    assert criteria("test_pass", "''", ", argv: [sh]") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("sh a && sh b", "sh a || sh b", "sh a | sh b", "sh a; sh b", "sh a > b", "sh a 2>&1", "sh `a`", "sh $HOME"),
+        *("sh $(a)", "sh *.sh", "sh ~/a", "A=1 sh a", "sh a?.sh"),
+    ],
+)
+def test_A007_what_only_a_shell_understands_is_told_once(text: str) -> None:
+    assert command(text) == ["AL017"]
+
+
+def test_A008_quotes() -> None:
+    assert command('sh -k "a or b"') == ["AL018"]
+    assert command("sh -k 'a|b'") == ["AL018"]
+    assert command('sh "$HOME"') == ["AL017", "AL018"]
+
+
+def test_commands_that_are_fine() -> None:
+    for text in ("sh run.sh", "sh -c x:y", "sh http://host/?a=b", "sh HEAD~1", "sh a=b"):
+        assert command(text) == []
+
+
+def test_a_program_that_is_nowhere() -> None:
+    assert command("surely-not-installed --all") == ["AL019"]
+
+
+# -- anchors --------------------------------------------------------------------------------------
+
+
+def test_a_shared_mapping_is_reported_where_it_is_written() -> None:
+    check_findings(
+        """
+        assistants:
+          - name: One
+            persona: You wait.
+            maxBudgetUsd: 1
+            loopEnabled: true
+            loopCriteria: &end {type: regex, value: "("}
+            #                                       ^^^ error: AL011
+          - name: Two
+            persona: You wait.
+            maxBudgetUsd: 1
+            loopEnabled: true
+            loopCriteria: *end
+        """,
+        path=PATH,
+    )
+
+
+def test_merged_keys_count() -> None:
+    check_findings(
+        """
+        assistants:
+          - &base
+            name: One
+            persona: You wait.
+            purpose: waiting
+            #        ^^^^^^^ error: AL004
+          - <<: *base
+            name: Two
+        """,
+        path=PATH,
+    )

@@ -1,0 +1,119 @@
+"""The settings of a project as a file that is checked (LS001 to LS007)."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.testing.fixture import read_fixture
+from tests.rules.checking import check_findings, findings_of
+
+PATH = ".loop-ls.yaml"
+
+
+def codes(text: str) -> list[str]:
+    return [one.rule for one in findings_of(read_fixture(text, PATH, head=False))[PATH]]
+
+
+def test_every_kind_of_fault_at_its_place() -> None:
+    check_findings(
+        """
+        workflowRoots: [../out, nowhere]
+        #               ^^^^^^ information: LS007 out of the workspace
+        #                       ^^^^^^^ information: LS007 no folder
+        rules: {WF115: off, WF9999: off, WF301: loud}
+        #                   ^^^^^^ warning: LS005
+        #                                       ^^^^ error: LS003
+        providers:
+          house:
+            kind: openapi
+            #     ^^^^^^^ error: LS006 openai
+            maxConcurrency: 0
+            #               ^ error: LS003
+            baseurl: http://127.0.0.1
+        #   ^^^^^^^ warning: LS002 baseUrl
+        limits: {wallClock: 10}
+        #                   ^^ error: LS003
+        """,
+        path=PATH,
+    )
+
+
+def test_names_that_people_choose_are_free() -> None:
+    text = """
+    providers: {anything: {kind: openai}}
+    roles: {critic: {access: readonly}}
+    servers: {files: {command: [npx, server], env: {DEPTH: "3"}}}
+    enhance: {workflows: {team/review: {enabled: true}}}
+    """
+    assert codes(text) == []
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "limits:\n", "judge: {provider: a, model: b, local: true}\n"])
+def test_little_is_enough(text: str) -> None:
+    assert codes(text) == []
+
+
+@pytest.mark.parametrize("text", ["- a\n", "words\n", "limits: {a: b\n", "a: b\n---\nc: d\n"])
+def test_what_cannot_be_read_is_told_alone(text: str) -> None:
+    assert codes(text) == ["LS001"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "providers: {a: {apiKey: abc}}",
+        "providers: {a: {api_key: abc}}",
+        "providers: {a: {token: 12345}}",
+        "providers: {a: {apiKeyEnv: sk-abcdefghijklmnopqrstuv}}",
+        "servers: {a: {env: {GITHUB_TOKEN: abc}}}",
+        "servers: {a: {headers: {X: 'Bearer abcdefghijkl'}}}",
+        "servers: {a: {args: [--key, ghp_abcdefghijklmnopqrstuvwx]}}",
+        "password: abc",
+        "engine: {databaseUrl: 'postgresql://me:secret@host/db'}",
+    ],
+)
+def test_a_secret_is_told_as_nothing_else(text: str) -> None:
+    assert codes(text) == ["LS004"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "providers: {a: {apiKeyEnv: OPENAI_API_KEY}}",
+        "servers: {a: {env: {GITHUB_TOKEN: '${GITHUB_TOKEN}'}}}",
+        "servers: {a: {headers: {Authorization: 'Bearer ${TOKEN}'}}}",
+        "engine: {databaseUrl: 'postgresql://host/db'}",
+    ],
+)
+def test_what_only_names_a_variable_is_no_secret(text: str) -> None:
+    assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("judge: yes\n", ["LS003"]),
+        ("roles:\n  - critic\n", ["LS003"]),
+        ("assist: {model: 4}\n", ["LS003"]),
+        ("providers: {a: {kind: [openai]}}\n", ["LS003"]),
+        ("engine: {port: 70000}\n", ["LS003"]),
+        ("roles: {a: {access: everything}}\n", ["LS003"]),
+        ("limits: {maxIterations: 1, maxIterations: 2}\n", ["LS003"]),
+        ("providers: {a: {kind: openai, cli: [x]}}\nrules: {rl004: off}\n", ["LS005"]),
+    ],
+)
+def test_values(text: str, expected: list[str]) -> None:
+    assert codes(text) == expected
+
+
+def test_a_folder_of_workflows_that_exists_is_reached() -> None:
+    check_findings(
+        """
+        #- .loop-ls.yaml
+        workflowRoots: [flows, "fl*/sub"]
+        #                      ^^^^^^^^^ information: LS007
+        #- flows/greet.yaml
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+        """
+    )
