@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.formats.block import Pair
+from loop_ls.formats.spelling import nearest
 from loop_ls.index.element import Element, Reference
 from loop_ls.rules import fixes
 from loop_ls.rules.calls import Summary
@@ -65,7 +66,7 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
     if callee.key is not None:
         return
     found = callee.suggestions
-    hint = f"; did you mean {listed(found[:3])}?" if found else ""
+    hint = f"; did you mean `{found[0]}`?" if found else ""
     is_file = reference.text.endswith((".yaml", ".yml")) or reference.text.startswith(("./", "../"))
     names = " (references are names, not files)" if is_file else ""
     message = f"no workflow is called `{shortened(reference.text)}`{names}{hint}"
@@ -138,7 +139,12 @@ def argument_missing(element: Element, view: View) -> Iterator[Draft]:
     reference, summary = _called(element, view)
     if reference is None or summary is None:
         return
-    missing = [name for name in summary.parameters if not reference.supplies(name)]
+    given = [pair.name for pair in reference.arguments or ()]
+    missing = [
+        name
+        for name in summary.parameters
+        if not reference.supplies(name) and nearest(name, given) is None  # a slip of the callee, WF501
+    ]
     if missing:
         message = f"`{summary.name}` needs {listed(missing[:5], 'and')}, which this call does not supply"
         yield draft(element.piece, mark(reference), message)

@@ -146,15 +146,15 @@ def _uri(name: str) -> str:
     return f"file:///ws/{name}.yaml"
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_findings_after_edits_are_those_of_a_check_from_scratch(seed: int) -> None:
     rng = random.Random(seed)
     texts = {"flow": FLOW, "draft": DRAFT, "caller": CALLER}
     documents = [Document.open(_uri(name), text) for name, text in texts.items()]
     workspace = Workspace.of(Roots("/ws"), documents)
     profiles = ("compat", "pedantic")
-    checker = Checker(profiles)
-    for step in range(60):
+    checker, afresh = Checker(profiles), Checker(profiles)
+    for step in range(45):
         if step % 15 == 14:  # a fresh start: errors would pile up until nothing is left to compare
             documents = [Document.open(one.uri, texts[one.uri[11:-5]], one.version + 1) for one in documents]
             for one in documents:
@@ -165,8 +165,9 @@ def test_findings_after_edits_are_those_of_a_check_from_scratch(seed: int) -> No
         asked = documents if rng.random() < 0.5 else [documents[rng.randrange(3)]]
         for document in asked:
             found = checker.findings(workspace, document)
-            afresh = Checker(profiles).findings(workspace, document)
-            assert _shown(found) == _shown(afresh), f"step {step}\n{document.text}"
+            for one in documents:
+                afresh.forget(one.uri)
+            assert _shown(found) == _shown(afresh.findings(workspace, document)), f"step {step}\n{document.text}"
 
 
 def _shown(findings: tuple[object, ...]) -> list[str]:

@@ -1,0 +1,129 @@
+"""What a fix makes of a file: the least change, in the style that is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.rules.check import Checker
+from loop_ls.rules.fixing import applied
+from loop_ls.testing.fixture import read_fixture
+from tests.rules.checking import document_of, findings_of, workspace_of
+
+DRAFT = """
+#- draft.yaml
+steps:
+  - {name: write, run: "Improve {{input}}, write READY below it"}
+"""
+
+
+def fixed(source: str, rule: str, title: str) -> str:
+    """The main file after the fix with this title of the first finding of a rule."""
+    fixture = read_fixture(source)
+    workspace = workspace_of(fixture)
+    document = document_of(workspace, fixture.main.path)
+    finding = next(one for one in Checker().findings(workspace, document) if one.rule == rule)
+    fix = next(fix for fix in finding.fixes if fix.title == title)
+    return str(applied(document, fix.edits(document)).text)
+
+
+@pytest.mark.parametrize(
+    ("step", "after"),
+    [
+        ("{name: b, run: '{{a}}'}", "{name: b, needs: [a], run: '{{a}}'}"),
+        ("{name: b, needs: [c], run: '{{a}}'}", "{name: b, needs: [c, a], run: '{{a}}'}"),
+        ("{name: b, needs: [], run: '{{a}}'}", "{name: b, needs: [a], run: '{{a}}'}"),
+        ("name: b\n    needs:\n      - c   # why\n    run: '{{a}}'", "- c   # why\n      - a\n    run"),
+        ("name: b   # note\n    run: '{{a}}'", "name: b   # note\n    needs: [a]\n    run"),
+    ],
+)
+def test_WF304_a_missing_need_is_added_as_the_list_is_written(step: str, after: str) -> None:
+    source = f"""
+steps:
+  - {{name: a, run: "A {{{{input}}}}"}}
+  - {{name: c, run: "C {{{{input}}}}"}}
+  - {step}
+"""
+    assert after in fixed(source, "WF304", "Add `a` to `needs`")
+
+
+@pytest.mark.parametrize(
+    ("until", "after"),
+    [
+        ('"The output {{loop.output}} is correct"', '"The output is correct"'),
+        ("'It repeats {{ loop.output }}'", "'It repeats the expected text'"),
+        ("The output {{loop.output}} names a town", "The output names a town"),
+        (">-\n      The text {{loop.output}}\n      has a title", "has a title"),
+    ],
+)
+def test_WF702_the_condition_keeps_its_quotes(until: str, after: str) -> None:
+    source = f"""
+loops:
+  - name: polish
+    workflow: draft
+    max_iterations: 3
+    until: {until}
+{DRAFT}"""
+    text = fixed(source, "WF702", "Write it without `{{loop.output}}`")
+    assert after in text
+    assert "loop.output" not in text
+
+
+def test_WF403_a_missing_limit_is_proposed_in_three_sizes() -> None:
+    source = f"""
+loops:
+  - name: polish
+    workflow: draft   # this one
+    until: "The reply contains READY"
+{DRAFT}"""
+    for number, what in ((3, "polishing"), (5, "development"), (10, "exploration")):
+        text = fixed(source, "WF403", f"Limit to {number} (suits {what})")
+        assert f'READY"\n    max_iterations: {number}\n' in text
+    finding = next(one for one in findings_of(read_fixture(source))["flow.yaml"] if one.rule == "WF403")
+    assert not finding.fixable
+
+
+@pytest.mark.parametrize(
+    ("execution", "title", "after"),
+    [
+        ("{provider: ollama, model: m, max_workers: 4}", "Add `parallel: true`", "max_workers: 4, parallel: true}"),
+        ("{provider: ollama, model: m, max_workers: 4}", "Remove `max_workers`", "{provider: ollama, model: m}"),
+        (
+            "\n  provider: ollama\n  model: m\n  parallel: false  # yet\n  max_workers: 4",
+            "Set `parallel: true`",
+            "parallel: true  # yet",
+        ),
+        ("\n  provider: ollama\n  max_workers: 4  # gone\n  model: m", "Remove `max_workers`", "ollama\n  model: m"),
+    ],
+)
+def test_WF113_workers_get_parallel_or_go(execution: str, title: str, after: str) -> None:
+    source = f"""
+execution: {execution}
+steps:
+  - {{name: a, run: "A {{{{input}}}}"}}
+"""
+    assert after in fixed(source, "WF113", title)
+
+
+@pytest.mark.parametrize(
+    ("rule", "step", "title", "after"),
+    [
+        ("WF006", '{name: a, "rum": "A {{input}}"}', "Change to `run`", '{name: a, "run": "A {{input}}"}'),
+        ("WF007", "{name: a, needs: x, run: '{{input}}'}", "Write it as a list", "needs: [x],"),
+        ("WF007", "{name: a, template: draft}", "Write it as a mapping", "template: {name: draft}}"),
+        ("WF007", "name: a\n    run: {{input}}   # hm", "Put quotes around it", 'run: "{{input}}"   # hm'),
+        ("WF007", "{name: a, temperature: '0.5', run: '{{input}}'}", "Remove the quotes", "temperature: 0.5,"),
+        ("WF008", "{name: a, timeout: 30, run: '{{input}}'}", "Change to `30s`", "timeout: 30s,"),
+        ("WF209", "{name: a, on_failure: 'contineu', run: '{{input}}'}", "Change to `continue`", "'continue',"),
+        ("WF501", "{name: a, run: '{{ inptu }}'}", "Change to `input`", "'{{ input }}'"),
+        ("WF601", '{name: a, template: {name: "drafd"}}', "Change to `draft`", '{name: "draft"}'),
+    ],
+)
+def test_one_word_is_changed_where_it_stands(rule: str, step: str, title: str, after: str) -> None:
+    assert after in fixed(f"steps:\n  - {step}\n{DRAFT}", rule, title)
+
+
+def test_a_fix_of_a_piece_that_is_gone_changes_nothing() -> None:
+    fixture = read_fixture("steps:\n  - {name: a, rum: x}\n")
+    finding = next(one for one in findings_of(fixture)["flow.yaml"] if one.rule == "WF006")
+    other = document_of(workspace_of(fixture), "flow.yaml")
+    assert finding.fixes[0].edits(other) == ()

@@ -1,0 +1,181 @@
+"""Variables of every kind, where they exist and where they do not (5.6, vectors C5 and C10)."""
+
+from __future__ import annotations
+
+from tests.rules.checking import check_findings
+
+DRAFT = """
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}, write READY below it"}
+"""
+
+
+def test_C5_what_stays_as_it_is_written() -> None:
+    check_findings("""
+        env: {A: "{{input}}"}
+               # ^^^^^^^^^^^ information: WF116
+        steps:
+          - {name: a, run: "{{input}} {{ input }} {{env.A}}"}
+          - name: b
+            needs: [a]
+            run: |
+              {{Input}} {{a}}
+              ^^^^^^^^^ warning: WF501 did you mean `input`?
+              {{input.x}}
+              ^^^^^^^^^^^ warning: WF503
+              {{input|up}} {{a[0]}} {{a ? b : c}}
+              ^^^^^^^^^^^^ warning: WF504
+                           ^^^^^^^^ warning: WF504
+                                    ^^^^^^^^^^^^^ warning: WF504
+              {"a": {"b": 1}} {{}}
+    """)
+
+
+def test_in_a_strict_field_an_unknown_variable_is_an_error() -> None:
+    check_findings("""
+        env: {TONE: warm}
+        steps:
+          - {name: theme, run: "A theme for {{input}}, {{env.TONE}}"}
+          - name: find
+            needs: [theme]
+            rag: {server: pg, query: "{{themes}} {{theme.x}} {{env.TONES}}"}
+                                    # ^^^^^^^^^^ error: WF501
+                                               # ^^^^^^^^^^^ error: WF503
+                                                           # ^^^^^^^^^^^^^ error: WF511 did you mean `env.TONE`?
+    """)
+
+
+def test_loop_variables_by_place() -> None:
+    check_findings(
+        """
+        loops:
+          - name: polish
+            workflow: draft
+            with:
+              input: "{{loop.iteration}} {{loop.last.output}} {{loop.history}} {{loop.output}}"
+                                                                             # ^^^^^^^^^^^^^^^ information: WF507
+              more: "{{loop.index}} {{loop.current}} {{loop.count}} {{loop.itration}}"
+                   # ^^^^^^^^^^^^^^ warning: WF507 `loop.iteration`
+                                  # ^^^^^^^^^^^^^^^^ warning: WF507 `loop.last.output`
+                                                   # ^^^^^^^^^^^^^^ warning: WF507
+                                                                  # ^^^^^^^^^^^^^^^^^ error: WF503 `loop.iteration`?
+            max_iterations: 3
+            until: "The reply contains READY"
+        steps:
+          - name: print
+            needs: [polish]
+            run: |
+              {{polish}} {{loop.iteration}} {{loop.output}}
+              {{loop.last.output}} {{loop.history}}
+              ^^^^^^^^^^^^^^^^^^^^ warning: WF506 ends with its loop
+                                   ^^^^^^^^^^^^^^^^ warning: WF506 `accumulate`
+              {{loop.iterations}}
+              ^^^^^^^^^^^^^^^^^^^ warning: WF507 `loop.iteration`
+    """
+        + DRAFT.replace("{{input}}", "{{input}} {{more}}")
+    )
+
+
+def test_loop_variables_of_an_iterate_loop() -> None:
+    check_findings("""
+        steps:
+          - name: each
+            loop:
+              workflow: card
+              mode: iterate
+              items: "{{input}}"
+              with: {a: "{{loop.current}} {{loop.index}} {{loop.stats.failed}}", b: "{{loop.total}} {{loop.iteration}}"}
+                                                                                   # ^^^^^^^^^^^^^^ warning: WF507 `loop.count`
+                                                                                                  # ^^^^^^^^^^^^^^^^^^ warning: WF507
+              max_iterations: 50
+          - {name: sum, needs: [each], run: "{{each}} {{loop.succeeded}} {{loop.failed}} {{loop.output}}"}
+        #- card.yaml
+        steps:
+          - {name: print, run: "{{item}} {{loop.current}} {{a}} {{b}} {{loop.item}}"}
+                                                                    # ^^^^^^^^^^^^^ warning: WF507 `loop.current`
+    """)
+
+
+def test_the_third_rule_of_4_2_gives_a_missing_need() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        steps:
+          - {name: print, run: "After {{loop.iteration}} rounds"}
+                                    # ^^^^^^^^^^^^^^^^^^ warning: WF304 `polish`
+    """
+        + DRAFT
+    )
+
+
+def test_reserved_words_and_other_dialects() -> None:
+    check_findings("""
+        steps:
+          - name: a
+            run: "{{loop}} {{env}} {{workflow.name}} {{inputs.x}} {{input}}"
+                # ^^^^^^^^ warning: WF503 `{{loop.iteration}}`
+                         # ^^^^^^^ warning: WF503
+                                 # ^^^^^^^^^^^^^^^^^ warning: WF503
+                                                   # ^^^^^^^^^^^^ warning: WF503
+    """)
+
+
+def test_a_name_near_to_what_callers_supply_is_a_slip() -> None:
+    check_findings("""
+        steps:
+          - {name: write, run: "Write about {{topci}}"}
+                                          # ^^^^^^^^^ warning: WF501 did you mean `topic`?
+        #- caller.yaml
+        steps:
+          - {name: ask, template: {name: flow, with: {topic: cats}}}
+                                                    # ^^^^^ warning: WF602
+    """)
+
+
+def test_C10_references_from_a_folder() -> None:
+    check_findings("""
+        #- d/caller.yaml
+        steps:
+          - {name: one, template: {name: x, with: {input: "{{input}}"}}}
+                                       # ^ information: WF606 `d/x` is meant
+          - {name: two, needs: [one], template: {name: d/x, with: {input: "{{one}}"}}}
+          - {name: three, needs: [two], template: {name: y, with: {input: "{{two}}"}}}
+                                                       # ^ error: WF601 did you mean `d/e/y`?
+          - {name: four, needs: [three], template: {name: e/y, with: {input: "{{three}}"}}}
+                                                        # ^^^ error: WF601 did you mean `d/e/y`?
+          - {name: five, needs: [four], template: {name: X, with: {input: "{{four}}"}}}
+                                                       # ^ error: WF601 `x`
+        #- x.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+        #- d/x.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+        #- d/e/y.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    """)
+
+
+def test_an_argument_that_only_a_condition_or_a_loop_of_the_callee_reads_is_used() -> None:
+    check_findings(
+        """
+        steps:
+          - {name: ask, template: {name: callee, with: {mode: fast, text: "{{input}}", lost: x}}}
+                                                                                     # ^^^^ warning: WF602
+        #- callee.yaml
+        steps:
+          - {name: look, run: "Say something"}
+          - name: again
+            needs: [look]
+            if: "{{mode}} == 'fast'"
+            loop:
+              workflow: draft
+              with: {input: "{{text}} {{loop.last.output}}"}
+              max_iterations: 3
+              until: "The reply contains READY"
+    """
+        + DRAFT
+    )
