@@ -85,9 +85,11 @@ def test_loop_variables_of_an_iterate_loop() -> None:
               workflow: card
               mode: iterate
               items: "{{input}}"
-              with: {a: "{{loop.current}} {{loop.index}} {{loop.stats.failed}}", b: "{{loop.total}} {{loop.iteration}}"}
-                                                                                   # ^^^^^^^^^^^^^^ warning: WF507 `loop.count`
-                                                                                                  # ^^^^^^^^^^^^^^^^^^ warning: WF507
+              with:
+                a: "{{loop.current}} {{loop.index}} {{loop.stats.failed}}"
+                b: "{{loop.total}} {{loop.iteration}}"
+                  # ^^^^^^^^^^^^^^ warning: WF507 `loop.count`
+                                 # ^^^^^^^^^^^^^^^^^^ warning: WF507
               max_iterations: 50
           - {name: sum, needs: [each], run: "{{each}} {{loop.succeeded}} {{loop.failed}} {{loop.output}}"}
         #- card.yaml
