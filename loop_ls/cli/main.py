@@ -19,6 +19,7 @@ COMMANDS = {
     "check": "say what is wrong with loop files",
     "fix": "apply the fixes that keep the meaning",
     "explain": "explain a rule, with a bad and a good example",
+    "schema": "print the JSON Schema of a file format",
     "run": "run a workflow or a loop and watch it",
     "runs": "list, show and control runs",
     "engine": "start, stop and question the engine",
