@@ -7,18 +7,23 @@ Answers are kept, and the next version of a graph takes over those that an edit 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import MethodType
+from weakref import WeakMethod
 
 #: So many answers of its own a version may pass on one by one; more become the common ground.
 FEW = 128
 
 
 class Closure:
-    """Reachability over `edges`. A node is in its own closure only if it lies on a circle."""
+    """Reachability over `edges`. A node is in its own closure only if it lies on a circle.
+
+    A method of the owner is held weakly: else owner and closure would hold one another, and with them
+    every version of a document until the garbage collector comes round."""
 
     __slots__ = ("_base", "_edges", "_known", "_touched")
 
     def __init__(self, edges: Callable[[int], tuple[int, ...]]) -> None:
-        self._edges = edges
+        self._edges = WeakMethod(edges) if isinstance(edges, MethodType) else lambda: edges
         self._known: dict[int, int] = {}
         self._base: dict[int, int] = {}  # answers of earlier versions
         self._touched = 0  # nodes that changed since: what reaches them is known no more
@@ -27,7 +32,9 @@ class Closure:
         """The set of nodes that can be reached from `node`."""
         known = self.known(node)
         if known is None:
-            _Search(self._edges, self.known, self._known).run(node)
+            edges = self._edges()
+            assert edges is not None, "a closure is asked by its owner"
+            _Search(edges, self.known, self._known).run(node)
             known = self._known[node]
         return known
 

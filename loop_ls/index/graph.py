@@ -24,7 +24,10 @@ __all__ = ["Graph", "Node", "cycles", "dependencies", "run_order"]
 class Graph:
     """Immutable; `replaced` gives the next version."""
 
-    __slots__ = ("_all", "_at", "_cycles", "_explicit", "_ids", "_loops", "_nodes", "_providers", "_read", "_readers")
+    __slots__ = (
+        *("_all", "_at", "_cycles", "_explicit", "_ids", "_loops", "_nodes", "_providers", "_read", "_readers"),
+        "__weakref__",
+    )
 
     def __init__(self, ids: tuple[int, ...], nodes: dict[int, Node], providers: Providers) -> None:
         self._ids, self._nodes, self._providers = ids, nodes, providers
