@@ -118,12 +118,12 @@ def test_values_that_are_fine(line: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "101", "2.5", '"5"', "true", "1e3", "-3", "ten"])
-def test_A002_iterations_out_of_range(value: str) -> None:
+def test_AB_002_iterations_out_of_range(value: str) -> None:
     assert found(f"name: a\npersona: b\nmaxIterations: {value}\n") == [("AL021", value)]
 
 
 @pytest.mark.parametrize("value", ["1", "100", "0x10"])
-def test_A003_iterations_in_range(value: str) -> None:
+def test_AB_003_iterations_in_range(value: str) -> None:
     assert found(f"name: a\npersona: b\nmaxIterations: {value}\n") == []
 
 
@@ -166,7 +166,7 @@ def test_a_provider_that_is_set_up() -> None:
 # -- type and value -------------------------------------------------------------------------------
 
 
-def test_A004_an_unknown_type_gets_its_nearest() -> None:
+def test_AB_004_an_unknown_type_gets_its_nearest() -> None:
     fixture = read_fixture(HEAD + "loopCriteria: {type: regexp, value: x}\n", PATH, head=False)
     [one] = findings_of(fixture)[PATH]
     assert (one.rule, "`regex`" in one.message) == ("AL005", True)
@@ -185,7 +185,7 @@ def test_a_value_that_is_missing() -> None:
     assert [rule for rule, _ in found(HEAD + "loopCriteria: {type: regex, pattern: x}\n")] == ["AL003"]
 
 
-def test_A009_a_value_that_nobody_looks_at() -> None:
+def test_AB_009_a_value_that_nobody_looks_at() -> None:
     assert criteria("manual", "yes") == [("AL020", "yes")]
     assert criteria("manual", "''") == []
 
@@ -199,12 +199,12 @@ def test_lengths() -> None:
 # -- patterns -------------------------------------------------------------------------------------
 
 
-def test_A005_a_pattern_that_does_not_compile() -> None:
+def test_AB_005_a_pattern_that_does_not_compile() -> None:
     assert pattern("(") == ["AL011"]
     assert pattern("(?<=a+)b") == ["AL011"]
 
 
-def test_A006_an_empty_pattern() -> None:
+def test_AB_006_an_empty_pattern() -> None:
     assert pattern("") == ["AL009"]
 
 
@@ -262,11 +262,11 @@ def test_an_empty_command() -> None:
         *("sh $(a)", "sh *.sh", "sh ~/a", "A=1 sh a", "sh a?.sh"),
     ],
 )
-def test_A007_what_only_a_shell_understands_is_told_once(text: str) -> None:
+def test_AB_007_what_only_a_shell_understands_is_told_once(text: str) -> None:
     assert command(text) == ["AL017"]
 
 
-def test_A008_quotes() -> None:
+def test_AB_008_quotes() -> None:
     assert command('sh -k "a or b"') == ["AL018"]
     assert command("sh -k 'a|b'") == ["AL018"]
     assert command('sh "$HOME"') == ["AL017", "AL018"]
