@@ -212,14 +212,14 @@ async def process(folder: Path) -> Figures:
     client = await connect(project, str(data))
     found: Figures = {"start to /health": time.perf_counter() - began}
     try:
-        engine = psutil.Process(client.handover.pid)
-        await asyncio.sleep(4)
-        before = sum(engine.cpu_times()[:2])
-        await asyncio.sleep(10)
-        found["idle, CPU of a core"] = (sum(engine.cpu_times()[:2]) - before) * 10
-        found["idle, memory"] = engine.memory_info().rss / 1e6
         found["fact to listener, p95"] = await latency(client, project)
         found["stop to end of the call, p95"] = await stopping(client, project)
+        engine = psutil.Process(client.handover.pid)
+        await asyncio.sleep(5)
+        before = sum(engine.cpu_times()[:2])
+        await asyncio.sleep(20)
+        found["idle, CPU of a core"] = (sum(engine.cpu_times()[:2]) - before) * 5
+        found["idle, memory"] = engine.memory_info().rss / 1e6
     finally:
         await client.engine_stop()
         await client.aclose()

@@ -82,8 +82,7 @@ class DbosOwner:
             }
         )
         _quiet()
-        with suppress(AttributeError):  # no setting exists for it; without this it only polls more often
-            made._registry.get_internal_queue()._polling_interval_sec = POLL
+        _calm(made)
         DBOS.launch()
 
     @property
@@ -122,6 +121,16 @@ class DbosOwner:
         from dbos import DBOS
 
         DBOS.destroy()
+
+
+def _calm(made: Any) -> None:
+    """Fewer looks into the database than once a second, where no setting exists for it: we use neither
+    delayed workflows nor its time limits, and recover by ourselves. Where this fails it looks more often."""
+    with suppress(ImportError, AttributeError):
+        from dbos import _workflow_commands
+
+        made._registry.get_internal_queue()._polling_interval_sec = POLL
+        _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = 12 * POLL
 
 
 def _quiet() -> None:
