@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
 import sys
 from collections.abc import Awaitable, Callable
@@ -65,6 +66,9 @@ def settled(work: Callable[[], Awaitable[int]]) -> int:
     async def main() -> int:
         return await work()
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a mark that a terminal cannot show must not end a command
+            stream.reconfigure(errors="replace")
     try:
         return asyncio.run(main())
     except EngineUnavailable as gone:

@@ -6,10 +6,12 @@ import argparse
 import asyncio
 import json
 import sys
-from typing import Any
+from dataclasses import dataclass
 
 from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled
 from loop_ls.cli.run_request import Wrong, wanted
+from loop_ls.client import EngineClient
+from loop_ls.report.cells import shown
 
 HELP = "run a workflow or a loop and watch it"
 
@@ -29,64 +31,78 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a run is started and shown. `agreed`: to the endpoints and programs it uses."""
+
+    as_json: bool = False
+    verbose: bool = False
+    detach: bool = False
+    agreed: bool = False
+
+    @property
+    def may_ask(self) -> bool:
+        return not self.as_json and sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def run(args: argparse.Namespace) -> int:
     try:
         asked = wanted(args)
     except Wrong as wrong:
         return refuse({"ok": False, "code": "bad_argument", "message": f"{wrong}."}, args.json)
-    return settled(lambda: start_and_watch(args, asked.root, asked.request))
+    manner = Manner(args.json, args.verbose, args.detach, args.yes)
+
+    async def work() -> int:
+        async with await engine_for(args, asked.root) as engine:
+            return await start_and_watch(engine, asked.request, manner)
+
+    return settled(work)
 
 
-async def start_and_watch(args: argparse.Namespace, root: Any, request: Answer) -> int:
+async def start_and_watch(engine: EngineClient, request: Answer, manner: Manner) -> int:
+    """One run from its start to its end; its exit status."""
     from loop_ls.cli.watch.watching import watch
 
-    async with await engine_for(args, root) as engine:
-        position = 0
-        if not args.detach:
-            status = await engine.engine_status()
-            if not status["ok"]:
-                return refuse(status, args.json)
-            position = int(status["engine"]["position"])
-        answer = await _start(engine, request, args)
-        if not answer["ok"]:
-            return refuse(answer, args.json)
-        if args.detach:
-            return _detached(answer, args.json)
-        return await watch(engine, str(answer["runId"]), position, as_json=args.json, verbose=args.verbose)
+    position = 0
+    if not manner.detach:
+        status = await engine.engine_status()
+        if not status["ok"]:
+            return refuse(status, manner.as_json)
+        position = int(status["engine"]["position"])
+    answer = await _start(engine, request, manner)
+    if not answer["ok"]:
+        return refuse(answer, manner.as_json)
+    if manner.detach:
+        return _detached(answer, manner.as_json)
+    return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose)
 
 
-async def _start(engine: Any, request: Answer, args: argparse.Namespace) -> Answer:
+async def _start(engine: EngineClient, request: Answer, manner: Manner) -> Answer:
     """Start; ask the person for what is missing, as long as there is one."""
     while True:
-        answer: Answer = await engine.start(request)
+        answer = await engine.start(request)
         match answer.get("code"):
-            case "consent_required" if "consent" not in request and await _agreed(answer, args):
+            case "consent_required" if "consent" not in request and await _agreed(answer, manner):
                 request = {**request, "consent": answer.get("digest")}
-            case "input_required" if _can_ask(args) and answer.get("names") and "input" not in request:
+            case "input_required" if manner.may_ask and answer.get("names") and "input" not in request:
                 given = await asyncio.to_thread(_ask_inputs, [str(name) for name in answer["names"]])
                 request = _with_inputs(request, given)
             case _:
                 return answer
 
 
-async def _agreed(answer: Answer, args: argparse.Namespace) -> bool:
-    if args.yes:
+async def _agreed(answer: Answer, manner: Manner) -> bool:
+    if manner.agreed:
         return True
-    if not _can_ask(args):
+    if not manner.may_ask:
         answer["hint"] = "Look at what it uses, then agree with `--yes`. " + str(answer.get("hint") or "")
         return False
-    from loop_ls.report.cells import shown
-
     print(shown(str(answer["message"])), file=sys.stderr)
     for kind in ("programs", "endpoints"):
         for one in answer.get(kind) or []:
             said = one if isinstance(one, str) else ", ".join(f"{k}: {v}" for k, v in one.items())
             print(f"  {kind[:-1]}: {shown(said)}", file=sys.stderr)
     return (await asyncio.to_thread(_line, "Go on? [y/N] ")).strip().lower() in ("y", "yes")
-
-
-def _can_ask(args: argparse.Namespace) -> bool:
-    return not args.json and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _ask_inputs(names: list[str]) -> dict[str, str]:

@@ -101,3 +101,18 @@ def test_without_runs_the_next_step_is_said(alone: Place) -> None:
     done = alone.call("runs")
     assert (done.returncode, done.stdout) == (0, "No runs yet. Start one: loop-ls run FILE\n")
     assert json.loads(alone.call("runs", "--json").stdout) == {"ok": True, "runs": []}
+
+
+def test_a_pipe_that_closes_early_is_no_fault(shared: Place, finished: str) -> None:
+    reading = shared.popen("runs", "events", finished, "--json")
+    assert reading.stdout and reading.stderr
+    reading.stdout.close()
+    said = reading.stderr.read()
+    reading.wait(60)
+    assert "Traceback" not in said and "BrokenPipe" not in said
+
+
+def test_a_terminal_without_unicode_shows_what_it_can(shared: Place, finished: str) -> None:
+    done = shared.call("runs", "show", finished, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "condition met" in done.stdout or "completed" in done.stdout

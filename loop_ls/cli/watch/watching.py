@@ -28,6 +28,7 @@ Answer = dict[str, Any]
 INTERRUPTED = 5
 #: After a stop the last facts come within this; the engine needs milliseconds.
 STOP_SECONDS = 10.0
+GONE = "the engine is gone; waiting for it to come back…"
 
 
 async def watch(
@@ -38,6 +39,7 @@ async def watch(
     stop = _Stop(engine, run_id)
     lost = _Lost(watched)
     with _screen(watched, lost, as_json) as picture, stop.on_interrupt():
+        lost.aloud = picture is None and not as_json
         ended = await _follow(engine, run_id, position, watched, picture, lost, stop, verbose, as_json)
     answer = await engine.status(run_id)
     if not answer["ok"]:
@@ -139,14 +141,17 @@ class _Lost:
 
     def __init__(self, watched: Watched) -> None:
         self._watched, self._there = watched, True
+        self.aloud = False  # there is no picture that shows it
 
     def tell(self, up: bool) -> None:
+        if self.aloud and up != self._there:
+            print("the engine is back" if up else GONE, file=sys.stderr, flush=True)
         self._there = up
 
     def hint(self) -> str:
         if self._watched.end is not None:
             return ""
-        return "Ctrl-C stops the run" if self._there else "the engine is gone; waiting for it to come back…"
+        return "Ctrl-C stops the run" if self._there else GONE
 
 
 class _Stop:
