@@ -26,7 +26,7 @@ from loop_ls.client.place import (
 )
 from loop_ls.client.session import EngineClient
 
-START_SECONDS = 20.0
+START_SECONDS = 30.0
 LOOK_SECONDS = 0.02
 #: An engine that was started because it was needed leaves after this long without listener and run.
 IDLE_SECONDS = 60.0
