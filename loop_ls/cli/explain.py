@@ -1,4 +1,4 @@
-"""`loop-ls explain`: the page of a rule, or the list of all rules."""
+"""`loop-ls explain`: the page of a rule, the list of all rules, or what a setting does."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import textwrap
 from collections.abc import Iterator
 
 from loop_ls.cli.check import CLEAN, refuse, write
+from loop_ls.formats.settings_page import settings_named, settings_page
 from loop_ls.formats.spelling import nearest
 from loop_ls.report.checked import WORDS
 from loop_ls.report.paint import Paint, wants_colour
 from loop_ls.rules.finding import Tier
+from loop_ls.rules.page_text import index_markdown, page_markdown
 from loop_ls.rules.registry import Rule, all_rules
 
 HELP = "explain a rule, with a bad and a good example"
@@ -19,31 +21,42 @@ WIDTH = 88
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code such as WF702, or a name")
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code such as WF702, a name, or `settings`")
     parser.add_argument("--list", action="store_true", help="list all rules")
+    parser.add_argument("--markdown", action="store_true", help="print the page as Markdown")
 
 
 def run(args: argparse.Namespace) -> int:
     rules = all_rules()
     paint = Paint(wants_colour(sys.stdout))
     if args.list:
-        write("".join(f"{line}\n" for line in listing(paint)))
+        write(index_markdown() if args.markdown else "".join(f"{line}\n" for line in listing(paint)))
         return CLEAN
     if args.rule is None:
         return refuse("name a rule, such as loop-ls explain WF702, or use --list")
     rule = find(args.rule)
+    if rule is None and (found := about_settings(args.rule)):
+        write(found)
+        return CLEAN
     if rule is None:
         names = [*rules, *(one.name for one in rules.values())]
         better = nearest(args.rule, names) or nearest(args.rule.upper(), names)
         hint = f"; did you mean {better}?" if better else "; --list names all of them"
         return refuse(f"there is no rule {args.rule}{hint}")
-    write("".join(f"{line}\n" for line in page(rule, paint)))
+    write(page_markdown(rule) if args.markdown else "".join(f"{line}\n" for line in page(rule, paint)))
     return CLEAN
 
 
 def find(word: str) -> Rule | None:
     rules = all_rules()
     return rules.get(word.upper()) or next((one for one in rules.values() if one.name == word.lower()), None)
+
+
+def about_settings(word: str) -> str:
+    """The page of all settings, or the lines about one; empty where there is no such setting."""
+    if word in ("settings", ".loop-ls.yaml"):
+        return settings_page()
+    return "".join(f"{line}\n" for line in settings_named(word))
 
 
 def listing(paint: Paint) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """The page of a rule as Markdown: what `pages/` holds, and what reports and editors show.
 
-`pages/<CODE>.md` is written from here (`python -m loop_ls.rules.page_text`), so that an editor can
-open the page of a finding as a file; a test keeps the files current.
+`pages/<CODE>.md` and the pages about settings and rules as a whole are written from here (`python -m
+loop_ls.rules.page_text`), so that an editor can open the page of a finding as a file; a test keeps
+the files current.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from loop_ls.formats.settings_page import settings_page
 from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.registry import Rule, all_rules
 
@@ -98,10 +100,25 @@ def _fenced(text: str) -> Iterator[str]:
     yield ticks
 
 
+def index_markdown() -> str:
+    """All rules in a table."""
+    rows = [
+        f"| [{rule.code}]({rule.code}.md) | {rule.name} | {remarks(rule)} | {rule.title.replace('|', chr(92) + '|')} |"
+        for rule in all_rules().values()
+    ]
+    return "\n".join(["# Rules", "", "| code | name | severity | about |", "|---|---|---|---|", *rows, ""])
+
+
+def all_pages() -> dict[str, str]:
+    """Every page by the name of its file."""
+    pages = {f"{rule.code}.md": page_markdown(rule) for rule in all_rules().values()}
+    return pages | {"rules.md": index_markdown(), "settings.md": settings_page()}
+
+
 def write_pages(folder: Path = PAGES) -> None:
     """Write every page, and remove those of rules that are gone."""
     folder.mkdir(exist_ok=True)
-    wanted = {f"{rule.code}.md": page_markdown(rule) for rule in all_rules().values()}
+    wanted = all_pages()
     for old in folder.glob("*.md"):
         if old.name not in wanted:
             old.unlink()
