@@ -15,6 +15,13 @@ ENCODINGS = ("utf-8", "utf-16", "utf-32")
 #: Characters that open completion: after a key, inside `{{`, in lists, after a quote, at a loop variable.
 COMPLETION_TRIGGERS = ("{", " ", ":", '"', "'", ".", "[", ",", "\n", "-")
 
+#: The legend of semantic tokens, as `features.tokens` has it; that is not imported at start (a test compares).
+TOKEN_TYPES = ("variable", "parameter", "property", "function", "keyword", "operator")
+TOKEN_MODIFIERS = ("declaration", "readonly", "deprecated")
+
+#: Renaming these may change what a reference means.
+RENAMED = ({"glob": "**/*.{yaml,yml}", "matches": "file"}, {"glob": "**/*", "matches": "folder"})
+
 
 @dataclass(frozen=True, slots=True)
 class ClientFacts:
@@ -25,6 +32,13 @@ class ClientFacts:
     pull_diagnostics: bool = False
     diagnostic_refresh: bool = False
     lens_refresh: bool = False
+    inlay_refresh: bool = False
+    token_refresh: bool = False
+    inlay_resolve: bool = False
+    prepares_rename: bool = False
+    confirms_edits: bool = False
+    renames_files: bool = False
+    fold_limit: int | None = None
     related_information: bool = False
     diagnostic_tags: bool = False
     code_description: bool = False
@@ -71,6 +85,13 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
         pull_diagnostics=isinstance(at("textDocument.diagnostic"), dict),
         diagnostic_refresh=said("workspace.diagnostics.refreshSupport"),
         lens_refresh=said("workspace.codeLens.refreshSupport"),
+        inlay_refresh=said("workspace.inlayHint.refreshSupport"),
+        token_refresh=said("workspace.semanticTokens.refreshSupport"),
+        inlay_resolve="tooltip" in _texts(at("textDocument.inlayHint.resolveSupport.properties")),
+        prepares_rename=said("textDocument.rename.prepareSupport"),
+        confirms_edits=isinstance(at("workspace.workspaceEdit.changeAnnotationSupport"), dict),
+        renames_files=said("workspace.fileOperations.willRename"),
+        fold_limit=_count(at("textDocument.foldingRange.rangeLimit")),
         related_information=said("textDocument.publishDiagnostics.relatedInformation"),
         diagnostic_tags=bool(at("textDocument.publishDiagnostics.tagSupport")),
         code_description=said("textDocument.publishDiagnostics.codeDescriptionSupport"),
@@ -104,6 +125,14 @@ def _suggest_command(info: Any, options: Any) -> str:
     return "editor.action.triggerSuggest" if "Visual Studio Code" in name or "code-server" in name else ""
 
 
+def _texts(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else []
+
+
+def _count(found: Any) -> int | None:
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
+
+
 def _encoding(offered: Any) -> str:
     """The first of the client's that we know; the protocol's default is utf-16."""
     if isinstance(offered, list):
@@ -123,6 +152,23 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
         "definitionProvider": True,
         "documentSymbolProvider": True,
         "codeLensProvider": {"resolveProvider": False},
+        "referencesProvider": True,
+        "documentHighlightProvider": True,
+        "renameProvider": {"prepareProvider": True} if client.prepares_rename else True,
+        "linkedEditingRangeProvider": True,
+        "workspaceSymbolProvider": True,
+        "documentLinkProvider": {"resolveProvider": False},
+        "foldingRangeProvider": True,
+        "selectionRangeProvider": True,
+        "callHierarchyProvider": True,
+        "inlayHintProvider": {"resolveProvider": client.inlay_resolve},
+        "semanticTokensProvider": {
+            "legend": {"tokenTypes": list(TOKEN_TYPES), "tokenModifiers": list(TOKEN_MODIFIERS)},
+            "full": {"delta": True},
+            "range": True,
+        },
+        "documentFormattingProvider": True,
+        "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n"},
         "codeActionProvider": {
             "codeActionKinds": ["quickfix", "source.fixAll"],
             "resolveProvider": client.action_resolve,
@@ -133,6 +179,9 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
         "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
         "experimental": {"loopLs": {"version": 1, "events": True, "virtualDocuments": False}},
     }
+    if client.renames_files:
+        filters = [{"scheme": "file", "pattern": pattern} for pattern in RENAMED]
+        capabilities["workspace"]["fileOperations"] = {"willRename": {"filters": filters}}
     if client.pull_diagnostics:
         capabilities["diagnosticProvider"] = {
             "identifier": "loop-ls",

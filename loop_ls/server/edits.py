@@ -11,22 +11,33 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def workspace_edit(server: LoopServer, edits: Edits) -> Json | None:
-    """None when a document that is to be edited is not known any more."""
+#: How edits that a person has to confirm are announced.
+_REVIEW = {"label": "The same word in prompts", "needsConfirmation": True}
+
+
+def workspace_edit(server: LoopServer, edits: Edits, review: Edits | None = None) -> Json | None:
+    """None when a document that is to be edited is not known any more. Edits under `review` are shown to
+    be confirmed one by one, by clients that can; others do not get them."""
+    review = review if review and server.client.document_changes and server.client.confirms_edits else {}
     session = server.session
     changes: list[tuple[str, int | None, list[Json]]] = []
-    for uri, parts in edits.items():
+    for uri in {**edits, **review}:
         places = session.places_of(uri)
         if places is None:
             return None
         opened = session.find(uri)
         version = None if opened is None else opened.document.version
-        written = [{"range": places.range(edit.span), "newText": edit.text} for edit in parts]
+        written = [{"range": places.range(edit.span), "newText": edit.text} for edit in edits.get(uri, ())]
+        written += [
+            {"range": places.range(edit.span), "newText": edit.text, "annotationId": "review"}
+            for edit in review.get(uri, ())
+        ]
         changes.append((session.spelled(uri), version, written))
     if not server.client.document_changes:
         return {"changes": {uri: written for uri, _, written in changes}}
-    return {
+    found: Json = {
         "documentChanges": [
             {"textDocument": {"uri": uri, "version": version}, "edits": written} for uri, version, written in changes
         ]
     }
+    return {**found, "changeAnnotations": {"review": _REVIEW}} if review else found

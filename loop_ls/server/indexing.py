@@ -85,6 +85,7 @@ class Indexing:
         self._server.publisher.publish_all()
         self._server.refresh.diagnostics()
         self._server.refresh.lenses()
+        self._server.refresh.inlays()
         self._task = None
         self.start()
 

@@ -30,6 +30,21 @@ class Refresh:
         if self._server.client.lens_refresh:
             self._later(types.WORKSPACE_CODE_LENS_REFRESH)
 
+    def inlays(self) -> None:
+        if self._server.client.inlay_refresh:
+            self._later(types.WORKSPACE_INLAY_HINT_REFRESH)
+
+    def tokens(self) -> None:
+        if self._server.client.token_refresh:
+            self._later(types.WORKSPACE_SEMANTIC_TOKENS_REFRESH)
+
+    def runs(self, begun_or_ended: bool = False) -> None:
+        """What shows runs: lenses and hints with each fact, colours only when one begins or ends."""
+        self.lenses()
+        self.inlays()
+        if begun_or_ended:
+            self.tokens()
+
     def diagnostics(self) -> None:
         """For a client that pulls them; others are told."""
         if self._server.client.diagnostic_refresh:

@@ -42,7 +42,7 @@ class RunShow:
         opened = self._server.session.open.get(record.key)
         if opened is not None:
             self._server.publisher.publish_runs(opened)
-            self._server.refresh.lenses()
+            self._server.refresh.runs(begun_or_ended=record.ended or record.last_seq <= 1)
 
     def lost(self, records: Iterable[RunRecord]) -> None:
         """The engine is gone and did not come back at once."""
@@ -51,7 +51,7 @@ class RunShow:
             self._server.protocol.notify(RUN, record.state)
             if progress := self._progress.pop(record.run_id, None):
                 progress.end("interrupted: the engine is gone")
-        self._server.refresh.lenses()
+        self._server.refresh.runs()
 
     def close(self) -> None:
         self._texts.close()

@@ -1,0 +1,85 @@
+"""What raw params ask for: the document, the place in it, and the rest of the workspace behind it.
+
+These requests are read as they come: structuring them costs more than answering them. What is missing
+or odd is an error of that one request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
+
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.server.places import Places
+from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.session import OpenDocument
+
+Json = dict[str, Any]
+#: Seconds that a request over files waits for the index.
+_INDEX_LIMIT = 10.0
+
+
+class RequestFailed(JsonRpcException):
+    """The request is right and cannot be done; the sentence is shown to whoever asked."""
+
+    CODE = -32803
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One document as it was when the request came."""
+
+    opened: OpenDocument
+    document: Document
+    places: Places
+
+    @property
+    def workspace(self) -> Workspace:
+        """As it is now: files may have been read meanwhile."""
+        return self.opened.folder.workspace
+
+    def place(self, params: Json) -> Position:
+        return self.position(params.get("position"))
+
+    def position(self, found: Any) -> Position:
+        try:
+            return self.places.read_position(found)
+        except ValueError as error:
+            raise JsonRpcInvalidParams(str(error)) from None
+
+    def range(self, params: Json) -> Span:
+        try:
+            return self.places.read_range(params.get("range"))
+        except ValueError as error:
+            raise JsonRpcInvalidParams(str(error)) from None
+
+
+def about(server: LoopServer, params: Json) -> Asked | None:
+    """None for a document that is not open or none of ours: another server answers for it."""
+    item = params.get("textDocument")
+    uri = item.get("uri") if isinstance(item, dict) else None
+    if not isinstance(uri, str):
+        raise JsonRpcInvalidParams("the request names no text document")
+    opened = server.session.find(uri)
+    if opened is None or opened.document.format is None:
+        return None
+    return Asked(opened, opened.document, server.session.places(opened.document))
+
+
+async def with_all_files(server: LoopServer, asked: Asked) -> bool:
+    """Wait until the files of the workspace are known; whether they are. Raises when the text changed
+    meanwhile, since the place that was asked for may have moved."""
+    if not asked.opened.folder.indexed:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(server.indexing.ready(), _INDEX_LIMIT)
+        if asked.opened.document is not asked.document:
+            raise JsonRpcContentModified("the text changed while the files of the workspace were read")
+    return asked.opened.folder.indexed
