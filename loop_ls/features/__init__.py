@@ -1,8 +1,8 @@
 """One LSP feature per module: pure functions `(workspace, document, place, ...) -> values`, no LSP types.
 
 Writing: completion.complete/.describe, actions.actions/.fix_all, rename.prepare/.rename, linked.linked,
-formatting.formatting, on_type.on_type, moving.moved. Reading: hover.hover, definition.definition, references.references,
-highlight.highlight, links.links, symbols.symbols, workspace_symbols.workspace_symbols, call_hierarchy,
+formatting.formatting, on_type.on_type, moving.moved. Reading: hover.hover, definition.definition,
+references.references, highlight.highlight, links.links, symbols.symbols, workspace_symbols.workspace_symbols, call_hierarchy,
 folding.folds, selection.selection, inlays.inlays, tokens.tokens, lenses.lenses. Runs are seen as plain
 values (run_view.run_view, run_findings.run_findings); nothing in this room starts or waits for anything.
 """
