@@ -69,7 +69,8 @@ def _of_elements(old: Document, new: Document, gone: Sequence[Element], come: Se
     found.update(_of_names(old, new, gone, come))
     found.update(("mentions", name) for name in _mentioned_otherwise(gone, come))
     found.update(("mentions", name.rpartition(".")[0]) for name in _mentioned_otherwise(gone, come) if "." in name)
-    found.update(("users", name) for name in chain.from_iterable(element.mentioned for element in (*gone, *come)))
+    touched = [element.mentioned for element in (*gone, *come)]
+    found.update(("users", name) for name in new.parameters if any(name in names for names in touched))
     same_graph = old.graph is new.graph
     if not same_graph or [one.loop_mode for one in gone] != [one.loop_mode for one in come]:
         found.add(topics.GRAPH)
@@ -84,11 +85,18 @@ def _of_names(old: Document, new: Document, gone: Sequence[Element], come: Seque
     names = dict.fromkeys(one.name for element in (*gone, *come) for one in definitions(element))
     for name in names:
         yield "place", name
+    if len(gone) == len(come) == 1 and _meanings(gone[0]) == _meanings(come[0]):
+        return
+    for name in names:
         before, after = old.names.get(name, ()), new.names.get(name, ())
         if [_meaning(one.element, one.kind) for one in before] != [_meaning(one.element, one.kind) for one in after]:
             yield "name", name
         if bool(before) != bool(after) or [one.kind for one in before] != [one.kind for one in after]:
             yield topics.NAMES
+
+
+def _meanings(element: Element) -> list[tuple[object, ...]]:
+    return [(one.name, *_meaning(element, one.kind)) for one in definitions(element)]
 
 
 def _meaning(element: Element, kind: str) -> tuple[object, ...]:

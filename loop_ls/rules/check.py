@@ -8,6 +8,7 @@ one, it runs the rules again that looked at something different.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from loop_ls.index.document import Document
@@ -40,6 +41,7 @@ class Checker:
         self._wholes: WholeFiles | None = None
         self._summaries = Summaries()
         self._neighbours: Neighbours | None = None
+        self._last: World | None = None
         self._errors: dict[str, tuple[Workspace, Document, int]] = {}
 
     def findings(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
@@ -112,7 +114,10 @@ class Checker:
     def _world(self, workspace: Workspace, document: Document) -> World:
         if self._neighbours is None or self._neighbours.workspace is not workspace:
             self._neighbours = Neighbours(workspace, self._summaries)
-        return World(document, self._neighbours, lambda key: self._errors_of(workspace, key))
+            self._last = None
+        if self._last is None or self._last.document is not document:
+            self._last = World(document, self._neighbours, partial(self._errors_of, workspace), document.names)
+        return self._last
 
     # -- findings ---------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from loop_ls.formats.variables import producers
 from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, Stray, Use
 from loop_ls.index.head import Top
+from loop_ls.index.names import NameTable
 from loop_ls.index.pieces import Facts
 from loop_ls.index.reading import strays_of
 from loop_ls.index.uris import folder_of, stem_of
@@ -38,6 +39,7 @@ class World:
     document: Document
     neighbours: Neighbours
     errors_of: Callable[[str], int]
+    names: NameTable
     near: dict[str, str | None] = field(default_factory=dict)
     readers: tuple[int, ...] | None = None
 
@@ -58,8 +60,11 @@ class Known(NamedTuple):
 
 
 def known(world: World, name: str) -> Known | None:
-    found = world.document.names.get(name)
-    return None if not found else _known(found[0], len(found))
+    names = world.names
+    if name not in names:
+        return None
+    found = names[name]
+    return _known(found[0], len(found))
 
 
 def _known(definition: Definition, times: int) -> Known:
@@ -71,23 +76,23 @@ def _known(definition: Definition, times: int) -> Known:
 
 
 def places(world: World, name: str) -> tuple[Definition, ...]:
-    return world.document.names.get(name, ())
+    return world.names.get(name, ())
 
 
 def near_name(world: World, name: str) -> str | None:
     found = near_variable(world, name)
     if found is None or _is_element(world, found):
         return found
-    return nearest(name, (known for known in world.document.names if _is_element(world, known)))
+    return nearest(name, (known for known in world.names if _is_element(world, known)))
 
 
 def _is_element(world: World, name: str) -> bool:
-    return any(one.kind != "accumulate" for one in world.document.names.get(name, ()))
+    return any(one.kind != "accumulate" for one in world.names.get(name, ()))
 
 
 def near_variable(world: World, name: str) -> str | None:
     if name not in world.near:
-        world.near[name] = nearest(name, ("input", *world.document.names))
+        world.near[name] = nearest(name, ("input", *world.names))
     return world.near[name]
 
 

@@ -48,7 +48,9 @@ class Unit:
         self.take(tuple(self.work(self.view)))
 
     def take(self, found: Found) -> None:
-        self.found, self.placed = tuple(one for one in found if not _is_broken_text(*one)), None
+        if found:
+            found = tuple(one for one in found if not _is_broken_text(*one))
+        self.found, self.placed = found, None
         self.has_empties = any(check.rule.code == EMPTY for check, _ in found)
 
 

@@ -160,8 +160,8 @@ def test_WF417_and_WF416_speak_of_what_nobody_reads() -> None:
     check_findings(
         """
         loops:
-          - {name: first, workflow: draft, max_iterations: 3, until: "The reply contains READY", accumulate: all}
-                                                                                                           # ^^^ hint: WF416
+          - {name: first, accumulate: all, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+                                    # ^^^ hint: WF416
           - {name: second, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
                  # ^^^^^^ hint: WF417
         steps:
