@@ -11,27 +11,23 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 CANCEL = "$/cancelRequest"
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
+class Malformed(NamedTuple):
     """A body that is no JSON message, with the reason."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
+class Cancelled(NamedTuple):
     """A request that was taken back before it was looked at."""
 
     id: str | int
 
 
-@dataclass(frozen=True, slots=True)
 class EndOfInput:
     """The client closed its end."""
 

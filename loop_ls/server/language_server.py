@@ -23,6 +23,7 @@ from loop_ls.server.inbox import Inbox
 from loop_ls.server.protocol import LoopProtocol
 from loop_ls.server.publisher import Publisher
 from loop_ls.server.refresh import Refresh
+from loop_ls.server.rehearsal import rehearse
 from loop_ls.server.reports import Reports
 from loop_ls.server.routes import LATE, register, register_late
 from loop_ls.server.session import Session
@@ -73,6 +74,8 @@ class LoopServer(LanguageServer):
     def initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         self.client = client_facts(params)
         self.session.begin(params, self.client)
+        # While the client reads the answer: load what its first document needs.
+        asyncio.get_running_loop().call_soon(rehearse)
         return {
             "capabilities": server_capabilities(self.client, COMMANDS),
             "serverInfo": {"name": self.name, "version": self.version},
