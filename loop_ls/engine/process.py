@@ -26,6 +26,7 @@ from loop_ls.engine.providers.secrets import redact
 from loop_ls.engine.service import Engine
 
 WORKING = frozenset({"queued", "running", "stopping"})
+WARM_AFTER = 1.0
 #: Who starts runs to watch them; what comes by HTTP alone is nobody's window.
 WATCHERS = frozenset({"editor", "cli"})
 
@@ -61,7 +62,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         await listening.start(application(engine, facts, presence, leave))
         folder.hand_over(Handover(port, token, os.getpid()))
         presence.start()
-        warming = asyncio.create_task(providers.warm())
+        warming = asyncio.create_task(_warm(providers))
         await leaving.wait()
         warming.cancel()
     finally:
@@ -70,6 +71,12 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         await engine.close()
         await listening.stop()
         await providers.aclose()
+
+
+async def _warm(providers: Providers) -> None:
+    """Not at once: whoever started the engine waits for its first answer."""
+    await asyncio.sleep(WARM_AFTER)
+    await providers.warm()
 
 
 def _presence(engine: Engine, options: Options, leave: Callable[[], None]) -> Presence:
