@@ -1,0 +1,178 @@
+"""What a run may cost before it is started: model calls at least and at most, money where it is known.
+
+Calls are those of `index.calls` (spec 4.5): retries aside, which are told in words. Money needs a price of
+every model that may be asked; how long prompts and answers get is assumed, and the reasons say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from loop_ls.features.words import count
+from loop_ls.formats.providers import PROVIDERS
+from loop_ls.formats.target import Target
+from loop_ls.index.calls import Calls, element_calls
+from loop_ls.index.document import Document
+from loop_ls.index.effective import effective
+from loop_ls.index.element import Element
+from loop_ls.index.workspace import Workspace
+
+#: Tokens that a call is taken to send, and to get back where `max_tokens` does not say.
+TOKENS_IN, TOKENS_OUT = 2_000, 1_000
+_MILLION = 1_000_000
+
+#: US dollars for a million tokens sent and answered; None where nobody knows.
+Price = tuple[float, float] | None
+PriceOf = Callable[[Target], Price]
+
+
+class Dollars(NamedTuple):
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`calls.most` is None where nothing bounds it; `why` are sentences, the important ones first."""
+
+    calls: Calls
+    usd: Dollars | None
+    why: str
+
+
+def estimate(
+    workspace: Workspace, document: Document, element: Element | None = None, price: PriceOf | None = None
+) -> Estimate:
+    """Of a whole workflow, or of a step or loop with what it depends on."""
+    chosen = run_with(document, element)
+    calls = Calls(0, 0)
+    asked = _Asked(workspace)
+    for one in chosen:
+        calls = calls.plus(element_calls(workspace, document, one))
+        asked.take(document, one)
+    usd, said = _money(asked, calls, price or price_of(workspace))
+    return Estimate(calls, usd, " ".join((*_reasons(workspace, document, chosen), *said)))
+
+
+def run_with(document: Document, element: Element | None) -> tuple[Element, ...]:
+    """The elements that a run of this target runs: all, or what it depends on and itself (protocol 2)."""
+    if element is None:
+        return tuple(document.elements)
+    own = document.position(element)
+    wanted = sorted({*document.graph.dependencies(own), own})
+    return tuple(document.elements[index] for index in wanted)
+
+
+def price_of(workspace: Workspace) -> PriceOf:
+    """Prices of the settings; models on this machine cost nothing."""
+    raw = workspace.settings.raw.get("providers")
+
+    def price(target: Target) -> Price:
+        own = raw.get(target.provider) if isinstance(raw, dict) else None
+        said = own.get("price") if isinstance(own, dict) else None
+        if isinstance(said, dict):
+            sent, got = said.get("input", 0), said.get("output", 0)
+            return (float(sent), float(got)) if _numbers(sent, got) else None
+        if isinstance(own, dict) and own.get("kind") in ("local", "scripted"):
+            return 0.0, 0.0
+        known = PROVIDERS.get(target.provider)
+        return (0.0, 0.0) if known is not None and known.local else None
+
+    return price
+
+
+def _numbers(*values: object) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+# -- why ------------------------------------------------------------------------------------------
+
+
+def _reasons(workspace: Workspace, document: Document, chosen: tuple[Element, ...]) -> Iterator[str]:
+    for one in chosen:
+        found = element_calls(workspace, document, one)
+        name = one.name or "an element without name"
+        if found.most is None:
+            yield f"`{name}` has no largest number of calls{_unbounded(workspace, document, one)}."
+        elif one.loop is not None and one.loop_mode is not None:
+            limit = one.loop.integer("max_iterations")
+            what = "item" if one.loop_mode == "iterate" else "iteration"
+            judged = ", the judge included" if one.loop_mode == "refine" else ""
+            yield f"`{name}`: at most {count(limit or 0, what)}, together {count(found.most, 'call')}{judged}."
+        elif found.most > 1:
+            yield f"`{name}`: at most {count(found.most, 'call')}."
+    retried = [one for one in chosen if effective(document, one).on_failure.value == "retry"]
+    if retried:
+        tries = max(effective(document, one).max_retries.value for one in retried)
+        yield f"Failures may repeat {_names(retried)}, up to {count(tries, 'time')} each; those calls are not counted."
+
+
+def _unbounded(workspace: Workspace, document: Document, element: Element) -> str:
+    if element.loop is not None and not element.loop.has("max_iterations"):
+        return ": it has no `max_iterations`"
+    if element.reference is not None and workspace.callee(document, element.reference) is None:
+        return f": there is no workflow `{element.reference.text}`"
+    return ": workflows that it calls may call it again, or lack a limit"
+
+
+def _names(elements: list[Element]) -> str:
+    names = [f"`{one.name}`" for one in elements[:3]]
+    return ", ".join(names) + (" and others" if len(elements) > 3 else "")
+
+
+# -- who is asked ---------------------------------------------------------------------------------
+
+
+class _Asked:
+    """Every model that a run may ask, and the longest answer that one may give."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.targets: dict[Target, None] = {}
+        self.longest: int | None = 0
+        self.unnamed = False
+        self._seen: set[str] = set()
+
+    def take(self, document: Document, element: Element) -> None:
+        given = effective(document, element)
+        if element.mode != "template" and (element.loop is None or element.loop_mode == "refine"):
+            own = [
+                one for block in element.block.walk() for one in _written(block.text("provider"), block.text("model"))
+            ]
+            self.targets |= dict.fromkeys([*given.models.chain, *own])
+            self.unnamed |= not given.models.chain and not own
+            tokens = given.max_tokens.value
+            self.longest = None if tokens is None or self.longest is None else max(self.longest, tokens)
+        callee = self._workspace.callee(document, element.reference)
+        if callee is not None and callee.uri not in self._seen:
+            self._seen.add(callee.uri)
+            for one in callee.elements:
+                self.take(callee, one)
+
+
+def _written(provider: str | None, model: str | None) -> tuple[Target, ...]:
+    return (Target(provider, model),) if provider and model else ()
+
+
+def _money(asked: _Asked, calls: Calls, price: PriceOf) -> tuple[Dollars | None, tuple[str, ...]]:
+    """From the cheapest model for the fewest calls to the dearest for the most."""
+    if calls.most == 0:
+        return Dollars(0.0, 0.0), ("No model is called.",)
+    if asked.unnamed:
+        return None, ("Some calls name no provider and model, so their price is not known.",)
+    prices = {target: price(target) for target in asked.targets}
+    unknown = [target for target, found in prices.items() if found is None]
+    if unknown:
+        names = ", ".join(f"`{one.provider}` `{one.model}`" for one in unknown[:3])
+        return None, (f"No price is known of {names}: `providers.<name>.price` in `.loop-ls.yaml` gives one.",)
+    known = [found for found in prices.values() if found is not None]
+    costs = [(sent * TOKENS_IN + got * (asked.longest or TOKENS_OUT)) / _MILLION for sent, got in known]
+    if max(costs, default=0.0) == 0:
+        return Dollars(0.0, 0.0), ("All models run on this machine, so nothing is paid.",)
+    if calls.most is None:
+        return None, ()
+    answer = "as long as `max_tokens` allows" if asked.longest else f"{TOKENS_OUT} tokens long"
+    said = f"A call is taken to send {TOKENS_IN} tokens, and its answer to be {answer}."
+    return Dollars(min(costs) * calls.least, max(costs) * calls.most), (said,)
