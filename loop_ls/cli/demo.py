@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
-from loop_ls.cli.at_engine import add_place, root_of, settled
+from loop_ls.cli.at_engine import add_place, engine_for, root_of, settled
 
 HELP = "two loops to watch: no key, no network"
 
@@ -83,7 +83,7 @@ def _missing() -> str:
 
 def _watch(args: argparse.Namespace, path: Path, wish: str) -> int:
     """Run in the engine of the current folder, so that `loop-ls runs` shows it here."""
-    from loop_ls.cli.run import start_and_watch
+    from loop_ls.cli.run import Manner, start_and_watch
 
     here = root_of(args.root)
     request = {
@@ -95,5 +95,9 @@ def _watch(args: argparse.Namespace, path: Path, wish: str) -> int:
         "detach": False,
         "mock": False,
     }
-    words = argparse.Namespace(**vars(args), detach=False, json=False, verbose=False, yes=True)
-    return settled(lambda: start_and_watch(words, here, request))
+
+    async def work() -> int:
+        async with await engine_for(args, here) as engine:
+            return await start_and_watch(engine, request, Manner(agreed=True))
+
+    return settled(work)
