@@ -132,4 +132,5 @@ def check(chosen: Chosen) -> Checked:
 
 
 def checked_file(chosen: Chosen, document: Document, found: tuple[Finding, ...]) -> CheckedFile:
-    return CheckedFile(chosen.shown(document.path), document.text.lines, found, lambda fix: fix.edits(document))
+    lines = document.text.lines if document.fault is None else ()  # those of a faulty file are not its own
+    return CheckedFile(chosen.shown(document.path), lines, found, lambda fix: fix.edits(document))

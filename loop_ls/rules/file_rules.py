@@ -12,6 +12,9 @@ from loop_ls.rules.site import LINE_1, Draft, Site, Spot, draft, value_span
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 
+#: Faults that every further line repeats.
+_ALL_ALIKE = ("tab", "indentation")
+
 #: Faults of a whole document that hide what stands below them.
 _ENDS = ("second-document", "directive")
 
@@ -32,8 +35,16 @@ def syntax(site: Site) -> Iterator[Draft]:
           - name: greet
             run: "Greet {{input}}"
     """
+    told: set[str] = set()
     for fault in site.piece.faults:
-        yield site.found(fault.span, fault.message)
+        if fault.code in told or (told and fault.code == "indentation"):
+            continue  # what follows from the first slip
+        if fault.code in _ALL_ALIKE:
+            told.add(fault.code)
+        else:
+            told.add("")
+        once = fault.code if fault.code == "tab" else ""
+        yield site.found(fault.span, fault.message)._replace(once=once)
 
 
 @also("WF001", on=("document", "root"))

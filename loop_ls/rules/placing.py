@@ -31,16 +31,20 @@ class Placing:
         """All findings of these units, by place and rule."""
         found: list[Placed] = []
         empties: list[Placed] = []
+        once: dict[str, list[Placed]] = {}
         for unit in units:
             placed = unit.placed
             if placed is None or placed[0] != self._epoch:
                 placed = unit.placed = (self._epoch, self._place(unit))
             if broken or unit.has_empties:
-                for (check, _), one in zip(unit.found, placed[1], strict=True):
-                    if not (broken and check.missing):
+                for (check, draft), one in zip(unit.found, placed[1], strict=True):
+                    if draft.once:
+                        once.setdefault(draft.once, []).append(one)
+                    elif not (broken and check.missing):
                         (empties if check.rule.code == EMPTY else found).append(one)
             else:
                 found += placed[1]
+        found += [min(alike, key=_FIRST) for alike in once.values()]
         if empties:
             marked = {one[0][:2] for one in found}
             found += [one for one in empties if one[0][:2] not in marked]

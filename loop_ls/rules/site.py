@@ -34,7 +34,10 @@ LineOf = Callable[[Spot], int]
 
 
 class Draft(NamedTuple):
-    """A finding before its piece has a place. A message that names lines is a function of `LineOf`."""
+    """A finding before its piece has a place. A message that names lines is a function of `LineOf`.
+
+    Of findings with the same `once` a file gets the first only.
+    """
 
     spot: Spot
     message: str | Callable[[LineOf], str]
@@ -42,6 +45,7 @@ class Draft(NamedTuple):
     related: tuple[tuple[Spot, str], ...] = ()
     fixes: tuple[Fix, ...] = ()
     tags: frozenset[str] = frozenset()
+    once: str = ""
 
 
 def draft(

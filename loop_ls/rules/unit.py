@@ -54,13 +54,19 @@ class Unit:
         self.has_empties = any(check.rule.code == EMPTY for check, _ in found)
 
 
+#: Faults behind which keys may have ended up where they do not belong.
+_MISPLACED = ("tab", "indentation", "unexpected-text", "missing-space")
+
+
 def _is_broken_text(check: Check, draft: Draft) -> bool:
     """Whether a finding is about words that could not be read anyway: one fault gives one finding."""
     piece = draft.spot.piece
     if piece is None or not piece.faults or check.rule.code[2:] == "001":
         return False
     start, end = draft.spot.span
-    return any(fault.span.start <= end and start <= fault.span.end for fault in piece.faults)
+    return any(
+        fault.span.start <= end and (start <= fault.span.end or fault.code in _MISPLACED) for fault in piece.faults
+    )
 
 
 #: Rules of whole pieces have no block to look at.

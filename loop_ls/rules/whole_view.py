@@ -17,9 +17,10 @@ from loop_ls.formats.parts import Parts
 from loop_ls.formats.placed import KINDS, begin_of, first_fault
 from loop_ls.formats.role_loop_flaws import role_loop_flaws
 from loop_ls.formats.role_loop_parts import RoleLoopParts
-from loop_ls.formats.roles import Role, known_roles
+from loop_ls.formats.roles import Role
 from loop_ls.formats.settings import Settings
 from loop_ls.index.document import Document
+from loop_ls.index.whole import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import Fix
 from loop_ls.rules.site import Draft, Spot, node_span
@@ -54,8 +55,7 @@ class WholeView:
     @cached_property
     def roles(self) -> dict[str, Role]:
         """The roles that exist: built-in ones and those of the project."""
-        configured = self.settings.raw.get("roles")
-        return known_roles(configured if isinstance(configured, dict) else None)
+        return roles_of(self.settings)
 
     @cached_property
     def _flaws(self) -> dict[str, list[Placed]]:

@@ -245,6 +245,12 @@ def test_any_bytes_give_findings_and_no_fault(flows: Path, check: Any, data: byt
         assert rule in found.rules
 
 
+def test_a_byte_that_is_not_utf_8_is_told_where_it_stands(flows: Path, check: Any) -> None:
+    (flows / "odd.yaml").write_bytes(b"$schema: workflow/v2.0\nname: caf\xe9 x\n")
+    (one,) = check("--format", "json", "odd.yaml").data["findings"]
+    assert (one["rule"], one["line"], one["column"]) == ("WF001", 2, 10)
+
+
 def test_a_file_of_50_MB_is_told_and_not_read(flows: Path, check: Any) -> None:
     (flows / "huge.yaml").write_bytes(b"$schema: workflow/v2.0\nname: huge\n" + b"# x\n" * 13_000_000)
     found = check("--format", "json", "huge.yaml")

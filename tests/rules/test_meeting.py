@@ -18,6 +18,27 @@ def test_a_broken_file_is_not_told_what_is_missing() -> None:
     """)
 
 
+def test_a_slip_in_the_indentation_is_told_once_and_nothing_follows_from_it() -> None:
+    check_findings("""
+        execution:
+          provider: ollama
+          model: llama3.2
+
+         steps:
+        ^ error: WF001
+          - name: a
+            run: "Greet {{input}}"
+    """)
+    check_findings("""
+        steps:
+        \t- name: a
+        ^ error: WF001
+        \t  run: "Greet {{input}}"
+        \t- name: b
+        \t  run: "Greet {{a}}"
+    """)
+
+
 def test_of_a_repeated_key_the_first_counts() -> None:
     check_findings("""
         steps:
