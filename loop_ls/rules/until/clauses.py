@@ -29,8 +29,8 @@ COMPARISONS = group("above below under over within between beyond at exceeding >
 
 _DEPENDENT = group("how what why which that who whom whose when where whether if because since as while so")
 _DETERMINERS = group("a an the another some any every each all both its their his her this that these those one")
+_ARTICLES = group("a an the its their his her my your our")
 _NONE = group("no zero without")
-_AUXILIARY_START = group("there")
 
 
 def says_something(side: Sequence[Word]) -> bool:
@@ -46,7 +46,7 @@ def stands_alone(side: Sequence[Word], before: Sequence[Word]) -> bool:
     if verb is not None:
         return verb > 0  # "and has docs": the subject is that of the first half
     if side[0].plain in _NONE:
-        return not _says_none(before)
+        return len(side) > 1 and not _says_none(before)
     return _is_bare_predicate(side, before)
 
 
@@ -55,6 +55,8 @@ def first_verb(side: Sequence[Word]) -> int | None:
     for place, word in enumerate(side):
         if word.plain in _DEPENDENT and place > 0:
             return None
+        if place > 0 and side[place - 1].plain in _ARTICLES:
+            continue  # "a list", "the answer": a noun
         if word.plain in VERBS or (place > 0 and is_comparison(word)):
             return place
     return None

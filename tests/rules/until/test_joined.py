@@ -32,6 +32,7 @@ def test_C4_several_checks(condition: str) -> None:
         "All tests pass and no warnings",
         "All tests pass and coverage above 80%",
         "Tests pass or the limit is reached",
+        "At least 3 sources are cited and each has a date",
         "The output says PASS and there are no open questions",
     ],
 )
@@ -58,6 +59,8 @@ def test_C4_two_clauses(condition: str) -> None:
         "The summary lists each risk and the person who owns it",
         "The reply says PASS and lists no failing test",
         "The command is fine",
+        "Contains a title, a summary and a list of sources",
+        "The answer is yes or no",
         "",
         "and",
         "AND",
