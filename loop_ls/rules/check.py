@@ -42,7 +42,7 @@ class Checker:
         self._summaries = Summaries()
         self._neighbours: Neighbours | None = None
         self._last: World | None = None
-        self._errors: dict[str, tuple[Workspace, Document, int]] = {}
+        self._errors: dict[str, int] = {}  # of the workspace that `_neighbours` belong to
 
     def findings(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
         """Every finding of a document, by place and rule."""
@@ -115,6 +115,7 @@ class Checker:
         if self._neighbours is None or self._neighbours.workspace is not workspace:
             self._neighbours = Neighbours(workspace, self._summaries)
             self._last = None
+            self._errors.clear()
         if self._last is None or self._last.document is not document:
             self._last = World(document, self._neighbours, partial(self._errors_of, workspace), document.names)
         return self._last
@@ -126,18 +127,18 @@ class Checker:
         return 0 if document is None else self._count(workspace, document)
 
     def _count(self, workspace: Workspace, document: Document) -> int:
-        """The errors of a workflow, counted once for each pair of versions."""
-        known = self._errors.get(document.uri)
-        if known is not None and known[0] is workspace and known[1] is document:
-            return known[2]
+        """The errors of a workflow in this workspace, counted once."""
+        self._world(workspace, document)
+        if document.uri not in self._errors:
+            self._errors[document.uri] = self._counted(workspace, document)
+        return self._errors[document.uri]
+
+    def _counted(self, workspace: Workspace, document: Document) -> int:
         if document.fault is not None:
-            count = 1
-        else:
-            session = self._updated(workspace, document)
-            found = () if session is None else session.findings(late=False)
-            count = sum(one.severity is Severity.ERROR and one.rule not in _NOT_ITS_OWN for one in found)
-        self._errors[document.uri] = (workspace, document, count)
-        return count
+            return 1
+        session = self._updated(workspace, document)
+        found = () if session is None else session.findings(late=False)
+        return sum(one.severity is Severity.ERROR and one.rule not in _NOT_ITS_OWN for one in found)
 
 
 def _place(document: Document) -> str | None:

@@ -54,12 +54,15 @@ class Session:
         self._piece = self._element = 0  # where the last edit was
         #: what `findings` answered last, for as long as nothing changes in it
         self._answer: tuple[Finding, ...] | None = None
+        #: what has been run for this version already
+        self._fresh: set[Unit] = set()
 
     def update(self, world: World, workspace: Workspace) -> None:
         """Bring every unit but the late ones to this version of the document and its workspace."""
         document, old = world.document, self.document
         outside = self.workspace is None or _outside_changed(self.workspace, workspace, document.uri)
         self.document, self.workspace = document, workspace
+        self._fresh.clear()
         if old is document:
             if outside:
                 self._ask_again(world, {OUTSIDE})
@@ -169,7 +172,7 @@ class Session:
         readers = self._readers
         suspects = {unit for topic in topics if topic in readers for unit in readers[topic]}
         for unit in suspects:
-            if unit.view is None or unit.view.world is world:
+            if unit.view is None or unit in self._fresh:
                 continue
             if unit in self._late:
                 self._stale_late.add(unit)
@@ -180,6 +183,7 @@ class Session:
         self._silence(unit)
         before = unit.view.topics if unit.view is not None else set()
         unit.run(world)
+        self._fresh.add(unit)
         if not self._remembers:
             self._kept(unit)
             return

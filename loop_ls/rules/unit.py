@@ -46,6 +46,7 @@ class Unit:
         assert self.work is not None
         self.view = View(world)
         self.take(tuple(self.work(self.view)))
+        self.view.leave()
 
     def take(self, found: Found) -> None:
         if found:

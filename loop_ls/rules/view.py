@@ -49,7 +49,7 @@ class View:
     __slots__ = ("_answers", "topics", "world")
 
     def __init__(self, world: World) -> None:
-        self.world = world
+        self.world: World | None = world
         self._answers: dict[tuple[Any, ...], tuple[Topic, Any]] = {}
         self.topics: set[Topic] = set()
 
@@ -59,11 +59,16 @@ class View:
             key[0](world, *key[1:]) == answer for key, (topic, answer) in self._answers.items() if topic in topics
         )
 
+    def leave(self) -> None:
+        """Let go of the world: its document is an old version soon."""
+        self.world = None
+
     def _ask(self, topic: Topic, question: Callable[..., A], *about: Any) -> A:
         key = (question, *about)
         known = self._answers.get(key)
         if known is not None:
             return cast(A, known[1])
+        assert self.world is not None, "a rule asks only while it runs"
         answer = question(self.world, *about)
         self._answers[key] = (topic, answer)
         self.topics.add(topic)
