@@ -4,6 +4,6 @@ Writing: completion.complete/.describe, actions.actions/.fix_all, rename.prepare
 formatting.formatting, on_type.on_type, moving.moved. Reading: hover.hover, definition.definition,
 references.references, highlight.highlight, links.links, symbols.symbols, folding.folds, selection.selection,
 workspace_symbols.workspace_symbols, call_hierarchy, inlays.inlays, tokens.tokens, lenses.lenses. Before a run:
-estimate.estimate, preview.preview. Runs are seen as plain values (run_view.run_view,
+estimate.estimate, preview.previews. Runs are seen as plain values (run_view.run_view,
 run_findings.run_findings); nothing in this room starts or waits for anything.
 """

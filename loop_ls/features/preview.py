@@ -32,7 +32,8 @@ class Preview(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a start gives: the input (None: nobody said), arguments by name, values of `loop.*`."""
+    """What a start gives: the input (None: nobody said), arguments by name; values of `loop.*` where another
+    iteration than the first is meant."""
 
     input: str | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -43,7 +44,7 @@ def previews(
     workspace: Workspace, document: Document, element: Element | None = None, given: Given | None = None
 ) -> tuple[Preview, ...]:
     """Of one element, or of all, in the order in which they run; called workflows included."""
-    chosen = [document.elements[number] for number in document.graph.order] if element is None else [element]
+    chosen = [document.elements[number] for number in document.graph.order()] if element is None else [element]
     found = (one for each in chosen for one in _element(workspace, document, each, given or Given(), (), ()))
     return tuple(found)
 
@@ -70,8 +71,9 @@ def _element(
     callee = workspace.callee(document, element.reference)
     if callee is None or callee.uri in callers or len(callers) >= DEPTH:
         return
-    inside = Given(arguments.get("input", ""), arguments, _first_values(element))
-    for number in callee.graph.order:
+    loop = {**_first_values(element), **(given.loop if not path else {})}
+    inside = Given(arguments.get("input", ""), arguments, loop)
+    for number in callee.graph.order():
         yield from _element(workspace, callee, callee.elements[number], inside, own, (*callers, document.uri))
 
 
@@ -110,9 +112,8 @@ def _known(document: Document, given: Given, variable: Variable, name: str) -> s
             pair = document.env.get(name.partition(".")[2])
             return (pair.text or "") if pair is not None else ""
         case "loop":
-            if variable.first is not None:
-                return variable.first
-            return given.loop.get(variable.name, f"‹{variable.meaning}›")
+            first = f"‹{variable.meaning}›" if variable.first is None else variable.first
+            return given.loop.get(variable.name, first)
         case _:
             return f"‹{name}›"
 

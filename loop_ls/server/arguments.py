@@ -32,6 +32,8 @@ RUN: Shape = {
 CONTROL: Shape = {"runId": _TEXT}
 RUNS: Shape = {"status": _TEXT, "uri": _TEXT, "limit": _COUNT}
 EVENTS: Shape = {"runId": _TEXT, "afterSeq": _COUNT, "limit": _COUNT}
+PREVIEW: Shape = {"uri": _TEXT, "target": _OBJECT, "iteration": _COUNT, "runId": _TEXT}
+ESTIMATE: Shape = {"uri": _TEXT, "target": _OBJECT}
 NOTHING: Shape = {}
 
 
@@ -50,7 +52,7 @@ def checked(command: str, argument: Any, shape: Shape, required: tuple[str, ...]
         words, types = wanted
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             return refused("bad_argument", f"`{name}` of `{command}` is {words}.")
-    for name in ("maxIterations", "limit"):
+    for name in ("maxIterations", "limit", "iteration"):
         if isinstance(value := argument.get(name), int) and value < 1:
             return refused("bad_argument", f"`{name}` of `{command}` is at least 1.")
     return _checked_target(argument.get("target"))

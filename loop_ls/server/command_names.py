@@ -10,6 +10,9 @@ COMMANDS = (
     "loopLs.runs",
     "loopLs.status",
     "loopLs.events",
+    "loopLs.definitions",
+    "loopLs.previewPrompt",
+    "loopLs.estimate",
     "loopLs.engine.status",
     "loopLs.engine.restart",
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from loop_ls.server import arguments
+from loop_ls.server.before_run import BeforeRun
 from loop_ls.server.typed_answers import Answer, refused, sentence
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Commands:
 
     def __init__(self, server: LoopServer) -> None:
         self._server = server
-        runs = server.runs
+        runs, before = server.runs, BeforeRun(server)
         self._table: dict[str, tuple[Command, arguments.Shape, tuple[str, ...]]] = {
             "loopLs.run": (runs.start, arguments.RUN, ("uri",)),
             "loopLs.stop": (runs.stop, arguments.CONTROL, ("runId",)),
@@ -37,6 +38,9 @@ class Commands:
             "loopLs.runs": (runs.recent, arguments.RUNS, ()),
             "loopLs.status": (runs.status, arguments.CONTROL, ("runId",)),
             "loopLs.events": (runs.events, arguments.EVENTS, ("runId",)),
+            "loopLs.definitions": (before.definitions, arguments.NOTHING, ()),
+            "loopLs.previewPrompt": (before.preview, arguments.PREVIEW, ("uri",)),
+            "loopLs.estimate": (before.estimate, arguments.ESTIMATE, ("uri",)),
             "loopLs.engine.status": (runs.engine_status, arguments.NOTHING, ()),
             "loopLs.engine.restart": (runs.engine_restart, arguments.NOTHING, ()),
         }

@@ -166,8 +166,9 @@ class FakeEngine:
                 await self._say(run, "text", loop=loop, iteration=iteration, text=f"{number} ")
                 await asyncio.sleep(0.002)
             await self._say(
-                run, "iteration", loop=loop, iteration=iteration, output=f"draft {iteration}", maxIterations=most
-            )
+                run, "iteration", loop=loop, iteration=iteration, output=f"draft {iteration}", maxIterations=most,
+                place=f"{loop}/{iteration}",
+            )  # fmt: skip
             yes = iteration == script.get("yes")
             await self._say(
                 run, "judged", loop=loop, iteration=iteration, criterion="until", condition="Good",
