@@ -19,6 +19,7 @@ Json = dict[str, Any]
 LIMIT = 30.0
 #: Seconds between two looks for an engine that somebody else started.
 _LOOK_EVERY = 1.0
+_TRIES = 20
 
 
 class Client(Protocol):
@@ -148,11 +149,13 @@ class EngineLink:
 
     async def attach(self) -> None:
         """Find an engine as soon as somebody starts one (UP-73). Looks at the time of one file, no more."""
-        place, seen = await self._door.handover(self.root, self.data_dir), None
+        place, seen, tries = await self._door.handover(self.root, self.data_dir), None, 0
         while place is not None and self.client is None:
             stamp = _stamp(place)
-            if stamp is not None and stamp != seen:
-                seen = stamp
+            if stamp != seen:
+                seen, tries = stamp, _TRIES
+            if stamp is not None and tries:
+                tries -= 1  # it may say where it is before it answers; what a dead one left is given up
                 try:
                     await self.find()
                 except Exception as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.server import uris
@@ -32,8 +31,8 @@ _GONE_AFTER = 2.0
 class RunWatch:
     """The runs of one root."""
 
-    def __init__(self, server: LoopServer, root: Path, show: RunShow) -> None:
-        self._server, self._root, self._show = server, root, show
+    def __init__(self, server: LoopServer, show: RunShow) -> None:
+        self._server, self._show = server, show
         self.records: dict[str, RunRecord] = {}
         self._foreign: set[str] = set()
         self._refreshing: set[str] = set()
@@ -62,7 +61,7 @@ class RunWatch:
         answer = await client.runs(uri=uri, limit=_LAST_RUNS if uri else 50)
         for state in reversed(answer.get("runs", []) if answer.get("ok") else []):
             run_id = state.get("runId")
-            if isinstance(run_id, str) and run_id not in self.records and self._touches_open(state):
+            if isinstance(run_id, str) and run_id not in self.records and self._opened(state) is not None:
                 await self.track(link, run_id, state=state)
 
     async def track(
@@ -112,7 +111,7 @@ class RunWatch:
             about = answer.get("state", {}) if answer.get("ok") else {}
         if run_id in self.records:  # started by ourselves in the meantime
             return self.records[run_id]
-        if not self._touches_open(about):
+        if self._opened(about) is None:
             self._foreign.add(run_id)
             return None
         record = self.records[run_id] = RunRecord(run_id)
@@ -176,22 +175,18 @@ class RunWatch:
 
     # -- files --------------------------------------------------------------------------------
 
-    def _touches_open(self, about: Json) -> bool:
-        key = self._key(about)
-        return key is not None and key in self._server.session.open
-
-    def _key(self, about: Json) -> str | None:
-        # The path first: the engine has followed the links on the way to its root.
-        if isinstance(path := about.get("path"), str) and path:
-            return uris.key(uris.from_path(self._root / path))
+    def _opened(self, about: Json) -> OpenDocument | None:
+        """The open document that a run is about. The engine has followed the links on the way to it."""
         uri = about.get("uri")
-        return uris.key(uri) if isinstance(uri, str) and uri else None
+        if not isinstance(uri, str):
+            return None
+        key, session = uris.key(uri), self._server.session
+        if key in session.open:
+            return session.open[key]
+        return next((one for one in session.open.values() if uris.key(uris.real(one.uri)) == key), None)
 
     def _place(self, record: RunRecord, about: Json) -> None:
         """Tie the run to its file and to the text of its loops as it is now."""
-        key = self._key(about)
-        if key is None or record.key:
-            return
-        opened = self._server.session.open.get(key)
+        opened = None if record.key else self._opened(about)
         if opened is not None:
             record.place(opened)

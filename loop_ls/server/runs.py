@@ -186,7 +186,7 @@ class Runs:
     async def _look(self, opened: OpenDocument) -> None:
         link, watch = self._link(opened.folder)
         if link.client is not None:
-            await watch.look_around(link, opened.document.uri)
+            await watch.look_around(link, uris.real(opened.uri))
         elif link not in self._attaching:
             self._attaching.add(link)
             try:
@@ -207,7 +207,7 @@ class Runs:
         path = self._path(folder)
         found = self._links.get(str(path))
         if found is None:
-            watch = RunWatch(self._server, path, self._show)
+            watch = RunWatch(self._server, self._show)
             link = EngineLink(self._door, path, folder.data_dir, watch.listen, self._own)
             found = self._links[str(path)] = (link, watch)
         return found

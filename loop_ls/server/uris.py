@@ -48,6 +48,15 @@ def from_path(path: Path | str) -> str:
     return uri_of(path)
 
 
+def real(uri: str) -> str:
+    """The URI of the file behind all links."""
+    path = to_path(uri)
+    try:
+        return uri if path is None else uri_of(path.resolve())
+    except (OSError, RuntimeError):  # links in a circle
+        return uri
+
+
 def _lower_drive(path: str) -> str:
     drive = _DRIVE.match(path)
     return path if drive is None else f"{drive[1]}{drive[2].lower()}{path[drive.end(2) :]}"

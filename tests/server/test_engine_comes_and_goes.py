@@ -93,7 +93,11 @@ async def test_UP_74_the_last_result_is_shown_in_the_next_session(session: Sessi
     session.open(uri, LOOP)
     run_id = (await session.command("loopLs.run", argument(session)))["runId"]
     await session.until_event("completed", run_id)
-    again = Session("vscode", session.folder, session.data)
+    # Through another name of the same folder, as it happens with links.
+    link = session.folder.parent / "link"
+    link.symlink_to(session.folder)
+    uri = (link / "flow.yaml").as_uri()
+    again = Session("vscode", link, session.data)
     await again.begin()
     try:
         again.open(uri, LOOP)

@@ -54,3 +54,14 @@ def test_UP_27_what_is_no_file_has_no_path_and_no_exception(uri: str) -> None:
 def test_bytes_that_are_no_text_survive() -> None:
     assert uris.from_path("/w/\udcff.yaml") == "file:///w/%FF.yaml"
     assert uris.to_path("file:///w/%FF.yaml") == Path("/w/\udcff.yaml")
+
+
+def test_the_file_behind_links_is_found(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    real = uris.from_path((tmp_path / "real" / "a.yaml").resolve())
+    assert uris.real(uris.from_path(tmp_path / "link" / "a.yaml")) == real
+    assert uris.real("untitled:a") == "untitled:a"
+    circle = uris.from_path(tmp_path / "round" / "a.yaml")
+    assert isinstance(uris.real(circle), str)

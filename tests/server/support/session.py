@@ -134,9 +134,12 @@ class Session:
         def registered(params: t.RegistrationParams) -> None:
             return None
 
-        @self.client.feature(t.WORKSPACE_CODE_LENS_REFRESH)
-        def refreshed(params: None) -> None:
-            return None
+        for method in (
+            t.WORKSPACE_CODE_LENS_REFRESH,
+            t.WORKSPACE_INLAY_HINT_REFRESH,
+            t.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
+        ):
+            self.client.feature(method)(_refreshed)
 
         # pytest-lsp has a handler of its own for this one.
         self.client.protocol.fm.features[t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = heard
@@ -149,6 +152,10 @@ class Session:
                 self._news.notify_all()
 
         self.client.protocol.fm.features[t.PROGRESS] = progressed
+
+
+def _refreshed(params: None) -> None:
+    """The request to draw something again needs an answer, nothing more."""
 
 
 def plain(value: Any) -> Any:
