@@ -28,6 +28,7 @@ from loop_ls.features.spot.place import Spot, Where
 from loop_ls.features.values import Completions, Item
 from loop_ls.formats.keys import Key, Shape, Type
 from loop_ls.formats.workflow_keys import WORKFLOW
+from loop_ls.index.whole import WHOLE
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ __all__ = ["complete", "describe"]
 
 def complete(workspace: Workspace, document: Document, at: Position, settings: Settings | None = None) -> Completions:
     """Everything that may stand at `at`. An empty list is an answer."""
+    if document.format in WHOLE:
+        from loop_ls.features.whole_completion import complete_whole
+
+        return complete_whole(workspace, document, at, settings or workspace.settings)
     known = document.format is not None or all(not line.strip() for line in document.text.lines[:50])
     asked = requests(workspace, document, at, settings) if known else ()
     if not asked:

@@ -20,6 +20,10 @@ from loop_ls.text.position import Position, Span
 
 def definition(workspace: Workspace, document: Document, at: Position) -> tuple[Link, ...]:
     """Every place that may be meant, best first; empty where nothing is named."""
+    if document.format == "role_loop":
+        from loop_ls.features import role_loop_names
+
+        return role_loop_names.definition(workspace, document, at)
     look = look_at(document, at)
     return tuple(dict.fromkeys(_links(workspace, look))) if look is not None else ()
 

@@ -10,6 +10,10 @@ from loop_ls.text.position import Position
 
 
 def highlight(workspace: Workspace, document: Document, at: Position) -> tuple[Highlight, ...]:
+    if document.format == "role_loop":
+        from loop_ls.features import role_loop_names
+
+        return role_loop_names.highlight(document, at)
     found = named_at(workspace, document, at)
     if found is None:
         return ()

@@ -20,11 +20,16 @@ from loop_ls.formats.settings import Settings
 from loop_ls.formats.workflow_keys import WORKFLOW
 from loop_ls.index.document import Document
 from loop_ls.index.scope import scope_at
+from loop_ls.index.whole import WHOLE
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position
 
 
 def hover(workspace: Workspace, document: Document, at: Position, settings: Settings | None = None) -> Hover | None:
+    if document.format in WHOLE:
+        from loop_ls.features.whole_hover import whole_hover
+
+        return whole_hover(document, at, settings or workspace.settings)
     look = look_at(document, at)
     if look is None:
         return None

@@ -16,6 +16,7 @@ from loop_ls.formats.keys import Type
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Effective, effective
 from loop_ls.index.element import Element
+from loop_ls.index.whole import WHOLE
 from loop_ls.text.position import Position, Span
 
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
@@ -24,6 +25,10 @@ _VERDICTS = 10
 
 
 def inlays(document: Document, span: Span, runs: Sequence[RunView] = ()) -> tuple[Inlay, ...]:
+    if document.format in WHOLE:
+        from loop_ls.features.whole_inlays import whole_inlays
+
+        return whole_inlays(document, span)
     if document.format != "workflow":
         return ()
     found: list[Inlay] = []

@@ -13,11 +13,16 @@ from loop_ls.features.words import count
 from loop_ls.index.calls import element_calls, workflow_calls
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.index.whole import WHOLE
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Span
 
 
 def lenses(workspace: Workspace, document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
+    if document.format in WHOLE:
+        from loop_ls.features.whole_lenses import whole_lenses
+
+        return whole_lenses(document, runs)
     if document.format != "workflow":
         return ()
     own = [run for run in runs if run.uri in ("", document.uri)]
@@ -38,12 +43,12 @@ def _of_workflow(workspace: Workspace, document: Document, runs: Sequence[RunVie
     span = document.absolute(top.piece, top.entry.key.span)
     run = next((run for run in reversed(runs) if run.kind == "workflow"), None)
     if run is not None and run.status not in ENDED:
-        yield from _going(span, run, _progress_of_run(run))
+        yield from going(span, run, _progress_of_run(run))
         return
     title = "▶ Run workflow" if run is None else "▶ Run workflow again"
     yield Lens(span, title, _start(document, {"kind": "workflow"}))
     if run is not None:
-        yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{_after(run)}")
+        yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{after(run)}")
         return
     calls = workflow_calls(workspace, document).most
     if calls is not None:
@@ -66,11 +71,11 @@ def _of_loop(workspace: Workspace, document: Document, element: Element, runs: S
         if run.kind == "workflow":
             yield Lens(span, f"{_progress(loop)} · {spent(run)}")
         else:
-            yield from _going(span, run, _progress(loop))
+            yield from going(span, run, _progress(loop))
         return
     started = _started(element, runs)
     if started is not None:
-        yield from _going(span, started, "starting")
+        yield from going(span, started, "starting")
         return
     kind = "loop" if element.kind == "loop" else "step"
     title = "▶ Run loop" if found is None else "▶ Run loop again"
@@ -78,7 +83,7 @@ def _of_loop(workspace: Workspace, document: Document, element: Element, runs: S
     if found is not None:
         run, loop = found
         tail = f" · {spent(run)}" if run.kind != "workflow" else ""
-        yield Lens(span, f"{sign(loop.status, loop.reason)} {ended_in_words(loop)}{tail}{_after(run)}")
+        yield Lens(span, f"{sign(loop.status, loop.reason)} {ended_in_words(loop)}{tail}{after(run)}")
     elif (text := _costs(workspace, document, element)) is not None:
         yield Lens(span, text)
 
@@ -103,7 +108,7 @@ def _costs(workspace: Workspace, document: Document, element: Element) -> str | 
 # -- runs that are going on -----------------------------------------------------------------------
 
 
-def _going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
+def going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
     """Controls first: they stay where they are while the text beside them grows."""
     match run.status:
         case "paused":
@@ -116,7 +121,7 @@ def _going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
         yield Lens(span, "⏹ Stop", _control("stop", run))
     said = {"paused": "paused · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(run.status, "")
     said = "waiting for approval · " if run.waiting else said
-    yield Lens(span, f"{said}{progress} · {spent(run)}{_after(run)}")
+    yield Lens(span, f"{said}{progress} · {spent(run)}{after(run)}")
 
 
 def _progress(loop: LoopView) -> str:
@@ -130,7 +135,7 @@ def _progress(loop: LoopView) -> str:
     return text
 
 
-def _after(run: RunView) -> str:
+def after(run: RunView) -> str:
     """What a person has to know of a run that a crash interrupted."""
     if run.paid_twice:
         return " · recovered after a restart; one call may have been paid twice"

@@ -13,6 +13,10 @@ def references(
     workspace: Workspace, document: Document, at: Position, declaration: bool = True
 ) -> tuple[Location, ...]:
     """`declaration` tells whether the definition itself counts. Empty where nothing is named."""
+    if document.format == "role_loop":
+        from loop_ls.features import role_loop_names
+
+        return role_loop_names.references(document, at, declaration)
     found = named_at(workspace, document, at)
     if found is None:
         return ()

@@ -45,6 +45,10 @@ class Rename:
 
 def prepare(workspace: Workspace, document: Document, at: Position) -> Renamable | Refused | None:
     """None where nothing is named."""
+    if document.format == "role_loop":
+        from loop_ls.features import role_loop_names
+
+        return role_loop_names.prepare(document, at)
     found = named_at(workspace, document, at)
     if found is None:
         return None
@@ -54,6 +58,10 @@ def prepare(workspace: Workspace, document: Document, at: Position) -> Renamable
 
 
 def rename(workspace: Workspace, document: Document, at: Position, new: str) -> Rename | Refused | None:
+    if document.format == "role_loop":
+        from loop_ls.features import role_loop_names
+
+        return role_loop_names.rename(document, at, new)
     found = named_at(workspace, document, at)
     if found is None:
         return None

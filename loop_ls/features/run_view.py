@@ -45,6 +45,7 @@ def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
         recovered=recovered,
         paid_twice=bool(state.get("mayHavePaidTwice")),
         waiting=status == "waiting_approval",
+        approval=_text(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), Mapping) else "",
         loops={name: _settled(loop, status, state) for name, loop in loops.items()},
     )
 

@@ -17,6 +17,7 @@ from loop_ls.formats.keys import Type
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.head import SECTIONS, Top
+from loop_ls.index.whole import WHOLE
 from loop_ls.syntax.nodes import Mapping, Scalar, resolved
 from loop_ls.text.position import Position, Span
 
@@ -25,6 +26,10 @@ _UNLISTED = frozenset(("$schema", "version", "description"))
 
 def symbols(document: Document) -> tuple[Placed, ...]:
     """The outline. Nothing for a document that is none of our formats."""
+    if document.format in WHOLE:
+        from loop_ls.features.whole_symbols import whole_symbols
+
+        return whole_symbols(document)
     return tuple(_outline(document)) if document.format == "workflow" else ()
 
 

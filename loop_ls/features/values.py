@@ -241,6 +241,7 @@ class RunView:
     recovered: bool = False
     paid_twice: bool = False  # one call may have been
     waiting: bool = False  # for the approval of a person
+    approval: str = ""  # what is to be approved, by its id
     loops: Mapping[str, LoopView] = field(default_factory=dict)  # by name, loops of this file only
 
 

@@ -8,6 +8,7 @@ from loop_ls.features.complete.narrow import may_become
 from loop_ls.features.naming import bare
 from loop_ls.features.values import FoundSymbol, SymbolKind
 from loop_ls.index.document import Document
+from loop_ls.index.whole import WHOLE
 from loop_ls.index.workspace import Workspace
 
 LIMIT = 500
@@ -19,10 +20,18 @@ def workspace_symbols(workspace: Workspace, query: str, limit: int = LIMIT) -> t
     for document in workspace.documents.values():
         if document.format == "workflow":
             found += [(_rank(query, one.name), one) for one in _of(document, query)]
+        elif document.format in WHOLE:
+            found += [(_rank(query, one.name), one) for one in _of_whole(document, query)]
         if not query and len(found) >= limit:
             break
     found.sort(key=lambda ranked: (ranked[0], ranked[1].name, ranked[1].uri, ranked[1].span))
     return tuple(one for _, one in found[:limit])
+
+
+def _of_whole(document: Document, query: str) -> Iterator[FoundSymbol]:
+    from loop_ls.features.whole_symbols import found_symbols
+
+    return (one for one in found_symbols(document) if may_become(query, one.name))
 
 
 def _of(document: Document, query: str) -> Iterator[FoundSymbol]:

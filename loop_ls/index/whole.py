@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from loop_ls.formats.assistant_parts import AssistantParts
     from loop_ls.formats.recognise import Format
     from loop_ls.formats.role_loop_parts import RoleLoopParts
+    from loop_ls.formats.roles import Role
+    from loop_ls.formats.settings import Settings
 
 #: Formats of files that are one object and no workflow.
 WHOLE = frozenset({"role_loop", "assistant", "settings"})
@@ -65,3 +67,11 @@ class Whole:
         from loop_ls.formats.assistant_parts import assistants_of
 
         return assistants_of(self.parts)
+
+
+def roles_of(settings: Settings) -> dict[str, Role]:
+    """The roles that exist: built-in ones and those of the project."""
+    from loop_ls.formats.roles import known_roles
+
+    configured = settings.raw.get("roles")
+    return known_roles(configured if isinstance(configured, dict) else None)

@@ -12,11 +12,16 @@ from loop_ls.features.words import excerpt
 from loop_ls.formats.workflow_keys import SHAPES
 from loop_ls.index.document import Document
 from loop_ls.index.scope import scope_at
+from loop_ls.index.whole import WHOLE
 from loop_ls.index.workspace import Workspace
 
 
 def describe(workspace: Workspace, document: Document, about: About) -> str | None:
     """The documentation (Markdown) of an item, by its `about`. None for what is not known any more."""
+    if document.format in WHOLE:
+        from loop_ls.features.whole_describe import describe_whole
+
+        return describe_whole(workspace, document, about)
     match about:
         case ("key", shape, name):
             found = SHAPES.get(shape)

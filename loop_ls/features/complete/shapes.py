@@ -49,6 +49,8 @@ def _inside(found: Meaning, part: str) -> Meaning:
             return Meaning(key.shape, key, inside=True)
         case Type.TEXTS | Type.TEXT_OR_TEXTS | Type.NUMBERS if part == "[]":
             return Meaning(None, key, inside=True)
+        case Type.BLOCK_MAP if not found.inside:
+            return Meaning(key.shape, key, inside=True)
         case Type.ARGUMENTS | Type.TEXT_MAP | Type.ANY:
             return Meaning(None, key, inside=True)
         case _:

@@ -1,0 +1,83 @@
+"""Code lenses of role loops and assistants: Run above the name, progress and controls while one runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from loop_ls.features.assistant_docs import ceiling, loop_in_words
+from loop_ls.features.lenses import after, going
+from loop_ls.features.outcomes import ENDED, run_in_words, sign, spent
+from loop_ls.features.role_loop_docs import most_iterations
+from loop_ls.features.values import Command, Lens, RunView
+from loop_ls.features.words import count, money
+from loop_ls.index.document import Document
+from loop_ls.text.position import Span
+
+
+def whole_lenses(document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
+    own = [run for run in runs if run.uri in ("", document.uri)]
+    match document.format:
+        case "role_loop":
+            return tuple(_of_definition(document, own))
+        case "assistant":
+            return tuple(_of_assistants(document, own))
+        case _:
+            return ()
+
+
+def _of_definition(document: Document, runs: Sequence[RunView]) -> Iterator[Lens]:
+    loop = document.whole.role_loop
+    part = loop.parts.get("name")
+    if part is None or not loop.name or not loop.stages:
+        return
+    span = document.absolute(part.piece, part.entry.key.span)
+    run = next((run for run in reversed(runs) if run.kind == "definition"), None)
+    target = {"kind": "definition", "name": loop.name}
+    most = most_iterations(loop)
+    stages = count(len(loop.stages), "stage")
+    told = f"{stages} · ≤ {count(most, 'iteration')}" if most is not None else stages
+    yield from _of_loop(document, span, target, run, told)
+
+
+def _of_assistants(document: Document, runs: Sequence[RunView]) -> Iterator[Lens]:
+    for one in document.whole.assistants:
+        part = one.get("loopEnabled")
+        name = one.get("name")
+        if part is None or name is None or not one.enabled:
+            continue
+        span = document.absolute(name.piece, name.entry.key.span)
+        own = [run for run in runs if run.kind == "assistant" and run.name in (one.key, one.name)]
+        total = ceiling(one)
+        told = loop_in_words(one) + (f" · ≤ {money(total)}" if total is not None else "")
+        target = {"kind": "assistant", "name": one.key}
+        yield from _of_loop(document, span, target, own[-1] if own else None, told)
+
+
+def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunView | None, told: str) -> Iterator[Lens]:
+    """Controls and progress while it runs, the result and Run again after, what it may cost before."""
+    if run is not None and run.status not in ENDED:
+        yield from _decisions(span, run)
+        yield from going(span, run, _progress(run))
+        return
+    title = "▶ Run loop" if run is None else "▶ Run loop again"
+    yield Lens(span, title, Command("loopLs.run", {"uri": document.uri, "target": target}))
+    if run is None:
+        yield Lens(span, told)
+    else:
+        where = f" after {count(run.iteration, 'iteration')}" if run.iteration else ""
+        yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)}{where} · {spent(run)}{after(run)}")
+
+
+def _decisions(span: Span, run: RunView) -> Iterator[Lens]:
+    """A loop that waits for a person can be answered where it stands."""
+    if not run.approval:
+        return
+    for title, approved in (("✓ Approve", True), ("✗ Reject", False)):
+        argument = {"runId": run.run_id, "loopId": run.approval, "approved": approved}
+        yield Lens(span, title, Command("loopLs.approve", argument))
+
+
+def _progress(run: RunView) -> str:
+    """`iteration 3/10`."""
+    of = f"/{run.max_iterations}" if run.max_iterations else ""
+    return f"iteration {run.iteration or 1}{of}"
