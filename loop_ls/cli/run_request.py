@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ def wanted(args: argparse.Namespace) -> Wanted:
     """Raises `Wrong`."""
     if bool(args.what) == bool(args.workflow):
         raise Wrong("say what to run: a FILE or the NAME of a workflow")
-    root, path = _found(args.what or args.workflow, args.root)
+    root, path = found_file(args.what or args.workflow, args.root)
     request: dict[str, Any] = {
         "root": str(root),
         "path": str(path),
@@ -37,15 +38,15 @@ def wanted(args: argparse.Namespace) -> Wanted:
         "mock": bool(args.mock),
     }
     if args.input is not None:
-        request["input"] = _input(args.input)
+        request["input"] = read_input(args.input)
     if args.param:
-        request["parameters"] = dict(_pair(word) for word in args.param)
+        request["parameters"] = named_values(args.param)
     if args.max_iterations is not None:
         request["maxIterations"] = args.max_iterations
     return Wanted(root, request)
 
 
-def _found(word: str, root: str | None) -> tuple[Path, Path]:
+def found_file(word: str, root: str | None) -> tuple[Path, Path]:
     path = Path(word)
     if path.is_file():
         place = root_of(root, path.resolve().parent)
@@ -76,7 +77,7 @@ def _named(name: str, root: Path) -> tuple[Path, Path]:
     return root, Path(document.path).resolve()
 
 
-def _input(word: str) -> str:
+def read_input(word: str) -> str:
     """The text itself, `-` for standard input, `@file` for a file."""
     try:
         if word == "-":
@@ -86,6 +87,11 @@ def _input(word: str) -> str:
     except OSError as error:
         raise Wrong(f"the input {word} cannot be read: {error.strerror or error}") from None
     return word
+
+
+def named_values(words: Iterable[str]) -> dict[str, str]:
+    """`name=value` each. Raises `Wrong`."""
+    return dict(_pair(word) for word in words)
 
 
 def _pair(word: str) -> tuple[str, str]:

@@ -6,11 +6,14 @@ For plain texts. Placeholders with their places in a file are found by `syntax.i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 #: A letter or `_`, then letters, digits, `_`, `-` of any script; more parts behind dots.
 NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 
+#: Three opening braces are no placeholder (WF512), here as in `syntax.islands`: `{name` is no name.
+PLACEHOLDER = re.compile(r"(?<!(?<!\{)\{)\{\{\s*(" + NAME + r")\s*\}\}")
 _PLACEHOLDER = re.compile(rf"\{{\{{\s*({NAME})\s*\}}\}}")
 _NAME = re.compile(NAME)
 
@@ -30,6 +33,13 @@ def names_in(text: str) -> tuple[str, ...]:
     if "{{" not in text:
         return ()
     return tuple(dict.fromkeys(_PLACEHOLDER.findall(text)))
+
+
+def substituted(text: str, value: Callable[[str], str | None]) -> str:
+    """The text with the values of its placeholders in one pass; those without one stay as written."""
+    if "{{" not in text:
+        return text
+    return PLACEHOLDER.sub(lambda found: found[0] if (known := value(found[1])) is None else known, text)
 
 
 @lru_cache(maxsize=4096)

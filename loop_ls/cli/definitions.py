@@ -1,0 +1,148 @@
+"""`loop-ls definitions`: what a workspace has that can be run, with its inputs and limits.
+
+A file with errors is listed with its first one, so that nobody looks in vain for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from loop_ls.cli.at_engine import root_of
+from loop_ls.cli.check import CLEAN, write
+from loop_ls.cli.one_file import add_json, print_json
+from loop_ls.formats.assistant_read import read_assistants
+from loop_ls.formats.role_loop_read import read_role_loop
+from loop_ls.index.discovery import discover
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.uris import stem_of
+from loop_ls.index.whole import roles_of
+from loop_ls.index.workspace import Workspace
+from loop_ls.report.cells import shown
+from loop_ls.rules.check import Checker
+from loop_ls.rules.finding import Severity
+
+HELP = "list what can be run, with its inputs"
+
+Json = dict[str, Any]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--root", metavar="DIR", help="workspace root (default: the project around the current folder)")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    root = root_of(args.root).as_posix()
+    found = definitions(discover(root).workspace, root)
+    if args.json:
+        print_json({"ok": True, "definitions": found})
+    elif not found:
+        write("There is nothing to run here yet. Begin with one: loop-ls new loop NAME\n")
+    else:
+        write("".join(f"{line}\n" for one in found for line in _lines(one)))
+    return CLEAN
+
+
+def definitions(workspace: Workspace, root: str) -> list[Json]:
+    """By format, then path."""
+    documents = [one for one in workspace.documents.values() if one.format in ("workflow", "role_loop", "assistant")]
+    documents.sort(key=lambda one: (str(one.format) != "workflow", str(one.format), one.path))
+    checked = Checker().check_all(workspace, {one.uri for one in documents})
+    errors = {
+        document.uri: next((f"{one.rule}: {one.message}" for one in found if one.severity is Severity.ERROR), None)
+        for document, found in checked
+    }
+    listed: list[Json] = []
+    for document in documents:
+        path = document.path.removeprefix(f"{root.rstrip('/')}/")
+        for one in _of(workspace, document):
+            listed.append({**one, "path": path, "error": errors.get(document.uri)})
+    return listed
+
+
+def _of(workspace: Workspace, document: Document) -> Iterator[Json]:
+    match document.format:
+        case "workflow":
+            yield _workflow(workspace, document)
+        case "role_loop":
+            yield _role_loop(workspace, document)
+        case _:
+            yield from _assistants(document)
+
+
+def _workflow(workspace: Workspace, document: Document) -> Json:
+    return {
+        "format": "workflow",
+        "name": workspace.key(document) or "",
+        "description": document.head.text("description") or "",
+        "parameters": [{"name": name, "required": True} for name in document.parameters],
+        "loops": [_loop(one) for one in document.elements if one.loop is not None and one.name],
+    }
+
+
+def _loop(element: Element) -> Json:
+    loop = element.loop
+    assert loop is not None
+    limit, until = loop.integer("max_iterations"), loop.text("until")
+    return {"name": element.name, "mode": element.loop_mode, "maxIterations": limit, "until": until}
+
+
+def _role_loop(workspace: Workspace, document: Document) -> Json:
+    found = read_role_loop(document.text, roles=roles_of(workspace.settings))
+    if isinstance(found, list):
+        return {"format": "role_loop", "name": stem_of(document.path)}
+    return {
+        "format": "role_loop",
+        "name": found.name,
+        "description": found.description,
+        "parameters": [
+            {"name": one.name, "required": one.required, "description": one.description, "default": one.default}
+            for one in found.parameters
+        ],
+        "stages": [one.label for one in found.stages],
+        "maxIterations": getattr(found.termination, "max_iterations", None),
+    }
+
+
+def _assistants(document: Document) -> Iterator[Json]:
+    found = read_assistants(document.text, document.path.endswith(".json"))
+    if isinstance(found, list):
+        yield {"format": "assistant", "name": stem_of(document.path).removesuffix(".assistant")}
+        return
+    for one in found:
+        yield {
+            "format": "assistant",
+            "name": one.id,
+            "description": one.description,
+            "loop": one.loop_enabled,
+            "criteria": one.criteria.type if one.criteria is not None else None,
+            "maxIterations": one.max_iterations,
+        }
+
+
+def _lines(one: Json) -> Iterator[str]:
+    words = {"role_loop": "role loop"}.get(one["format"], one["format"])
+    yield f"{shown(one['name'] or '(no name)')}  {words}  {shown(one['path'])}"
+    if one.get("error"):
+        yield f"    cannot be run: {shown(one['error'])}"
+        return
+    if one.get("description"):
+        yield f"    {shown(' '.join(one['description'].split()))}"
+    for loop in one.get("loops", ()):
+        until = f" until: {loop['until']}" if loop["until"] else ""
+        yield f"    loop {shown(loop['name'])}: at most {loop['maxIterations']} {_noun(loop)}{shown(until)}"
+    if one.get("stages"):
+        limit = one["maxIterations"]
+        yield f"    {shown(' → '.join(one['stages']))}{f', at most {limit} iterations' if limit else ''}"
+    if one["format"] == "assistant" and one.get("loop"):
+        yield f"    loops at most {one['maxIterations']} times; ends by: {one['criteria'] or 'nothing else'}"
+    for parameter in one.get("parameters", ()):
+        default = f" = {parameter['default']}" if parameter.get("default") is not None else ""
+        yield f"    --param {shown(parameter['name'])}{shown(default)}"
+
+
+def _noun(loop: Json) -> str:
+    return "items" if loop["mode"] == "iterate" else "iterations"

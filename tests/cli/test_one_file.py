@@ -1,0 +1,160 @@
+"""Commands that look at files before a run: `estimate`, `preview`, `definitions`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.cli.main import main
+
+LOOP = """\
+$schema: workflow/v2.0
+name: {name}
+version: 1.0.0
+description: Goes on until it is done
+execution: {{provider: anthropic, model: {model}}}
+loops:
+  - name: polish
+    workflow: draft
+    with: {{topic: "{{{{input}}}}"}}
+    max_iterations: 3
+    until: "It says READY"
+"""
+DRAFT = """\
+$schema: workflow/v2.0
+name: draft
+version: 1.0.0
+description: x
+execution: {provider: anthropic, model: claude-3-5-haiku-latest}
+steps:
+  - {name: write, run: "Write about {{topic}}, and READY below it", max_tokens: 1000}
+"""
+SETTINGS = "providers:\n  anthropic: {price: {input: 1, output: 10}}\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".loop-ls.yaml").write_text(SETTINGS)
+    (tmp_path / "flow.yaml").write_text(LOOP.format(name="flow", model="claude-3-5-haiku-latest"))
+    (tmp_path / "draft.yaml").write_text(DRAFT)
+    return tmp_path
+
+
+@pytest.fixture
+def answer(capfd: pytest.CaptureFixture[str]) -> Any:
+    def call(*words: str) -> Any:
+        assert main(list(words)) == 0
+        return json.loads(capfd.readouterr().out)
+
+    return call
+
+
+# -- estimate -----------------------------------------------------------------------------------
+
+
+def test_estimate_counts_calls_and_dollars(here: Path, answer: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    found = answer("estimate", "flow.yaml", "--json")
+    assert found["ok"] is True
+    assert found["calls"] == {"min": 2, "max": 6}
+    assert 0 < found["usd"]["min"] < found["usd"]["max"]
+    assert answer("estimate", "flow", "--loop", "polish", "--json")["calls"] == found["calls"]
+    assert main(["estimate", "flow.yaml"]) == 0
+    assert capfd.readouterr().out.startswith("flow: 2 to 6 calls, $0.")
+
+
+def test_estimate_takes_prices_of_the_table_where_the_settings_have_none(here: Path, answer: Any) -> None:
+    (here / ".loop-ls.yaml").unlink()
+    assert answer("estimate", "flow.yaml", "--root", ".", "--json")["usd"]["max"] > 0
+
+
+def test_estimate_says_why_it_cannot_tell_the_dollars(here: Path, answer: Any) -> None:
+    (here / ".loop-ls.yaml").write_text("{}\n")
+    (here / "flow.yaml").write_text(LOOP.format(name="flow", model="no-such-model"))
+    found = answer("estimate", "flow.yaml", "--json")
+    assert found["usd"] is None
+    assert "no-such-model" in found["why"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["flow.yaml", "--loop", "polsh"], "there is no step or loop `polsh`"),
+        (["nowhere.yaml"], "there is no file nowhere.yaml"),
+        (["flwo"], "did you mean `flow`?"),
+        ([".loop-ls.yaml"], "is no workflow file"),
+    ],
+)
+@pytest.mark.parametrize("command", ["estimate", "preview"])
+def test_what_is_not_there_is_refused(
+    here: Path, command: str, words: list[str], reason: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if command == "preview":
+        words = ["--target" if word == "--loop" else word for word in words]
+    assert main([command, *words]) == 2
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert reason in captured.err
+
+
+# -- preview ------------------------------------------------------------------------------------
+
+
+def test_preview_shows_prompts_of_the_called_workflow_too(
+    here: Path, answer: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = answer("preview", "flow.yaml", "--input", "bees", "--json")
+    assert [(one["path"], one["key"], one["prompt"]) for one in found["prompts"]] == [
+        (["polish"], "with.topic", "bees"),
+        (["polish"], "until", "It says READY"),
+        (["polish", "write"], "run", "Write about bees, and READY below it"),
+    ]
+    assert main(["preview", "draft", "--param", "topic=ants"]) == 0
+    assert capfd.readouterr().out == "write\n  run:\n    Write about ants, and READY below it\n\n"
+
+
+def test_preview_tells_names_that_do_not_exist(here: Path, answer: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "draft.yaml").write_text(DRAFT.replace("{{topic}}", "{{nowhere}}"))
+    (found,) = answer("preview", "draft", "--target", "write", "--json")["prompts"]
+    assert found["unresolved"] == ["nowhere"]
+    assert main(["preview", "draft"]) == 0
+    assert "(does not exist: nowhere)" in capfd.readouterr().out
+
+
+# -- definitions --------------------------------------------------------------------------------
+
+
+def test_definitions_lists_every_format_with_inputs_and_limits(
+    here: Path, answer: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for kind in ("role-loop", "assistant"):
+        assert main(["new", kind, kind.replace("-", "_")]) == 0
+    (here / "broken.yaml").write_text(LOOP.format(name="broken", model="m").replace("until:", "untl:"))
+    capfd.readouterr()
+    found = {one["name"]: one for one in answer("definitions", "--json")["definitions"]}
+    assert set(found) == {"flow", "draft", "broken", "role_loop", "assistant"}
+    assert found["flow"]["loops"] == [
+        {"name": "polish", "mode": "refine", "maxIterations": 3, "until": "It says READY"}
+    ]
+    assert found["draft"]["parameters"] == [{"name": "topic", "required": True}]
+    assert found["role_loop"]["stages"] == ["plan", "coder", "reviewer"]
+    assert found["role_loop"]["parameters"][0]["default"] == "correctness"
+    assert found["assistant"]["criteria"] == "regex"
+    assert found["flow"]["error"] is None
+    assert found["broken"]["error"].startswith("WF")
+
+
+def test_definitions_as_text(here: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["definitions"]) == 0
+    out = capfd.readouterr().out
+    assert "flow  workflow  flow.yaml" in out
+    assert "loop polish: at most 3 iterations until: It says READY" in out
+    assert "--param topic" in out
+
+
+def test_definitions_of_an_empty_folder_say_how_to_begin(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["definitions", "--root", str(tmp_path)]) == 0
+    assert "loop-ls new loop NAME" in capfd.readouterr().out
