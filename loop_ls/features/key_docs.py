@@ -19,6 +19,7 @@ _SHORT = {
     Type.NUMBERS: "list of numbers",
     Type.BLOCK: "mapping",
     Type.BLOCKS: "list of mappings",
+    Type.BLOCK_MAP: "names and mappings",
     Type.TEXT_MAP: "names and texts",
     Type.ARGUMENTS: "names and values",
     Type.ANY: "anything",

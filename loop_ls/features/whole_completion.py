@@ -218,8 +218,9 @@ class _Asked:
             yield Item(word, kind, text, None, detail, f"v{place:03}", about=about)
 
     def _below(self, key: Key, shape: Shape | None) -> Iterator[Item]:
+        named = key.type is Type.BLOCK_MAP and self.meaning.inside  # below a name that somebody chose
         match key.type:
-            case Type.BLOCK if shape is not None:
+            case Type.BLOCK | Type.BLOCK_MAP if shape is not None and (named or key.type is Type.BLOCK):
                 yield from keys(shape, self.spot, self.style)
             case Type.BLOCKS | Type.TEXTS:
                 yield from self._entries(key, self._dashed())

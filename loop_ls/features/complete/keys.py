@@ -93,7 +93,7 @@ def _values(key: Key, flow: bool) -> list[tuple[str, Value]]:
     """What to put behind the colon, by variant; the first is the usual one."""
     name = key.name
     match key.type:
-        case Type.BLOCK | Type.ARGUMENTS:
+        case Type.BLOCK | Type.BLOCK_MAP | Type.ARGUMENTS:
             return [(name, Below("$0"))]
         case Type.TEXT_MAP:
             return [(name, [("${1:NAME}", "$0")])]
