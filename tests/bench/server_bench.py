@@ -9,13 +9,16 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
-from tests.bench.server_flows import callee, flow, place
+from tests.bench.server_flows import HEAD, LOOP, callee, flow, place
 from tests.bench.server_process import Json, TimedServer
 
 Figures = dict[str, float]
@@ -35,6 +38,7 @@ WORKSPACE: dict[str, float] = {
     "2,000 files: spawn to first diagnostics, ms": 180,
     "2,000 files: index complete, s": 3,
 }
+EVENTS = {"fact in the engine to notification, p95, ms": 50.0}
 URI = "untitled:bench.yaml"
 TYPED = {"prompt": " with {{input}} in mind", "name": "_renamed", "key": "no_color: true"}
 
@@ -44,6 +48,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--no-workspace", action="store_true")
+    parser.add_argument("--no-engine", action="store_true")
     args = parser.parse_args()
     sizes = [int(size) for size in args.sizes.split(",")]
     print(f"load {os.getloadavg()[0]:.1f}, arithmetic {arithmetic():.1f} ms, {os.cpu_count()} processors")
@@ -60,6 +65,11 @@ def main() -> int:
             runs = [measure_workspace(Path(folder, f"many{n}"), data) for n in range(args.runs)]
             for name, budget in WORKSPACE.items():
                 over += show(name, budget, statistics.median(run[name] for run in runs))
+        if not args.no_engine:
+            runs = [measure_events(Path(folder, f"run{n}"), data) for n in range(args.runs)]
+            for name, budget in EVENTS.items():
+                over += show(name, budget, statistics.median(run[name] for run in runs))
+            stop_engine(data)
     print(f"load {os.getloadavg()[0]:.1f}, arithmetic {arithmetic():.1f} ms; {over} over budget")
     return 0
 
@@ -193,6 +203,44 @@ def measure_workspace(folder: Path, data: Path) -> Figures:
             "2,000 files: spawn to first diagnostics, ms": (shown - one.spawned) * 1000,
             "2,000 files: index complete, s": complete - shown,
         }
+
+
+def measure_events(folder: Path, data: Path) -> Figures:
+    """A mock run of twenty iterations: how long each fact is on its way from the journal to the editor."""
+    folder.mkdir()
+    (folder / "callee.yaml").write_text(callee())
+    text = (
+        HEAD.format(name="flow") + "  - {name: step_0, run: Say it}\n" + "loops:\n" + LOOP.format(n=0, callee="callee")
+    )
+    text = text.replace("max_iterations: 4", "max_iterations: 20")
+    (folder / "flow.yaml").write_text(text)
+    (folder / "flow.answers.yaml").write_text(
+        "answers:\n  - when: {purpose: judge}\n    say: ['NO']\n  - say: [text]\n"
+    )
+    uri = (folder / "flow.yaml").as_uri()
+    with server(data) as one:
+        one.begin(folder)
+        one.open(uri, text)
+        one.until_diagnostics(uri, 1)
+        target = {"kind": "loop", "name": "loop_0"}
+        argument = {"uri": uri, "target": target, "input": "x", "mock": True}
+        params = {"command": "loopLs.run", "arguments": [argument]}
+        one.send({"id": one.next_id(), "method": "workspace/executeCommand", "params": params})
+        waits: list[float] = []
+        while True:
+            message = one.receive()
+            result = message.get("result")
+            assert not isinstance(result, dict) or result.get("ok") is not False, message
+            if message.get("method") == "loopLs/event" and "seq" in message["params"]:
+                fact = message["params"]
+                waits.append((time.time() - datetime.fromisoformat(fact["at"]).timestamp()) * 1000)
+                if fact["kind"] in ("completed", "failed"):
+                    return {"fact in the engine to notification, p95, ms": percentile(waits, 95)}
+
+
+def stop_engine(data: Path) -> None:
+    command = [sys.executable, "-m", "loop_ls", "engine", "stop", "--data-dir", str(data)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, timeout=60, check=False)
 
 
 def percentile(values: list[float], percent: int) -> float:
