@@ -54,7 +54,9 @@ def nearest(word: str, known: Iterable[str], limit: int | None = None) -> str | 
             continue
         if plain(candidate) == shape:
             return candidate
-        if abs(len(candidate) - length) >= best or len(letters.symmetric_difference(candidate)) > 2 * allowed:
+        if best == 1 or abs(len(candidate) - length) >= best:
+            continue  # no other word can be nearer
+        if len(letters.symmetric_difference(candidate)) > 2 * allowed:
             continue
         steps = distance(word, candidate, best - 1)
         if steps < best:
