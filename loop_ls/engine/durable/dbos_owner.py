@@ -64,8 +64,9 @@ class DbosOwner:
         from dbos import DBOS, DBOSPortableJSONSerializer
 
         async def run(run_id: str) -> None:
-            if self._run is not None:
-                await self._run(run_id)
+            if self._run is None:
+                raise asyncio.CancelledError  # we leave: it stays unfinished
+            await self._run(run_id)
 
         self._workflow = DBOS.workflow(name="run", max_recovery_attempts=RESTARTS)(run)
         made = DBOS(

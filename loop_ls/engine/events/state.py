@@ -67,7 +67,7 @@ class RunState(NamedTuple):
         # The time between a crash and the return of the engine was nobody's work.
         idle = event.kind in ("recovered", "interrupted") or self.status not in WORKING
         spent = 0.0 if idle or self.last_at is None else max(0.0, event.at - self.last_at)
-        counted = {
+        counted: dict[str, Any] = {
             "run_id": event.run_id,
             "last_seq": event.seq,
             "last_position": event.position,
