@@ -15,7 +15,9 @@ _COUNT = ("a whole number", (int,))
 _FLAG = ("true or false", (bool,))
 _OBJECT = ("an object", (dict,))
 
-TARGETS = ("workflow", "loop", "step")
+TARGETS = ("workflow", "loop", "step", "definition", "assistant")
+#: Of these a file has many, so they are named.
+_NAMED = ("loop", "step")
 
 RUN: Shape = {
     "uri": _TEXT,
@@ -64,6 +66,6 @@ def _checked_target(target: Any) -> Json:
     kind, name = target.get("kind"), target.get("name")
     if kind not in TARGETS:
         return refused("bad_argument", f"`target.kind` is one of {', '.join(f'`{one}`' for one in TARGETS)}.")
-    if kind != "workflow" and not (isinstance(name, str) and name):
+    if kind in _NAMED and not (isinstance(name, str) and name):
         return refused("bad_argument", f"`target.name` says which {kind} to run.")
     return {}

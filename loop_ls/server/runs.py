@@ -180,7 +180,7 @@ class Runs:
 
     def opened(self, opened: OpenDocument) -> None:
         """A file was opened: an engine that runs already may know runs of it (UP-74)."""
-        if opened.document.format == "workflow":
+        if opened.document.format in ("workflow", "role_loop", "assistant"):
             self._server.own(self._look(opened), None, "runs of an opened file")
 
     async def _look(self, opened: OpenDocument) -> None:
