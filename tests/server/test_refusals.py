@@ -54,7 +54,7 @@ def test_D15_repeated_blocks_do_not_hinder_a_run(fake: Start, folder: Path) -> N
         ({}, "`uri`"),
         ({"uri": 5}, "`uri`"),
         ({"target": "loop"}, "`target`"),
-        ({"target": {"kind": "assistant"}}, "`workflow`, `loop`, `step`, `definition`, `assistant`"),
+        ({"target": {"kind": "something"}}, "`workflow`, `loop`, `step`, `definition`, `assistant`"),
         ({"target": {"kind": "loop"}}, "which loop"),
         ({"input": ["x"]}, "`input`"),
         ({"maxIterations": 0}, "at least 1"),
