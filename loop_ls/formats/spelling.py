@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 
 def distance(one: str, other: str, limit: int) -> int:
@@ -40,6 +41,15 @@ def plain(word: str) -> str:
     return word.replace("-", "_").casefold()
 
 
+@lru_cache(maxsize=1 << 14)
+def _traits(word: str) -> tuple[str, int]:
+    """Its plain shape, and the set of its letters as bits (several letters may share one)."""
+    letters = 0
+    for letter in word:
+        letters |= 1 << (ord(letter) & 63)
+    return plain(word), letters
+
+
 def nearest(word: str, known: Iterable[str], limit: int | None = None) -> str | None:
     """The known word that `word` was probably meant to be, or None.
 
@@ -47,16 +57,18 @@ def nearest(word: str, known: Iterable[str], limit: int | None = None) -> str | 
     for longer ones (WF501). Of several the nearest, then the first.
     """
     allowed = limit if limit is not None else (1 if len(word) <= 5 else 2)
-    shape, letters, length = plain(word), set(word), len(word)
+    length = len(word)
+    shape, letters = _traits(word)
     best, found = allowed + 1, None
     for candidate in known:
         if abs(len(candidate) - length) > allowed or candidate == word:
             continue
-        if plain(candidate) == shape:
+        same_shape, others = _traits(candidate)
+        if same_shape == shape:
             return candidate
         if best == 1 or abs(len(candidate) - length) >= best:
             continue  # no other word can be nearer
-        if len(letters.symmetric_difference(candidate)) > 2 * allowed:
+        if (letters ^ others).bit_count() > 2 * allowed:
             continue
         steps = distance(word, candidate, best - 1)
         if steps < best:

@@ -169,25 +169,27 @@ class Session:
 
     def _ask_again(self, world: World, topics: Set[Topic]) -> None:
         """Run again what reads one of these topics and would be answered differently now."""
-        readers = self._readers
-        suspects = {unit for topic in topics if topic in readers for unit in readers[topic]}
-        for unit in suspects:
+        suspects: dict[Unit, list[Topic]] = {}
+        for topic in topics:
+            for unit in self._readers.get(topic, ()):
+                suspects.setdefault(unit, []).append(topic)
+        for unit, about in suspects.items():
             if unit.view is None or unit in self._fresh:
                 continue
             if unit in self._late:
                 self._stale_late.add(unit)
-            elif not unit.view.still_true(world, topics):
+            elif not unit.view.still_true(world, about):
                 self._run(unit, world)
 
     def _run(self, unit: Unit, world: World) -> None:
         self._silence(unit)
-        before = unit.view.topics if unit.view is not None else set()
+        before: Set[Topic] = unit.view.topics if unit.view is not None else frozenset()
         unit.run(world)
         self._fresh.add(unit)
         if not self._remembers:
             self._kept(unit)
             return
-        after = unit.view.topics if unit.view is not None else set()
+        after: Set[Topic] = unit.view.topics if unit.view is not None else frozenset()
         for topic in before - after:
             self._readers[topic].discard(unit)
         for topic in after - before:

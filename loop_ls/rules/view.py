@@ -8,7 +8,7 @@ piece hides in one unless the question is about places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable
+from collections.abc import Callable, Hashable, Iterable, Set
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from loop_ls.formats.block import Pair
@@ -46,32 +46,35 @@ SETTINGS: Topic = "settings"
 class View:
     """One rule's, or one element's, sight of the world."""
 
-    __slots__ = ("_answers", "topics", "world")
+    __slots__ = ("_answers", "_world")
 
     def __init__(self, world: World) -> None:
-        self.world: World | None = world
-        self._answers: dict[tuple[Any, ...], tuple[Topic, Any]] = {}
-        self.topics: set[Topic] = set()
+        self._world: World | None = world
+        self._answers: dict[Topic, dict[tuple[Any, ...], Any]] = {}
 
-    def still_true(self, world: World, topics: Container[Topic]) -> bool:
+    @property
+    def topics(self) -> Set[Topic]:
+        return self._answers.keys()
+
+    def still_true(self, world: World, topics: Iterable[Topic]) -> bool:
         """Whether the questions about these topics would get the same answers in another world."""
         return all(
-            key[0](world, *key[1:]) == answer for key, (topic, answer) in self._answers.items() if topic in topics
+            key[0](world, *key[1:]) == answer for topic in topics for key, answer in self._answers[topic].items()
         )
 
     def leave(self) -> None:
         """Let go of the world: its document is an old version soon."""
-        self.world = None
+        self._world = None
 
     def _ask(self, topic: Topic, question: Callable[..., A], *about: Any) -> A:
+        answers = self._answers.get(topic)
+        if answers is None:
+            answers = self._answers[topic] = {}
         key = (question, *about)
-        known = self._answers.get(key)
-        if known is not None:
-            return cast(A, known[1])
-        assert self.world is not None, "a rule asks only while it runs"
-        answer = question(self.world, *about)
-        self._answers[key] = (topic, answer)
-        self.topics.add(topic)
+        if key in answers:
+            return cast(A, answers[key])
+        assert self._world is not None, "a rule asks only while it runs"
+        answer = answers[key] = question(self._world, *about)
         return answer
 
     # -- names of this file -----------------------------------------------------------------------
