@@ -24,6 +24,7 @@ COMMANDS = {
     "preview": "show prompts with the values of the first iteration",
     "definitions": "list what can be run, with its inputs",
     "new": "write a file to begin with",
+    "convert": "write a file in another format",
     "run": "run a workflow or a loop and watch it",
     "runs": "list, show and control runs",
     "engine": "start, stop and question the engine",

@@ -1,0 +1,136 @@
+"""Role loops and assistants as the gist of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from loop_ls.features.convert.gist import Gist, NoConversion, Parameter, Part, Prompt, Ref
+from loop_ls.formats import role_loop as roles
+from loop_ls.formats.assistant import Assistant
+from loop_ls.formats.assistant_keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
+from loop_ls.formats.role_loop import RoleLoop
+from loop_ls.formats.variables import PLACEHOLDER
+
+GOAL_REACHED = "The goal is reached"
+
+
+def from_role_loop(loop: RoleLoop) -> Gist:
+    """Raises `NoConversion`."""
+    until, limit, lost = _end(loop.termination)
+    known = {one.name for one in loop.parameters}
+    parts = tuple(Part(one.label, _prompt(one.prompt, known), one.role, True) for one in loop.stages)
+    return Gist(
+        name=loop.name,
+        description=loop.description,
+        parts=parts,
+        until=until,
+        limit=limit or 1,
+        parameters=tuple(
+            Parameter(one.name, one.description) for one in loop.parameters if one.name not in loop.resolved
+        ),
+        lost=(*lost, *_limits(limit), *_lost_of_stages(loop)),
+    )
+
+
+def _limits(limit: int | None) -> list[str]:
+    return ["the limit, which a parameter sets: 1 stands in its place"] if limit is None else []
+
+
+def _end(end: roles.Termination) -> tuple[str | None, int | None, list[str]]:
+    match end:
+        case roles.EvaluationBound():
+            return (
+                end.criteria,
+                end.max_iterations,
+                ["that the word of the last stage ends the loop: the condition is judged apart from it"],
+            )
+        case roles.IterationBound():
+            return None, end.max_iterations, []
+        case roles.GoalBound():
+            return end.goal_prompt or GOAL_REACHED, end.max_iterations, []
+        case roles.TimeBound():
+            raise NoConversion("this loop ends by time, which no other format can say")
+        case roles.Manual():
+            raise NoConversion("this loop ends when a person says so; that cannot be converted")
+        case roles.ToolBound():
+            raise NoConversion(
+                f"this loop ends by the number that the tool `{end.tool}` gives; no other format asks it"
+            )
+        case _:
+            assert_never(end)
+
+
+def _prompt(written: str, parameters: set[str]) -> Prompt:
+    pieces: list[str | Ref] = []
+    at = 0
+    for found in PLACEHOLDER.finditer(written):
+        if found[1] in parameters:
+            pieces += [written[at : found.start()], Ref("parameter", found[1])]
+            at = found.end()
+    return (*pieces, written[at:])
+
+
+def _lost_of_stages(loop: RoleLoop) -> Iterator[str]:
+    yield "what roles may do: their access and tools"
+    for name in loop.resolved:
+        yield f"the parameter `{name}`: its default is written into the texts"
+    for one in loop.stages:
+        if one.skills:
+            yield f"`skills` of {one.label}"
+        if one.max_iterations is not None:
+            yield f"`max_iterations` of {one.label}, the steps of one turn"
+        if one.artifact_required or one.requires_artifact_from is not None:
+            yield f"artifacts of {one.label}"
+    if loop.max_rework_attempts != roles.REWORK_ATTEMPTS:
+        yield "`max_rework_attempts`"
+
+
+def from_assistant(one: Assistant) -> Gist:
+    """Raises `NoConversion`."""
+    until, lost = _criterion(one)
+    return Gist(
+        name=one.id.replace("-", "_"),
+        description=one.description or f"Goes on as {one.name}.",
+        parts=(
+            Part("work", (one.persona.strip(),), "coder" if one.permission_mode in ("edit", "full") else None, True),
+        ),
+        until=until,
+        limit=one.max_iterations,
+        lost=(*lost, *_lost_of(one)),
+    )
+
+
+def _criterion(one: Assistant) -> tuple[str | None, list[str]]:
+    criteria = one.criteria
+    match criteria.type if criteria is not None else CAP_ONLY:
+        case "regex" if criteria is not None and criteria.value:
+            assert REGEX == "regex"
+            return f"The output matches the pattern `{criteria.value}`", [
+                "the pattern is judged by a model, not matched"
+            ]
+        case "test_pass" if criteria is not None:
+            assert TEST_PASS == "test_pass"
+            command = " ".join(criteria.argv or ()) or criteria.value
+            return f"The output shows that `{command}` passed", [f"`{command}` is not run: a model judges the output"]
+        case "manual":
+            assert MANUAL == "manual"
+            raise NoConversion("this assistant ends when a person says so; that cannot be converted")
+        case _:
+            return None, []
+
+
+def _lost_of(one: Assistant) -> Iterator[str]:
+    yield "the conversation: each round begins anew, with the outcome of the round before"
+    for name, value in (
+        ("allowedTools", one.allowed_tools),
+        ("model", one.model),
+        ("maxBudgetUsd", one.max_budget_usd),
+        ("maxTotalBudgetUsd", one.max_total_budget_usd),
+        ("maxDurationSeconds", one.max_duration_seconds),
+        ("stallAfter", one.stall_after),
+        ("retry", one.retry),
+        ("memoryEnabled", one.memory_enabled),
+    ):
+        if value:
+            yield f"`{name}`"

@@ -1,0 +1,148 @@
+"""A refine loop of a workflow, with the workflow it calls, as the gist of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from loop_ls.features.convert.gist import Gist, NoConversion, Parameter, Part, Prompt, Ref
+from loop_ls.formats.block import Block
+from loop_ls.formats.variables import PLACEHOLDER
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.workspace import Workspace
+
+_LOOP = frozenset(("name", "workflow", "mode", "with", "max_iterations", "until", "needs"))
+_STEP = frozenset(("name", "needs", "run", "loop"))
+_EXECUTION = frozenset(("provider", "model"))
+_BEFORE = ("loop.last.output", "loop.output")
+
+
+def from_workflow(workspace: Workspace, document: Document, name: str | None = None) -> Gist:
+    """Raises `NoConversion`. `name`: which loop, where there are several."""
+    element = _chosen(document, name)
+    loop = element.loop
+    callee = workspace.callee(document, element.reference)
+    if loop is None or callee is None:
+        raise NoConversion(f"the workflow that loop `{element.name}` calls does not exist")
+    if element.loop_mode != "refine":
+        raise NoConversion(f"loop `{element.name}` goes through a list, which only a workflow can say")
+    reader = _Reader(document, element, callee)
+    parts = reader.parts()
+    if not parts:
+        raise NoConversion(f"`{callee.name}` has no `run` step that could take a turn")
+    execution = callee.execution or document.execution
+    description = document.head.text("description")
+    return Gist(
+        name=element.name or document.name or "loop",
+        description=description or f"Goes on with {callee.name} until it is done.",
+        parts=parts,
+        until=_text(document, loop.text("until") or ""),
+        limit=loop.integer("max_iterations") or 1,
+        parameters=tuple(reader.parameters.values()),
+        provider=execution.text("provider") if execution is not None else None,
+        model=execution.text("model") if execution is not None else None,
+        lost=tuple(dict.fromkeys([*reader.lost, *_around(document, element), *_keys(document, callee, loop)])),
+    )
+
+
+def _chosen(document: Document, name: str | None) -> Element:
+    loops = [one for one in document.elements if one.loop is not None]
+    if name is not None:
+        loops = [one for one in loops if one.name == name]
+    if len(loops) == 1:
+        return loops[0]
+    if not loops:
+        raise NoConversion(f"there is no loop `{name}`" if name else f"{document.name or 'the file'} has no loop")
+    names = ", ".join(f"`{one.name}`" for one in loops)
+    raise NoConversion(f"there are several loops: {names}; choose one with --loop")
+
+
+def _text(document: Document, written: str) -> str:
+    """A text with the constants of its file in place."""
+    return "".join(piece if isinstance(piece, str) else "" for piece in _constants(document, written))
+
+
+def _constants(document: Document, written: str) -> Iterator[str]:
+    env = {f"env.{key}": pair.text or "" for key, pair in document.env.items()}
+    yield PLACEHOLDER.sub(lambda found: env.get(found[1], found[0]), written)
+
+
+class _Reader:
+    """Reads the steps of the called workflow; remembers parameters and what has no place."""
+
+    def __init__(self, document: Document, element: Element, callee: Document) -> None:
+        self.document, self.element, self.callee = document, element, callee
+        self.parameters: dict[str, Parameter] = {}
+        self.lost: list[str] = []
+        reference = element.reference
+        self.arguments = {p.name: p.text or "" for p in (reference.arguments or () if reference else ())}
+        self.names = {one.name for one in callee.elements if one.mode == "run"}
+
+    def parts(self) -> tuple[Part, ...]:
+        found = []
+        for number in self.callee.graph.order():
+            step = self.callee.elements[number]
+            if step.mode != "run":
+                self.lost.append(f"`{step.name}` of {self.callee.name}: a {step.mode} step has no place in a round")
+                continue
+            written = _text(self.callee, step.block.text("run") or "")
+            found.append(Part(step.name, tuple(self._pieces(written, 0)), role_for(step.name)))
+            self.lost += [f"`if` of `{step.name}`: every part takes its turn"] if step.block.has("if") else []
+        return tuple(found)
+
+    def _pieces(self, written: str, depth: int) -> Iterator[str | Ref]:
+        at = 0
+        for found in PLACEHOLDER.finditer(written):
+            yield written[at : found.start()]
+            yield from self._piece(found[1], depth)
+            at = found.end()
+        yield written[at:]
+
+    def _piece(self, name: str, depth: int) -> Prompt:
+        plain = name.removeprefix("step.")
+        if depth == 0 and plain in self.names:
+            return (Ref("part", plain),)
+        if name in _BEFORE or name == "loop.history":
+            return (Ref("before"),)
+        if name == "loop.iteration":
+            return ("of this round",)
+        if depth == 0 and name in self.arguments:
+            return tuple(self._pieces(_text(self.document, self.arguments[name]), 1))
+        if name == "input":
+            return (Ref("goal"),)
+        if depth == 1 and self.document.element(plain) is not None:
+            self.lost.append(f"`{plain}` runs before the loop: its result has to be part of the goal")
+            return (Ref("goal"),)
+        return (self._parameter(name),)
+
+    def _parameter(self, name: str) -> str | Ref:
+        if "." in name:
+            self.lost.append(f"`{{{{{name}}}}}`: there is nothing like it")
+            return f"({name})"
+        self.parameters.setdefault(name, Parameter(name, f"What stands for {name}."))
+        return Ref("parameter", name)
+
+
+def role_for(name: str) -> str:
+    """A built-in role for a step, by what its name says."""
+    words = name.lower().replace("-", "_").split("_")
+    table = {"plan": "plan", "outline": "plan", "explore": "explorer", "research": "explorer"}
+    if any(word.startswith(("review", "check", "judg", "critic", "verify", "evaluat")) for word in words):
+        return "reviewer"
+    return next((table[word] for word in words if word in table), "assistant")
+
+
+def _around(document: Document, element: Element) -> Iterable[str]:
+    for one in document.elements:
+        if one is not element:
+            yield f"{one.kind} `{one.name}`: only the loop itself is converted"
+
+
+def _keys(document: Document, callee: Document, loop: Block) -> Iterable[str]:
+    yield from (f"`{key}` of the loop" for key in loop.fields if key not in _LOOP)
+    for step in callee.steps:
+        if step.mode == "run":
+            yield from (f"`{key}` of step `{step.name}`" for key in step.block.fields if key not in {*_STEP, "if"})
+    for where in (document, callee):
+        if where.execution is not None:
+            yield from (f"`execution.{key}` of {where.name}" for key in where.execution.fields if key not in _EXECUTION)
