@@ -1,0 +1,49 @@
+"""The README's table of LSP methods says what the server announces, and nothing is announced without a handler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loop_ls.server.language_server import LoopServer
+from loop_ls.server.method_table import METHODS, answered, in_readme, table
+from loop_ls.server.routes import LATE, register_late
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+#: What the protocol layer answers itself.
+_OF_PROTOCOL = {"textDocument/didOpen", "textDocument/didChange", "textDocument/didClose"}
+#: What the server sends.
+_SENT = {"textDocument/publishDiagnostics"}
+
+
+def test_the_readme_is_current() -> None:
+    text = README.read_text("utf-8")
+    assert in_readme(text) == text, "run `python -m loop_ls.server.method_table README.md`"
+
+
+def test_every_method_that_has_a_handler_is_listed_with_yes() -> None:
+    found = answered()
+    assert {str(method) for method in LATE} <= {method for method, there in found.items() if there}
+
+
+def test_every_method_with_yes_has_a_handler() -> None:
+    server = LoopServer()
+    for method in LATE:
+        register_late(server, method)
+    handled = {*server.protocol.fm.features, *server.protocol.fm.builtin_features, *map(str, LATE)}
+    yes = {method for method, there in answered().items() if there}
+    assert yes - _SENT - _OF_PROTOCOL <= handled
+
+
+def test_a_method_is_a_row_and_says_yes_or_no() -> None:
+    rows = table().splitlines()[2:]
+    assert len(rows) == len(METHODS)
+    assert "| `textDocument/hover` | yes |" in rows
+    assert "| `textDocument/moniker` | no |" in rows
+
+
+def test_a_text_without_marks_is_refused() -> None:
+    with pytest.raises(ValueError, match="there are no lines"):
+        in_readme("# no marks")
