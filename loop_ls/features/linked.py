@@ -15,6 +15,10 @@ _KINDS = (Kind.ELEMENT, Kind.COLLECTED, Kind.CONSTANT)
 
 def linked(workspace: Workspace, document: Document, at: Position) -> tuple[Span, ...]:
     """All places of the name, or none where it is also written in other files, or defined twice."""
+    if document.format == "role_loop":
+        from loop_ls.features import role_loop_names
+
+        return role_loop_names.linked(document, at)
     found = named_at(workspace, document, at)
     if found is None or found[0].kind not in _KINDS:
         return ()

@@ -129,6 +129,16 @@ def highlight(document: Document, at: Position) -> tuple[Highlight, ...]:
     return () if found is None else tuple(Highlight(*place) for place in _places(document, found[0]))
 
 
+def linked(document: Document, at: Position) -> tuple[Span, ...]:
+    """The places of a parameter that is declared once, to be typed over together."""
+    found = _parameter_at(document, at)
+    if found is None:
+        return ()
+    places = list(_places(document, found[0]))
+    once = sum(declares for _, declares in places) == 1
+    return tuple(sorted(span for span, _ in places)) if once and len(places) > 1 else ()
+
+
 def prepare(document: Document, at: Position) -> Renamable | Refused | None:
     found = _parameter_at(document, at)
     if found is None:

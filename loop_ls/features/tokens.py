@@ -18,6 +18,7 @@ from loop_ls.formats.keys import Type
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.head import Top
+from loop_ls.index.whole import WHOLE
 from loop_ls.text.position import Position, Span
 
 
@@ -49,6 +50,10 @@ class Token(NamedTuple):
 
 def tokens(document: Document, span: Span | None = None) -> tuple[Token, ...]:
     """All tokens in order, or those of the lines of `span`."""
+    if document.format in WHOLE:
+        from loop_ls.features.whole_tokens import whole_tokens
+
+        return tuple(_apart(list(whole_tokens(document, span))))
     if document.format != "workflow":
         return ()
     found: list[Token] = []

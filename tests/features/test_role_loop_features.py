@@ -10,9 +10,11 @@ import pytest
 from loop_ls.features.definition import definition
 from loop_ls.features.highlight import highlight
 from loop_ls.features.lenses import lenses
+from loop_ls.features.linked import linked
 from loop_ls.features.references import references
 from loop_ls.features.rename import Refused, Rename, prepare, rename
 from loop_ls.features.symbols import symbols
+from loop_ls.features.tokens import TokenType, tokens
 from loop_ls.features.values import Completions, Item, RunView, SymbolKind
 from loop_ls.features.workspace_symbols import workspace_symbols
 from loop_ls.formats.role_loop_keys import DEFINITION, PARAMETER, ROLE, TERMINATION, TERMINATIONS
@@ -264,6 +266,23 @@ def test_nothing_to_rename_elsewhere(ask: Ask) -> None:
     asked = at(ask, "Draw a")
     assert prepare(asked.workspace, asked.document, asked.at) is None
     assert definition(asked.workspace, asked.document, Position(0, 0)) == ()
+
+
+def test_a_parameter_is_typed_over_everywhere_at_once(ask: Ask) -> None:
+    asked = at(ask, "{{size}}")
+    spans = linked(asked.workspace, asked.document, asked.at)
+    assert [asked.document.text.slice(span) for span in spans] == ["size"] * 4
+    assert linked(asked.workspace, asked.document, Position(0, 0)) == ()
+
+
+def test_tokens_tell_what_is_filled_in(ask: Ask) -> None:
+    document = at(ask, "Draw a").document
+    lines = document.text.lines
+    found = [(lines[one.line][one.column : one.column + one.length], one.type) for one in tokens(document)]
+    assert found.count(("size", TokenType.PARAMETER)) == 4
+    assert found.count(("{{", TokenType.OPERATOR)) == 4
+    assert ("reviewer", TokenType.FUNCTION) in found
+    assert list(tokens(document)) == sorted(tokens(document), key=lambda one: (one.line, one.column))
 
 
 # -- outline, search, lenses ----------------------------------------------------------------------
