@@ -1,4 +1,4 @@
-"""Real VS Code (code-server in a headless Chromium) with our packaged extension and our server.
+"""Real editors with our server: VS Code (code-server in a headless Chromium, our packaged extension), Neovim, Emacs.
 
 Needs what `.ci/setup-editors` prepares; without it these tests fail with a sentence that says so.
 """

@@ -1,0 +1,61 @@
+"""A running Neovim: keys are typed into it and its own state is read, by its `--server` options."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+LIMIT = 40.0
+
+
+class Neovim:
+    def __init__(self, program: str, setup: Path, file: Path, home: Path, environment: Mapping[str, str]) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        self._program, self._socket = program, home / "rpc"
+        own = {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
+        self._process = subprocess.Popen(
+            [program, "--headless", "--listen", str(self._socket), "-u", str(setup), "-n", "-i", "NONE", str(file)],
+            env={**environment, **own},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.until(self._socket.exists)
+
+    def keys(self, keys: str) -> None:
+        self._remote("--remote-send", keys)
+
+    def lua(self, expression: str) -> Any:
+        """The value of a Lua expression."""
+        escaped = f"vim.json.encode({expression})".replace("'", "''")
+        return json.loads(self._remote("--remote-expr", f"luaeval('{escaped}')"))
+
+    def command(self, command: str) -> None:
+        escaped = command.replace("'", "''")
+        self._remote("--remote-expr", f"execute('{escaped}')")
+
+    def until(self, check: Callable[[], Any], limit: float = LIMIT) -> Any:
+        end = time.monotonic() + limit
+        while not (found := check()):
+            assert time.monotonic() < end, "Neovim did not come to it in time"
+            time.sleep(0.05)
+        return found
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait(10)
+
+    def _remote(self, *words: str) -> str:
+        done = subprocess.run(
+            [self._program, "--headless", "--server", str(self._socket), *words],
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout or done.stderr
