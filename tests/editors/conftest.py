@@ -23,7 +23,8 @@ PICTURES = Path(os.environ.get("LOOP_LS_PICTURES", ROOT / "tests" / "editors" / 
 def needed(variable: str) -> str:
     value = os.environ.get(variable, "")
     if not value or not Path(value).exists():
-        pytest.fail(f"{variable} names no file: run .ci/setup-editors and source the env.sh that it leaves", pytrace=False)
+        sentence = f"{variable} names no file: run .ci/setup-editors and source the env.sh that it leaves"
+        pytest.fail(sentence, pytrace=False)
     return value
 
 
