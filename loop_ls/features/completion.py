@@ -18,7 +18,8 @@ from loop_ls.features.complete.island import Braces, braces_at
 from loop_ls.features.complete.keys import keys
 from loop_ls.features.complete.models import models, providers, servers, skills
 from loop_ls.features.complete.needs import needs
-from loop_ls.features.complete.request import Request, requests
+from loop_ls.features.complete.paths import names_a_file, paths
+from loop_ls.features.complete.request import Listing, Request, requests
 from loop_ls.features.complete.shapes import meaning_of
 from loop_ls.features.complete.until import conditions
 from loop_ls.features.complete.values import guesses, values
@@ -45,14 +46,20 @@ _PROSE = frozenset(("run", "prompt", "until"))
 __all__ = ["complete", "describe"]
 
 
-def complete(workspace: Workspace, document: Document, at: Position, settings: Settings | None = None) -> Completions:
-    """Everything that may stand at `at`. An empty list is an answer."""
+def complete(
+    workspace: Workspace,
+    document: Document,
+    at: Position,
+    settings: Settings | None = None,
+    listing: Listing | None = None,
+) -> Completions:
+    """Everything that may stand at `at`. An empty list is an answer. `listing` tells what lies in a folder."""
     if document.format in WHOLE:
         from loop_ls.features.whole_completion import complete_whole
 
         return complete_whole(workspace, document, at, settings or workspace.settings)
     known = document.format is not None or all(not line.strip() for line in document.text.lines[:50])
-    asked = requests(workspace, document, at, settings) if known else ()
+    asked = requests(workspace, document, at, settings, listing) if known else ()
     if not asked:
         return Completions(Span(at, at))
     braces = braces_at(asked[0].line, at.column)
@@ -124,6 +131,8 @@ def _for_a_file_that_is_none_yet(request: Request) -> Iterator[Item]:
 
 def _values(request: Request, key: Key) -> Iterator[Item]:
     spot = request.spot
+    if names_a_file(key):
+        yield from paths(request, key)
     match key.offers:
         case "providers":
             yield from providers(request)

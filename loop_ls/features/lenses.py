@@ -50,6 +50,8 @@ def _of_workflow(workspace: Workspace, document: Document, runs: Sequence[RunVie
     if run is not None:
         yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{after(run)}")
         return
+    if callers := len(workspace.callers(document)):
+        yield Lens(span, count(callers, "reference"))
     calls = workflow_calls(workspace, document).most
     if calls is not None:
         yield Lens(span, f"≤ {count(calls, 'call')}")

@@ -8,6 +8,7 @@ import pytest
 
 from loop_ls.features.lenses import lenses
 from loop_ls.features.values import Lens, LoopView, RunView, Verdict
+from loop_ls.index.document import Document
 
 FLOW = """
     #- flow.yaml
@@ -152,3 +153,15 @@ def test_runs_of_other_files_do_not_show(ask: Any) -> None:
 def test_no_lens_in_other_files_and_none_on_a_file_without_elements(ask: Any) -> None:
     assert shown(ask, source="#- a.yaml\na: 1\n") == []
     assert shown(ask, source="#- a.yaml\n$schema: workflow/v2.0\nname: x\n") == []
+
+
+def test_a_workflow_says_how_often_it_is_called(ask: Any) -> None:
+    asked = ask("steps:\n  - name: a\n    run: b$0\n", path="called.yaml")
+    caller = Document.open(
+        "file:///w/caller.yaml",
+        "$schema: workflow/v2.0\nname: caller\nsteps:\n"
+        "  - {name: one, template: {name: flow}}\n  - {name: two, template: {name: flow}}\n",
+    )
+    workspace = asked.workspace.with_document(caller)
+    assert "2 references" in [lens.title for lens in lenses(workspace, asked.document)]
+    assert not [lens for lens in lenses(asked.workspace, asked.document) if "reference" in lens.title]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -22,6 +23,10 @@ from loop_ls.text.position import Position, Span
 _MARGIN = 40
 
 
+#: What lies in a folder: names, and whether each is a folder itself.
+Listing = Callable[[str], Iterable[tuple[str, bool]]]
+
+
 @dataclass(frozen=True)
 class Request:
     """`spot` is one of those at the place; `first` tells that it is the likeliest."""
@@ -33,6 +38,7 @@ class Request:
     spot: Spot
     style: Style
     first: bool = True
+    listing: Listing | None = None
 
     @property
     def options(self) -> Settings:
@@ -73,12 +79,19 @@ class Request:
                 return None
 
 
-def requests(workspace: Workspace, document: Document, at: Position, settings: Settings | None) -> tuple[Request, ...]:
+def requests(
+    workspace: Workspace,
+    document: Document,
+    at: Position,
+    settings: Settings | None,
+    listing: Listing | None = None,
+) -> tuple[Request, ...]:
     """One request for every spot that the place may be, likeliest first."""
     style = style_of(document.text.lines)
     spots = spots_of(document, at, style)
     return tuple(
-        Request(workspace, document, at, settings, spot, style, first=number == 0) for number, spot in enumerate(spots)
+        Request(workspace, document, at, settings, spot, style, number == 0, listing)
+        for number, spot in enumerate(spots)
     )
 
 

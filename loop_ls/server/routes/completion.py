@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -32,6 +34,8 @@ _KINDS = {
 KINDS = {kind: int(number) for kind, number in _KINDS.items()}
 #: Documentation of so many items is told at once to a client that will not ask for it.
 _MOST_TOLD = 50
+#: Of a folder with more files only some are offered.
+_MOST_FILES = 1000
 
 
 def register(server: LoopServer) -> None:
@@ -42,7 +46,7 @@ def register(server: LoopServer) -> None:
             return None
         places = server.session.places(opened.document)
         at = places.read(params.position.line, params.position.character)
-        found = completion.complete(opened.folder.workspace, opened.document, at, opened.folder.settings)
+        found = completion.complete(opened.folder.workspace, opened.document, at, opened.folder.settings, listing)
         if not found.items and opened.document.format is None:
             return None
         span = places.range(found.span)
@@ -65,6 +69,15 @@ def register(server: LoopServer) -> None:
     server.feature(types.COMPLETION_ITEM_RESOLVE)(resolve)
     # The item goes back as it came, with what the client itself put in.
     server.protocol.raw[types.COMPLETION_ITEM_RESOLVE] = resolve
+
+
+def listing(folder: str) -> list[tuple[str, bool]]:
+    """What lies in a folder, as far as anybody wants to read it."""
+    try:
+        with os.scandir(folder) as entries:
+            return [(entry.name, entry.is_dir()) for entry in islice(entries, _MOST_FILES)]
+    except (OSError, ValueError):
+        return []
 
 
 def _item(server: LoopServer, opened: OpenDocument, places: Places, span: Json, item: Item, tell: bool) -> Json:
