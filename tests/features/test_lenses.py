@@ -156,11 +156,12 @@ def test_no_lens_in_other_files_and_none_on_a_file_without_elements(ask: Any) ->
 
 
 def test_a_workflow_says_how_often_it_is_called(ask: Any) -> None:
-    asked = ask("steps:\n  - name: a\n    run: b$0\n", path="called.yaml")
+    asked = ask("steps:\n  - name: a\n    run: b$0\n")
+    name = asked.document.name
     caller = Document.open(
         "file:///w/caller.yaml",
         "$schema: workflow/v2.0\nname: caller\nsteps:\n"
-        "  - {name: one, template: {name: flow}}\n  - {name: two, template: {name: flow}}\n",
+        f"  - {{name: one, template: {{name: {name}}}}}\n  - {{name: two, template: {{name: {name}}}}}\n",
     )
     workspace = asked.workspace.with_document(caller)
     assert "2 references" in [lens.title for lens in lenses(workspace, asked.document)]
