@@ -189,7 +189,7 @@ class Lens:
 
 class ActionKind(Enum):
     QUICKFIX = "quickfix"
-    FIX_ALL = "source.fixAll"
+    FIX_ALL = "source.fixAll.loopLs"
     REFACTOR = "refactor"
     EXTRACT = "refactor.extract"
     INLINE = "refactor.inline"

@@ -19,6 +19,7 @@ from loop_ls.rules.neighbours import Neighbours, Summaries
 from loop_ls.rules.questions import World
 from loop_ls.rules.selection import Plan, Selection, plan
 from loop_ls.rules.session import Session
+from loop_ls.rules.suppression import heard
 from loop_ls.rules.unreadable import unreadable
 
 if TYPE_CHECKING:
@@ -45,7 +46,11 @@ class Checker:
         self._errors: dict[str, int] = {}  # of the workspace that `_neighbours` belong to
 
     def findings(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
-        """Every finding of a document, by place and rule."""
+        """Every finding of a document that its author did not silence, by place and rule."""
+        found = self._found(workspace, document)
+        return heard(document, found, self._current_plan(workspace).selection)
+
+    def _found(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
         if document.fault is not None:
             return unreadable(document)
         if document.format in WHOLE:

@@ -9,6 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
 from loop_ls.features.actions import actions, fix_all
+from loop_ls.features.ignoring import ignoring
 from loop_ls.features.values import Action, ActionKind
 from loop_ls.rules.finding import Tier
 from loop_ls.server.diagnostics import Setting, diagnostic
@@ -56,6 +57,7 @@ def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
     everything = fix_all(opened.document, findings, opened.folder.workspace)
     if everything is not None:
         yield everything
+    yield from ignoring(opened.document, findings, span)
 
 
 def _wanted(action: Action, only: Sequence[str]) -> bool:

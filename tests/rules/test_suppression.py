@@ -1,0 +1,130 @@
+"""UP-16: a finding is silenced where it stands, by its code; a comment that silences nothing is told."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from loop_ls.features.ignoring import ignoring
+from loop_ls.index.document import Document
+from loop_ls.index.roots import Roots
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.check import Checker
+from loop_ls.rules.finding import Finding
+from loop_ls.rules.fixing import fix_document
+from loop_ls.rules.registry import all_rules
+from loop_ls.text.position import Position, Span
+
+HEAD = """\
+$schema: workflow/v2.0
+name: flow
+version: 1.0.0
+description: A flow.
+execution: {provider: ollama, model: llama3.2}
+"""
+LOOP = """\
+loops:
+  - name: refine
+    workflow: draft
+    max_iterations: 5
+{above}    until: "The output {{{{loop.output}}}} is good"{behind}
+"""
+DRAFT = HEAD.replace("name: flow", "name: draft") + "steps:\n  - {name: write, run: 'Write. Say good.'}\n"
+
+
+def check(text: str, path: str = "flow.yaml", *disable: str) -> tuple[Document, Workspace, tuple[Finding, ...]]:
+    document = Document.open(f"file:///w/{path}", text)
+    draft = Document.open("file:///w/draft.yaml", DRAFT)
+    workspace = Workspace.of(Roots("/w"), (document, draft))
+    return document, workspace, Checker(disable=disable).findings(workspace, document)
+
+
+def codes(found: tuple[Finding, ...]) -> list[str]:
+    return [one.rule for one in found]
+
+
+def loop(above: str = "", behind: str = "") -> str:
+    return HEAD + LOOP.format(above=above, behind=behind)
+
+
+@pytest.mark.parametrize(
+    ("above", "behind"),
+    [
+        ("", "  # loop-ls: ignore WF702"),
+        ("    # loop-ls: ignore WF702\n", ""),
+        ("    # loop-ls: ignore WF702\n    # and why\n\n", ""),
+        ("# loop-ls: ignore WF702 since the critic repeats it\n", ""),
+    ],
+)
+def test_UP_16_a_comment_on_or_above_the_line_silences_the_rule_it_names(above: str, behind: str) -> None:
+    assert "WF702" in codes(check(loop())[2])
+    found = codes(check(loop(above, behind))[2])
+    assert "WF702" not in found
+    assert "unused-ignore" not in found
+
+
+@pytest.mark.parametrize("comment", ["    # loop-ls: ignore\n", "    # loop-ls: ignore all\n", "    # ignore WF702\n"])
+def test_UP_16_nothing_is_silenced_without_its_code(comment: str) -> None:
+    assert "WF702" in codes(check(loop(comment))[2])
+
+
+def test_UP_16_a_comment_that_silences_nothing_is_told_and_goes_by_a_fix() -> None:
+    document, workspace, found = check(loop("    # loop-ls: ignore WF702, WF703\n    # loop-ls: ignore WF301\n"))
+    told = [one for one in found if one.rule == "unused-ignore"]
+    assert [one.message.split(" says")[0] for one in told] == ["`WF703`", "`WF301`"]
+    assert all("unnecessary" in one.tags for one in told)
+    fixed = fix_document(Checker(), workspace, document).document
+    text = str(fixed.text)
+    assert "    # loop-ls: ignore WF702\n    until" in text
+    assert "WF703" not in text and "WF301" not in text
+
+
+def test_UP_16_a_comment_about_a_rule_that_is_off_stays() -> None:
+    assert "unused-ignore" not in codes(check(loop("    # loop-ls: ignore WF702\n"), "flow.yaml", "WF702")[2])
+    quiet = next(one.code for one in all_rules().values() if one.profile == "pedantic")
+    assert "unused-ignore" not in codes(check(loop(f"    # loop-ls: ignore {quiet}\n"))[2])
+
+
+def test_UP_16_what_looks_like_a_comment_in_a_text_is_text() -> None:
+    text = HEAD + "steps:\n  - name: a\n    run: |\n      Write\n      # loop-ls: ignore WF702\n      more\n"
+    assert "unused-ignore" not in codes(check(text)[2])
+
+
+def test_UP_16_a_finding_inside_of_a_block_text_is_silenced_where_the_text_begins() -> None:
+    text = HEAD + "steps:\n  - name: a\n    run: |\n      Write\n      {{a | upper}}\n"
+    found = check(text)[2]
+    [finding] = [one for one in found if one.span.start.line == 9]
+    silent = text.replace("    run: |", f"    # loop-ls: ignore {finding.rule}\n    run: |")
+    assert finding.rule not in codes(check(silent)[2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        loop(),
+        loop("    # loop-ls: ignore WF301\n"),
+        HEAD + "steps:\n  - name: a\n    run: |\n      Write\n      {{a | upper}}\n  - {name: b, run: '{{x.y}}'}\n",
+        HEAD + "steps: [{name: a, run: '{{x.y}}'}]\n",
+    ],
+)
+def test_UP_16_the_action_writes_the_comment_and_changes_nothing_else(text: str) -> None:
+    document, _, found = check(text)
+    everything = Span(Position(0, 0), document.text.end)
+    offered = ignoring(document, found, everything)
+    assert {one.title for one in offered} == {f"Ignore {one.rule} here" for one in found if one.rule != "unused-ignore"}
+    for action in offered:
+        assert action.edits is not None
+        [edit] = action.edits()[document.uri]
+        changed = document.edit(edit.span, edit.text)
+        assert yaml.safe_load(str(changed.text)) == yaml.safe_load(text)
+        rule = found[action.findings[0]].rule
+        after = check(str(changed.text))[2]
+        assert codes(after).count(rule) == codes(found).count(rule) - len(action.findings)
+
+
+def test_UP_16_json_has_settings_instead() -> None:
+    document = Document.open("file:///w/loops/x.json", '{"name": 5}')
+    workspace = Workspace.of(Roots("/w"), (document,))
+    found = Checker().findings(workspace, document)
+    assert found
+    assert ignoring(document, found, Span(Position(0, 0), document.text.end)) == ()
