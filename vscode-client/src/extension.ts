@@ -14,9 +14,9 @@ class Extension implements vscode.Disposable {
   private readonly runs = new RunsView();
   private readonly log = vscode.window.createOutputChannel("Loop Language Server", { log: true });
 
-  /** One start or stop at a time, whatever triggers them. */
+  /** One start or stop at a time, whatever triggers them, and whatever became of the one before. */
   restart(): Promise<void> {
-    this.busy = this.busy.then(() => this.stop()).then(() => this.start());
+    this.busy = this.busy.catch(() => undefined).then(() => this.stop()).then(() => this.start());
     return this.busy;
   }
 
