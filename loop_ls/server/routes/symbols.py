@@ -39,12 +39,29 @@ def register(server: LoopServer) -> None:
             return None
         places = server.session.places(opened.document)
         outline = symbols(opened.document)
+        shown, left = _shown(outline)
         if server.client.hierarchical_symbols:
-            return [_symbol(places, placed, 0) for placed in outline]
-        return _flat(places, outline, opened.uri)
+            found = [_symbol(places, placed, 0, shown) for placed in outline if shown is None or id(placed) in shown]
+        else:
+            found = _flat(places, outline, opened.uri, shown)
+        return [*found, _note(found[0], left)] if left else found
 
 
-def _symbol(places: Places, placed: Placed, above: int) -> Json:
+def _shown(outline: tuple[Placed, ...]) -> tuple[set[int] | None, int]:
+    """Which symbols fit, by identity, and how many do not. What lies deepest gives way first."""
+    level, shown = list(outline), list(outline)
+    while level := [child for placed in level for child in placed.symbol.children]:
+        shown += level
+    return (None, 0) if len(shown) <= MOST else ({id(placed) for placed in shown[:MOST]}, len(shown) - MOST)
+
+
+def _note(first: Json, left: int) -> Json:
+    """An outline that was cut says so, in its last line; that leads to the top of the file."""
+    name = f"… {left} more are not listed"
+    return {key: value for key, value in first.items() if key not in ("detail", "children")} | {"name": name}
+
+
+def _symbol(places: Places, placed: Placed, above: int, shown: set[int] | None) -> Json:
     line, symbol = placed.line + above, placed.symbol
     found: Json = {
         "name": symbol.name or "(no name)",
@@ -54,17 +71,19 @@ def _symbol(places: Places, placed: Placed, above: int) -> Json:
     }
     if symbol.detail:
         found["detail"] = symbol.detail
-    if symbol.children:
-        found["children"] = [_symbol(places, child, line) for child in symbol.children]
+    if children := [child for child in symbol.children if shown is None or id(child) in shown]:
+        found["children"] = [_symbol(places, child, line, shown) for child in children]
     return found
 
 
-def _flat(places: Places, outline: tuple[Placed, ...], uri: str) -> list[Json]:
+def _flat(places: Places, outline: tuple[Placed, ...], uri: str, shown: set[int] | None) -> list[Json]:
     """The older shape, for clients that know no tree."""
     found: list[Json] = []
     todo = [(placed, 0, "") for placed in reversed(outline)]
-    while todo and len(found) < MOST:
+    while todo:
         placed, above, container = todo.pop()
+        if shown is not None and id(placed) not in shown:
+            continue
         line, symbol = placed.line + above, placed.symbol
         entry: Json = {
             "name": symbol.name or "(no name)",
