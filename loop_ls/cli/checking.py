@@ -74,6 +74,8 @@ def _existing(path: str) -> str:
     try:
         if found.is_dir():
             os.scandir(found).close()
+        elif found.exists() and not found.is_file():
+            raise BadUsage(f"{path} is a pipe or a device; write what it holds to a file and name that")
         else:
             with found.open("rb"):
                 pass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,22 +103,35 @@ def candidates(folder: str, most: int = MAX_FILES) -> tuple[tuple[str, ...], boo
 
 
 def is_candidate(folder: str, path: str) -> bool:
-    """Whether a file is one to look at, by its name alone."""
+    """Whether a file is one to look at, by its path alone."""
+    if not is_inside(folder, path.rpartition("/")[0]):
+        return False
     format_ = by_name(path)
     if format_ == "settings":
         return path == f"{folder}/{SETTINGS_NAME}"
     return format_ is not None or path.endswith(_SUFFIXES)
 
 
+def is_inside(folder: str, inner: str) -> bool:
+    """Whether a folder is `folder` itself or one below it that is looked into."""
+    base = folder.rstrip("/")
+    if inner != base and not inner.startswith(f"{base}/"):
+        return False
+    return all(is_entered(name) for name in inner.removeprefix(base).split("/")[1:])
+
+
+def is_entered(name: str) -> bool:
+    """Whether a folder of this name is looked into (UP-41)."""
+    return not name.startswith(".") and name != "node_modules"
+
+
 def load(path: str, uri: str | None = None) -> Document | None:
     """The document of a file; None where it is gone. One that cannot be read as text is ours if it
     says so or is called so; then its `fault` tells why."""
-    try:
-        size = Path(path).stat().st_size
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES if size <= MAX_BYTES else 65_536)
-    except OSError:
+    found = read_file(path)
+    if found is None:
         return None
+    size, data = found
     text, fault = decode(data) if size <= MAX_BYTES else (None, too_large(size))
     if text is not None:
         return Document.open(uri or uri_of(path), text, path=path)
@@ -128,11 +142,23 @@ def load(path: str, uri: str | None = None) -> Document | None:
 
 def read_text(path: str) -> Text | None:
     """The text of a file; None where it is gone or is no text."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError:
+    found = read_file(path)
+    if found is None or found[0] > MAX_BYTES:
         return None
-    return decode(data)[0]
+    return decode(found[1])[0]
+
+
+def read_file(path: str) -> tuple[int, bytes] | None:
+    """The size of a file and what is in it, of a large one only the beginning; None where there is none.
+    A pipe or a device is no file: reading it need not end."""
+    try:
+        status = Path(path).stat()
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        with open(path, "rb") as file:
+            return status.st_size, file.read(MAX_BYTES if status.st_size <= MAX_BYTES else 65_536)
+    except (OSError, ValueError):
+        return None
 
 
 def _walk(folder: str) -> Iterator[str]:
@@ -147,7 +173,7 @@ def _walk(folder: str) -> Iterator[str]:
         for entry in _entries(base):
             path = f"{base}/{entry.name}"
             if _is_folder(entry):
-                if not entry.name.startswith(".") and entry.name != "node_modules":
+                if is_entered(entry.name):
                     waiting.append(path)
             elif is_candidate(folder, path):
                 yield path

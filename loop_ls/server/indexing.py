@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from loop_ls.formats.recognise import SETTINGS_NAME, by_name
-from loop_ls.index.discovery import CONFIG_NAME, candidates, is_candidate, load
+from loop_ls.index.discovery import CONFIG_NAME, candidates, is_candidate, is_inside, load, read_file
 from loop_ls.index.document import Document
 from loop_ls.index.uris import uri_of
 from loop_ls.server import uris
@@ -147,8 +147,10 @@ class Indexing:
         self._task = self._server.own(self._take(changed), None, "changed files")
 
     async def _take(self, changed: set[str]) -> None:
+        folders = [folder.text for folder in self._server.session.all_folders() if not folder.loose]
+        inside = await asyncio.to_thread(_inside, folders, changed)
         until = time.perf_counter() + SLICE
-        for uri in changed:
+        for uri in (*changed, *inside):  # a folder first: what lay in it before is forgotten
             path = uris.path_text(uri)
             for folder in self._server.session.all_folders():
                 if folder.holds(uris.to_path(uri)):
@@ -187,18 +189,25 @@ def _listed(folder: Folder) -> tuple[tuple[str, ...], bool]:
     return ours[:_MOST_LOOSE], len(ours) > _MOST_LOOSE
 
 
+def _inside(folders: list[str], changed: set[str]) -> set[str]:
+    """In a thread: the files of folders that came as a whole, which nobody tells of one by one (UP-36)."""
+    paths = (uris.path_text(uri) for uri in changed)
+    came = [path for path in paths if any(is_inside(one, path) for one in folders) and Path(path).is_dir()]
+    return {uri_of(path) for folder in came for path in candidates(folder)[0]}
+
+
 def _of_ours(paths: tuple[str, ...]) -> list[str]:
     """In a thread: the files that may be ours, so that nothing else is parsed."""
     return [path for path in paths if by_name(path) is not None or _speaks_of_workflows(path)]
 
 
 def _speaks_of_workflows(path: str) -> bool:
-    try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            return True
-        data = Path(path).read_bytes()
-    except OSError:
+    found = read_file(path)
+    if found is None:
         return False
+    size, data = found
+    if size > MAX_BYTES:
+        return True
     # What is recognised has the schema, or is like it: a name and `execution` (see `formats.recognise`).
     return b"workflow/v2.0" in data or (b"execution" in data and b"name" in data)
 

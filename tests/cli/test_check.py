@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,7 @@ def test_settings_of_the_project_change_rules(flows: Path, check: Any) -> None:
     ("words", "reason"),
     [
         (["nowhere.yaml"], "nowhere.yaml cannot be read"),
+        ([os.devnull], f"{os.devnull} is a pipe or a device"),
         (["--root", "nowhere"], "--root nowhere is no folder"),
         (["--enable", "WF70"], "did you mean WF701?"),
         (["--disable", "compatt"], "there is no such rule"),

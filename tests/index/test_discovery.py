@@ -187,6 +187,17 @@ def test_a_file_that_is_gone_is_no_document(tmp_path: Path) -> None:
     assert load(str(tmp_path)) is None
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are a matter of POSIX (issue 2)")
+@pytest.mark.timeout(10)
+def test_a_pipe_or_a_device_is_no_file_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "endless.yaml").symlink_to("/dev/zero")
+    (tmp_path / "config.yaml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / ".loop-ls.yaml")
+    write(tmp_path, "a.yaml", WORKFLOW.format("a"))
+    assert [document.name for document in discover(str(tmp_path)).workspace.documents.values()] == ["a"]
+
+
 def test_names_of_candidates() -> None:
     assert is_candidate("/w", "/w/a.yaml")
     assert is_candidate("/w", "/w/.loop-ls.yaml")
