@@ -48,8 +48,10 @@ def _text(path: Path, name: str) -> str:
         if path.stat().st_size > MOST_BYTES:
             raise ScriptFault(f"{name} is larger than {MOST_BYTES // 1024 // 1024} MiB")
         return path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScriptFault(f"{name} cannot be read: {error}") from None
+    except UnicodeDecodeError:
+        raise ScriptFault(f"{name} is no UTF-8 text; save it as UTF-8") from None
+    except OSError as error:
+        raise ScriptFault(f"{name} cannot be read: {error.strerror or error}") from None
 
 
 def values_of(text: str, name: str) -> dict[str, Any]:
@@ -59,7 +61,8 @@ def values_of(text: str, name: str) -> dict[str, Any]:
     for piece in tree.pieces:
         for fault in piece.faults:
             line = tree.start_of(piece) + fault.span.start.line + 1
-            raise ScriptFault(f"{name}, line {line}: {fault.message}")
+            said = fault.message.rstrip(".")
+            raise ScriptFault(f"{name}, line {line}: {said}")
         if piece.key is not None:
             values.setdefault(piece.key.text, plain(piece.node))
     return values

@@ -15,6 +15,7 @@ from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted
+from loop_ls.engine.providers.secrets import unquoted
 from loop_ls.engine.providers.spoken import Spoken
 from loop_ls.engine.providers.sse import EventReader, TooLong
 
@@ -79,7 +80,7 @@ class HttpModels:
                     raise failures.refused(
                         self.provider, request.model, response.status_code, body, response.headers, key
                     )
-                await self._read(response, reader, spoken, request, hear)
+                await self._read(response, reader, spoken, request, lambda text: hear(unquoted(text, key)))
         except StreamError as error:
             raise failures.refused(self.provider, request.model, error.status, error.body, secret=key) from None
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.PoolTimeout) as error:
@@ -92,7 +93,7 @@ class HttpModels:
                 raise failures.unreachable(self.provider, _why(error), request.model) from None
         except (httpx.InvalidURL, httpx.DecodingError) as error:
             raise failures.unreadable(self.provider, request.model, _why(error)) from None
-        return self._reply(request, reader.heard, spoken.text(), time.perf_counter() - began)
+        return self._reply(request, reader.heard, unquoted(spoken.text(), key), time.perf_counter() - began)
 
     async def _read(
         self, response: httpx.Response, reader: Reader, spoken: Spoken, request: ModelRequest, hear: Hear

@@ -22,6 +22,9 @@ _SHAPES = re.compile(
     """
 )
 
+#: Shorter ones are words such as `ollama` that servers without keys are given; answers may use them.
+_LEAST_IN_ANSWERS = 16
+
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """`text` without the given secrets, without parts of them, and without what looks like a key."""
@@ -29,3 +32,8 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
         if len(secret) >= 4:
             text = text.replace(secret, MASK)
     return _SHAPES.sub(MASK, text)
+
+
+def unquoted(answer: str, secret: str) -> str:
+    """What a model said, without the key it was asked with: an endpoint may quote it. Nothing else is touched."""
+    return answer.replace(secret, MASK) if len(secret) >= _LEAST_IN_ANSWERS else answer

@@ -11,7 +11,7 @@ import pytest
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.providers import Providers, ScriptFault, read_script
-from loop_ls.engine.providers.answers import answers_path, values_of
+from loop_ls.engine.providers.answers import Scripts, answers_path, values_of
 from tests.engine.providers.conftest import Asked
 
 SCRIPT: dict[str, Any] = {
@@ -113,6 +113,12 @@ def test_the_words_of_a_judge_stay_words() -> None:
 def test_a_broken_file_names_its_line() -> None:
     with pytest.raises(ScriptFault, match=r"x\.answers\.yaml, line 2"):
         values_of("answers:\n  - say: [a\n", "x.answers.yaml")
+
+
+def test_a_file_that_is_no_text_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "x.answers.yaml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ScriptFault, match=r"^x\.answers\.yaml is no UTF-8 text; save it as UTF-8$"):
+        Scripts(tmp_path, "x.yaml").beside()
 
 
 def plan(root: Path, mock: bool, provider: dict[str, Any] | None = None) -> Plan:

@@ -8,7 +8,7 @@ import pytest
 
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.providers.secrets import MASK, redact
+from loop_ls.engine.providers.secrets import MASK, redact, unquoted
 from tests.engine.providers.conftest import KEY, Asked
 
 
@@ -53,6 +53,15 @@ async def test_a_provider_that_quotes_the_key_does_not_give_it_away(llmock: Any,
     assert KEY not in said
     assert MASK in said
     await house.aclose()
+
+
+async def test_an_answer_that_quotes_the_key_does_not_give_it_away(llmock: Any, ask: Asked) -> None:
+    llmock.reply(f"You are {KEY}.")
+    assert (await ask()).text == f"You are {MASK}."
+
+
+def test_a_word_in_place_of_a_key_stays_in_answers() -> None:
+    assert unquoted("Run it with ollama.", "ollama") == "Run it with ollama."
 
 
 async def test_a_password_in_the_address_is_not_shown(soon: None) -> None:
