@@ -124,8 +124,9 @@ async def _events(chunks: AsyncIterator[bytes], closing: asyncio.Event) -> Async
             if closing.is_set() or (chunk := reading.result()) is None:
                 return
             rest += chunk
-            *lines, tail = rest.split(b"\n")
-            rest = bytearray(tail)
+            if b"\n" not in chunk:  # a long output is one line: splitting it at each chunk would take minutes
+                continue
+            *lines, rest = rest.split(b"\n")
             for line in lines:
                 if line.startswith(b"data:"):
                     data = bytes(line[5:])

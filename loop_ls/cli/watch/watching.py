@@ -45,7 +45,7 @@ async def watch(
     if not answer["ok"]:
         print(f"loop-ls: {shown(answer['message'])}", file=sys.stderr)
         return 2
-    if not ended:
+    if not ended and answer["state"].get("exitCode") is None:
         print(f"The run goes on. Watch it: loop-ls runs events {run_id[:6]} --follow", file=sys.stderr)
         return INTERRUPTED
     state: Answer = answer["state"]
