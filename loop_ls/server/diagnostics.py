@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from loop_ls import rules
+from loop_ls.index.uris import uri_of
 from loop_ls.rules.finding import Severity
 from loop_ls.server.written import Written, written
 
@@ -86,6 +90,8 @@ def diagnostic(finding: Finding, setting: Setting) -> Diagnostic:
         "source": source,
         "message": finding.message,
     }
+    if client.code_description and (page := page_of(finding.rule)):
+        found["codeDescription"] = {"href": page}
     if client.diagnostic_tags and finding.tags:
         found["tags"] = sorted(_TAGS[tag] for tag in finding.tags if tag in _TAGS)
     if finding.related:
@@ -96,6 +102,13 @@ def diagnostic(finding: Finding, setting: Setting) -> Diagnostic:
         else:
             found["message"] = "\n".join([finding.message, *_told(finding.related)])
     return found
+
+
+@lru_cache(maxsize=512)
+def page_of(rule: str) -> str:
+    """The page of a rule, a file beside the rules: nothing is fetched. Empty where it has none."""
+    page = Path(rules.__file__).with_name("pages") / f"{rule}.md"
+    return uri_of(page) if page.is_file() else ""
 
 
 def _related(related: Related, uri: str, places: Places, places_of: PlacesOf) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -42,6 +43,15 @@ def test_every_version_is_published_to_a_client_that_does_not_pull(server: RawCl
     assert "WF702" not in codes(server.diagnostics(uri, 2))
     server.change(uri, 3, {"text": INTERPOLATED})
     assert "WF702" in codes(server.diagnostics(uri, 3))
+
+
+def test_a_finding_leads_to_the_page_of_its_rule(server: RawClient, folder: Path) -> None:
+    uri = (folder / "flow.yaml").as_uri()
+    server.begin({"textDocument": {"publishDiagnostics": {"codeDescriptionSupport": True}}}, folder)
+    server.open(uri, INTERPOLATED)
+    [found] = [one for one in server.diagnostics(uri, 1) if one["code"] == "WF702"]
+    page = Path(unquote(urlsplit(found["codeDescription"]["href"]).path))
+    assert "WF702" in page.read_text()
 
 
 def test_a_half_typed_line_costs_nothing_but_itself(server: RawClient, folder: Path) -> None:
