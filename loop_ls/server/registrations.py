@@ -16,9 +16,9 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 SECTION = "loopLs"
-#: Files that can change what other files mean; and what is deleted, since a whole folder is told of by
-#: its own name alone (UP-26).
-WATCHERS = ({"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/*", "kind": 4})
+#: Files that can change what other files mean; and whatever is made or deleted, since a whole folder is
+#: told of by its own name alone (UP-26, UP-36).
+WATCHERS = ({"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/*", "kind": 1 | 4})
 
 
 async def register(server: LoopServer) -> None:
