@@ -4,7 +4,7 @@
 YES in the third. More words of the script: `hold` (stop before this iteration until resumed), `texts`
 (streamed pieces per iteration), `lose` (numbers of facts that the stream never delivers), `double`
 (every fact twice), `echo` (tell which texts came), `consent`, `refuse` (a code), `cut` (the stream
-breaks before this fact), `noise` (bytes printed to standard output).
+breaks before this fact), `noise` (bytes printed to standard output), `fails` (so many attempts, then the run).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from loop_ls.client import EngineUnavailable
 from loop_ls.engine.events import Event, RunState, fold
 
 Json = dict[str, Any]
+
+
+_OVERLOADED: Json = {"code": "server_error", "message": "The provider is overloaded.", "hint": "Try again later."}
 
 
 class FakeRun:
@@ -162,6 +165,14 @@ class FakeEngine:
                 await self._say(run, "cancelled", cause="user", totalIterations=iteration - 1)
                 return
             await self._say(run, "iteration_started", loop=loop, iteration=iteration, maxIterations=most)
+            for attempt in range(script.get("fails", 0)):
+                await self._say(
+                    run, "retrying", loop=loop, iteration=iteration, attempt=attempt + 1, because=_OVERLOADED
+                )
+            if script.get("fails"):
+                await self._say(run, "step_failed", step=loop, mode="loop", error=_OVERLOADED, totalIterations=0)
+                await self._say(run, "failed", error=_OVERLOADED, cause=loop, iteration=iteration, totalIterations=0)
+                return
             for number in range(script.get("texts", 0)):
                 await self._say(run, "text", loop=loop, iteration=iteration, text=f"{number} ")
                 await asyncio.sleep(0.002)

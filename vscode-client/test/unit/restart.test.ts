@@ -57,7 +57,7 @@ async function settled(work: Promise<unknown>): Promise<void> {
 
 async function activated() {
   vi.resetModules();
-  const extension = await import("../../src/extension");
+  const extension = await import("../../src/extension.js");
   await settled(extension.activate({ subscriptions: [] } as never));
   return extension;
 }
