@@ -60,7 +60,7 @@ async def running_engine(args: argparse.Namespace) -> EngineClient | None:
     return await find(place, data_dir_of(args.data_dir, place))
 
 
-def settled(work: Callable[[], Awaitable[int]]) -> int:
+def settled(work: Callable[[], Awaitable[int]], as_json: bool = False) -> int:
     """Run a command's asynchronous part; an engine that cannot be had is one sentence."""
 
     async def main() -> int:
@@ -72,7 +72,7 @@ def settled(work: Callable[[], Awaitable[int]]) -> int:
     try:
         return asyncio.run(main())
     except EngineUnavailable as gone:
-        return refuse({"ok": False, "code": gone.code, "message": gone.message, "hint": gone.hint})
+        return refuse({"ok": False, "code": gone.code, "message": gone.message, "hint": gone.hint}, as_json)
 
 
 def refuse(answer: Answer, as_json: bool = False) -> int:

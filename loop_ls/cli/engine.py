@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
         case "start":
             return settled(lambda: _start(args))
         case "stop":
-            return settled(lambda: _stop(args))
+            return settled(lambda: _stop(args), args.json)
         case _:
-            return settled(lambda: _status(args))
+            return settled(lambda: _status(args), args.json)
 
 
 # -- in the background -----------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         async with await engine_for(args, asked.root) as engine:
             return await start_and_watch(engine, asked.request, manner)
 
-    return settled(work)
+    return settled(work, args.json)
 
 
 async def start_and_watch(engine: EngineClient, request: Answer, manner: Manner) -> int:

@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return settled(lambda: _run(args))
+    return settled(lambda: _run(args), args.json)
 
 
 async def _run(args: argparse.Namespace) -> int:

@@ -66,7 +66,7 @@ class EngineClient:
 
     async def status(self, run_id: str) -> Answer:
         """`{ok, state: RunState}`. Ids may be shortened everywhere."""
-        return await self._send("GET", f"/api/v1/loops/{_id(run_id)}/state")
+        return await self._of_run("GET", run_id, "/state")
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
         """`{ok, runs: [RunState]}`, newest first."""
@@ -77,14 +77,14 @@ class EngineClient:
 
     async def events(self, run_id: str, after: int = 0, limit: int | None = None) -> Answer:
         """Facts of one run with `seq` above `after` -> `{ok, events, next}`."""
-        return await self._send("GET", f"/api/v1/loops/{_id(run_id)}/events", query={"after": after, "limit": limit})
+        return await self._of_run("GET", run_id, "/events", query={"after": after, "limit": limit})
 
     async def history(self, run_id: str) -> Answer:
         """`{ok, loop, history: [iteration], count}` with outputs, questions and answers."""
-        return await self._send("GET", f"/api/v1/loops/{_id(run_id)}/history")
+        return await self._of_run("GET", run_id, "/history")
 
     async def delete(self, run_id: str) -> Answer:
-        return await self._send("DELETE", f"/api/v1/loops/{_id(run_id)}")
+        return await self._of_run("DELETE", run_id)
 
     # -- listening ----------------------------------------------------------------------------
 
@@ -133,7 +133,13 @@ class EngineClient:
     # -- transport ----------------------------------------------------------------------------
 
     async def _control(self, verb: str, run_id: str) -> Answer:
-        return await self._send("POST", f"/api/v1/loops/{_id(run_id)}/{verb}", body={})
+        return await self._of_run("POST", run_id, f"/{verb}", body={})
+
+    async def _of_run(self, method: str, run_id: str, verb: str = "", **more: Any) -> Answer:
+        """An exchange about one run. A word that would lead to another path of the engine is no id."""
+        if run_id in ("", ".", "..") or "/" in run_id:
+            return _refusal("not_found", f"There is no run `{run_id}`.", "`loop-ls runs` lists all of them.")
+        return await self._send(method, f"/api/v1/loops/{quote(run_id, safe='')}{verb}", **more)
 
     async def _send(self, method: str, path: str, *, body: Any = None, query: Answer | None = None) -> Answer:
         """One exchange. A call that cannot have reached the engine is made once more with the one of now."""
@@ -218,7 +224,3 @@ def _lost(error: Exception) -> Answer:
 
 def _refusal(code: str, message: str, hint: str = "") -> Answer:
     return {"ok": False, "code": code, "message": message, "hint": hint}
-
-
-def _id(run_id: str) -> str:
-    return quote(run_id, safe="")

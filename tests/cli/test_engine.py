@@ -142,6 +142,8 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(alone: Place, tmp_path:
     assert "cannot be written" in done.stderr
     assert "LOOP_LS_DATA_DIR" in done.stderr
     assert "Traceback" not in done.stderr
+    as_json = json.loads(alone.call("runs", "--json", "--data-dir", str(file / "below")).stdout)
+    assert (as_json["ok"], as_json["code"]) == (False, "engine_not_ready")
 
 
 def test_a_taken_port_is_one_sentence(alone: Place) -> None:

@@ -97,6 +97,13 @@ def test_an_unknown_run_is_one_sentence(shared: Place, verb: str) -> None:
     assert as_json["ok"] is False
 
 
+@pytest.mark.parametrize("word", ["", "..", "a/b", "../../health"])
+def test_a_word_that_is_a_path_of_the_engine_is_an_unknown_run(shared: Place, word: str) -> None:
+    done = shared.call("runs", "status", word)
+    assert done.returncode == 2
+    assert f"There is no run `{word}`." in done.stderr
+
+
 def test_without_runs_the_next_step_is_said(alone: Place) -> None:
     done = alone.call("runs")
     assert (done.returncode, done.stdout) == (0, "No runs yet. Start one: loop-ls run FILE\n")
