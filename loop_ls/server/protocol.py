@@ -123,6 +123,8 @@ class LoopProtocol(LanguageServerProtocol):
             logger.info("Request %s (%s) is answered with an error: %s", key, method, error)
             self._fail(key, error)
             return
+        # Now, not when its turn comes: `exit` may be in the same breath, and its status says whether we were told.
+        self._shutdown = self._shutdown or method == types.SHUTDOWN
         about = (method, message.get("params"))
         self._execute_handler(key, handler, partial(self._finished, key, about), args=(params,))
 
@@ -269,7 +271,6 @@ class LoopProtocol(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     async def lsp_shutdown(self, params: Json) -> None:  # type: ignore[override]
-        self._shutdown = True
         await self._server.close()
 
     @lsp_method(types.EXIT)

@@ -120,6 +120,13 @@ def test_after_shutdown_only_exit_counts(server: RawClient) -> None:
     assert server.exit_status() == 0
 
 
+def test_shutdown_and_exit_in_one_breath_are_a_clean_end(server: RawClient) -> None:
+    server.begin()
+    ends = [{"jsonrpc": "2.0", "id": 60, "method": "shutdown"}, {"jsonrpc": "2.0", "method": "exit"}]
+    server.send(*ends)
+    assert server.exit_status() == 0
+
+
 def test_exit_without_shutdown_is_a_failure(server: RawClient) -> None:
     server.begin()
     server.notify("exit")
