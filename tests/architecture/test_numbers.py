@@ -24,11 +24,16 @@ WB_LATER = frozenset({14, 25, 120, 121, 122})
 #: Test vectors of the workflow language.
 VECTORS = frozenset(range(1, 12))
 
+#: Reports of users of other tools on files and the server. 23 and 32 speak of agents in assistant loops,
+#: which do not run yet.
+REPORTS = frozenset(range(1, 44)) - {23, 32}
+
 #: (prefix, numbers that must have a test)
 SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "basic behaviours of workflow runs": ("WB", WB_BASIC),
     "full behaviours of workflow runs": ("WB", WB_FULL - WB_LATER),
     "vectors of the workflow language": ("C", VECTORS),
+    "reports on files and the server": ("UP", REPORTS),
 }
 
 

@@ -109,6 +109,7 @@ def test_UP_36_a_folder_that_moves_away_and_back_takes_its_closed_files_along(
     disk = Disk(server, root)
     server.open(uri, (loops / "flow.yaml").read_text())
     server.open(other, LOOP.replace("name: flow", "name: other").replace("workflow: draft", "workflow: loops/draft"))
+    assert server.ask("workspace/symbol", {"query": "draft"})["result"]  # answered from the complete index
     disk.without(other, "WF601")
 
     # As a watcher tells it: the folder as one, nothing of the files in it.

@@ -82,21 +82,20 @@ def test_UP_41_ignored_folders_are_not_walked(tmp_path: Path, monkeypatch: pytes
 
 def test_UP_41_what_happens_in_ignored_folders_is_not_looked_at(server: RawClient, folder: Path) -> None:
     """An installation makes thousands of files; none of them is a workflow of this project."""
-    modules = folder / "node_modules" / "pack"
-    modules.mkdir(parents=True)
-    (modules / "inner.yaml").write_text(DRAFT.replace("name: draft", "name: inner"))
-    disk, uri = Disk(server, folder), (folder / "flow.yaml").as_uri()
-    server.open(uri, LOOP)
-    disk.without(uri, "WF601")
+    single, whole = folder / "node_modules" / "single", folder / "node_modules" / "whole"
+    for package in (single, whole):
+        package.mkdir(parents=True)
+        (package / "inner.yaml").write_text(DRAFT.replace("name: draft", f"name: {package.name}"))
+    disk, uri = Disk(server, folder), (folder / "other.yaml").as_uri()
+    server.open(uri, LOOP.replace("name: flow", "name: other").replace("workflow: draft", "workflow: late"))
+    disk.with_code(uri, "WF601")  # the index is complete
     late = folder / "late.yaml"
     late.write_text(DRAFT.replace("name: draft", "name: late"))
-    disk.tell((modules, MADE), (modules.parent, MADE), (modules / "inner.yaml", MADE), (late, MADE))
-    other = (folder / "other.yaml").as_uri()
-    server.open(other, LOOP.replace("name: flow", "name: other").replace("workflow: draft", "workflow: late"))
-    disk.without(other, "WF601")  # the event was taken in
+    at = disk.tell((single / "inner.yaml", MADE), (whole, MADE), (late, MADE))
+    disk.without(uri, "WF601", at)  # the events were taken in
     names = {one["name"] for one in server.ask("workspace/symbol", {"query": ""})["result"]}
     assert "late" in names
-    assert "inner" not in names
+    assert names & {"single", "whole"} == set()
 
 
 def test_UP_41_a_server_without_work_uses_no_processor(server: RawClient, folder: Path) -> None:
