@@ -170,7 +170,7 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
         "documentFormattingProvider": True,
         "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n"},
         "codeActionProvider": {
-            "codeActionKinds": ["quickfix", "source.fixAll.loopLs"],
+            "codeActionKinds": ["quickfix", "refactor.rewrite", "source.fixAll.loopLs"],
             "resolveProvider": client.action_resolve,
         }
         if client.action_literals

@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcContentModified
 
 from loop_ls.features.actions import actions, fix_all
 from loop_ls.features.ignoring import ignoring
+from loop_ls.features.loop_places import loop_places
 from loop_ls.features.values import Action, ActionKind
 from loop_ls.rules.finding import Tier
 from loop_ls.server.diagnostics import Setting, diagnostic
@@ -57,6 +58,7 @@ def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
     everything = fix_all(opened.document, findings, opened.folder.workspace)
     if everything is not None:
         yield everything
+    yield from loop_places(opened.document, span.start)
     yield from ignoring(opened.document, findings, span)
 
 
