@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -82,16 +82,16 @@ async def _start(engine: EngineClient, request: Answer, manner: Manner) -> Answe
     while True:
         answer = await engine.start(request)
         match answer.get("code"):
-            case "consent_required" if "consent" not in request and await _agreed(answer, manner):
+            case "consent_required" if "consent" not in request and _agreed(answer, manner):
                 request = {**request, "consent": answer.get("digest")}
             case "input_required" if manner.may_ask and answer.get("names") and "input" not in request:
-                given = await asyncio.to_thread(_ask_inputs, [str(name) for name in answer["names"]])
+                given = _ask_inputs([str(name) for name in answer["names"]])
                 request = _with_inputs(request, given)
             case _:
                 return answer
 
 
-async def _agreed(answer: Answer, manner: Manner) -> bool:
+def _agreed(answer: Answer, manner: Manner) -> bool:
     if manner.agreed:
         return True
     if not manner.may_ask:
@@ -102,7 +102,7 @@ async def _agreed(answer: Answer, manner: Manner) -> bool:
         for one in answer.get(kind) or []:
             said = one if isinstance(one, str) else ", ".join(f"{k}: {v}" for k, v in one.items())
             print(f"  {kind[:-1]}: {shown(said)}", file=sys.stderr)
-    return (await asyncio.to_thread(_line, "Go on? [y/N] ")).strip().lower() in ("y", "yes")
+    return _line("Go on? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _ask_inputs(names: list[str]) -> dict[str, str]:
@@ -110,8 +110,13 @@ def _ask_inputs(names: list[str]) -> dict[str, str]:
 
 
 def _line(question: str) -> str:
-    print(question, end="", file=sys.stderr, flush=True)
-    line = sys.stdin.readline()
+    """Not in a thread: Ctrl-C could not end it there, and the loop has nothing else to do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        print(question, end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+    finally:
+        signal.signal(signal.SIGINT, before)
     if not line:
         raise KeyboardInterrupt
     return line.rstrip("\n")

@@ -109,6 +109,14 @@ def test_a_missing_input_is_asked_for(slow: Place) -> None:
     assert "the report" in terminal.seen
 
 
+def test_ctrl_c_at_a_question_ends_the_command(slow: Place) -> None:
+    terminal = Terminal(slow, "run", "develop.yaml")
+    terminal.until(lambda seen: "input: " in seen)
+    os.kill(terminal.process.pid, signal.SIGINT)
+    assert terminal.end() == 130
+    assert "Traceback" not in terminal.seen
+
+
 def test_a_killed_engine_comes_back_and_nothing_is_done_twice(alone: Place) -> None:
     """Plain output, engine killed in iteration 2: the command starts it again and sees the end."""
     alone.write("develop.answers.yaml", "delay: 0.5\n" + ANSWERS)
