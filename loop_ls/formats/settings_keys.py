@@ -90,8 +90,18 @@ LIMITS = shape(
     "`limits`",
     "Bounds for every run of this project.",
     Key("maxIterations", Type.INTEGER, "The most iterations of one loop.", minimum=1),
-    Key("budgetUsd", Type.NUMBER, "The most US dollars that one run may cost.", minimum=0),
-    Key("wallClock", Type.DURATION, "How long one run may take.", positive=True),
+    Key(
+        "budgetUsd",
+        Type.NUMBER,
+        "The most US dollars that one run may cost. Not in force yet: while it is set, runs are refused.",
+        minimum=0,
+    ),
+    Key(
+        "wallClock",
+        Type.DURATION,
+        "How long one run may take. Not in force yet: a run is refused while it is set.",
+        positive=True,
+    ),
 )
 
 _KNOBS = (

@@ -18,7 +18,7 @@ holds it."""
 _EXAMPLE = """\
 ```yaml
 judge: {provider: anthropic, model: claude-haiku-4}
-limits: {budgetUsd: 5}
+limits: {maxIterations: 10}
 providers:
   house:
     kind: openai

@@ -30,7 +30,6 @@ MAX_FILES = 50_000
 CONFIG_NAME = "config.yaml"
 
 _SUFFIXES = (".yaml", ".yml")
-_SCHEMA = b"workflow/v2.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +134,14 @@ def load(path: str, uri: str | None = None) -> Document | None:
     text, fault = decode(data) if size <= MAX_BYTES else (None, too_large(size))
     if text is not None:
         return Document.open(uri or uri_of(path), text, path=path)
-    kept = data.decode("utf-8", "replace") if _SCHEMA in data and b"\0" not in data else ""
-    head = "\n".join(line for line in kept.splitlines() if line.startswith("$schema"))
-    return Document.open(uri or uri_of(path), head, path=path, fault=fault)
+    return Document.open(uri or uri_of(path), _declared(data), path=path, fault=fault)
+
+
+def _declared(data: bytes) -> str:
+    """The `$schema` line near the beginning of what is no text: enough to tell whose file it is."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    seen = data[:65_536].decode(encoding, "replace")
+    return "\n".join(line for line in seen.splitlines() if line.startswith("$schema"))
 
 
 def read_text(path: str) -> Text | None:

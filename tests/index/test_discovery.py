@@ -172,6 +172,12 @@ def test_a_binary_file_is_none_of_ours(tmp_path: Path) -> None:
     assert found.format is None
 
 
+@pytest.mark.parametrize("data", [b"$schema: workflow/v2.0\nname: \0\n", "$schema: workflow/v2.0\n".encode("utf-16")])
+def test_a_workflow_that_is_no_text_is_still_ours_and_says_why(tmp_path: Path, data: bytes) -> None:
+    found = load(str(write(tmp_path, "a.yaml", data)))
+    assert found is not None and found.format == "workflow" and found.fault is not None
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     text = b"$schema: workflow/v2.0\n" + b"# " + b"x" * MAX_BYTES
     found = load(str(write(tmp_path, "a.yaml", text)))

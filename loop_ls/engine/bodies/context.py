@@ -22,7 +22,8 @@ class Context:
 
     `environment` answers the variables of the process environment; `root` is the folder that files in
     texts may be read from. `max_iterations`, when set,
-    replaces the limit of the loops of the started workflow. `run` runs one workflow: the parts that
+    replaces the limit of the loops of the started workflow; no loop of the run passes `ceiling`, the
+    project's own bound. `run` runs one workflow: the parts that
     call others get it from here.
     """
 
@@ -34,6 +35,7 @@ class Context:
     root: Path
     run: Callable[[Frame, Scope], Awaitable[Result]]
     max_iterations: int | None = None
+    ceiling: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

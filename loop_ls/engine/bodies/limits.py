@@ -11,16 +11,23 @@ DEFAULT_RETRIES = 3
 
 
 def limits_of(frame: Frame, loop: Loop) -> Limits:
-    """A number of iterations given at the start counts for the loops of the started workflow only."""
-    asked = frame.context.max_iterations if frame.place.depth == 0 else None
+    """What bounds a loop here."""
     return Limits(
-        max_iterations=asked or loop.max_iterations,
+        max_iterations=most_iterations(frame, loop),
         on_failure=loop.on_failure or "halt",
         max_retries=further_tries(loop.max_retries),
         retry_delay=loop.retry_delay or 0.0,
         per_iteration=loop.timeout_per_item,
         total=loop.total_timeout,
     )
+
+
+def most_iterations(frame: Frame, loop: Loop) -> int:
+    """A number given at the start counts for the loops of the started workflow only; the project's
+    `limits.maxIterations` bounds every loop, whatever file or start say."""
+    asked = frame.context.max_iterations if frame.place.depth == 0 else None
+    wanted, ceiling = asked or loop.max_iterations, frame.context.ceiling
+    return wanted if ceiling is None else min(wanted, ceiling)
 
 
 def further_tries(written: int | None) -> int:

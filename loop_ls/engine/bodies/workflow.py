@@ -44,6 +44,7 @@ class WorkflowProgram:
             root=Path(plan.root),
             run=run_workflow,
             max_iterations=plan.max_iterations,
+            ceiling=(plan.settings.get("limits") or {}).get("maxIterations"),
         )
         try:
             key = library.key_of(plan.path)

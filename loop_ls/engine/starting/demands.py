@@ -41,6 +41,19 @@ def require_inputs(missing: list[str]) -> None:
         raise Refused("input_required", f"The run needs {listed}.", "Give a text for each.", {"names": missing})
 
 
+#: Limits that settings may name and that nothing holds yet.
+_NOT_IN_FORCE = ("budgetUsd", "wallClock")
+
+
+def require_limits_in_force(settings: Mapping[str, Any]) -> None:
+    """Raises `Refused`: a limit that somebody relies on and that nothing holds costs real money."""
+    limits = settings.get("limits") or {}
+    for name in _NOT_IN_FORCE:
+        if limits.get(name) is not None:
+            told = f"`limits.{name}` of this project is not in force yet, and the run would go on beyond it."
+            raise Refused("bad_argument", told, "Take it out of the settings to run without this limit.")
+
+
 def chains(
     library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
 ) -> Iterator[tuple[str, tuple[Target, ...]]]:

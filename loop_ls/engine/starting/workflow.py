@@ -28,6 +28,7 @@ from loop_ls.engine.starting.demands import (
     environment_names,
     missing_inputs,
     require_inputs,
+    require_limits_in_force,
     require_models,
 )
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
@@ -70,6 +71,7 @@ class WorkflowPreparer:
     def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
         folder = self._folders.setdefault(request.root, Folder(request.root))
         snapshot = folder.snapshot(request.texts, request.settings)
+        require_limits_in_force(snapshot.settings.raw)
         chosen = self._chosen(snapshot, request)
         self._inputs(snapshot, chosen, request)
         prepared = _prepared(snapshot, chosen, request)
@@ -163,7 +165,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> Prep
         root=snapshot.root,
         uri=request.uri,
         path=request.path,
-        limits=_limits(chosen, request),
+        limits=_limits(chosen, request, (snapshot.settings.raw.get("limits") or {}).get("maxIterations")),
         settings=_recorded(snapshot.settings.raw),
         files=files,
         input=request.input,
@@ -183,12 +185,13 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> Prep
     return Prepared(started, {files[path]: text for path, text in texts.items()})
 
 
-def _limits(chosen: Chosen, request: StartRequest) -> dict[str, Any]:
+def _limits(chosen: Chosen, request: StartRequest, ceiling: int | None) -> dict[str, Any]:
     """Those of the loop that was asked for; a whole workflow has none of its own."""
     loop = next((each for each in chosen.workflow.loops if each.name == request.target_name), None)
     if loop is None:
         return {} if request.max_iterations is None else {"maxIterations": request.max_iterations}
-    found: dict[str, Any] = {"maxIterations": request.max_iterations or loop.max_iterations}
+    wanted = request.max_iterations or loop.max_iterations
+    found: dict[str, Any] = {"maxIterations": wanted if ceiling is None else min(wanted, ceiling)}
     if loop.until:
         found["criterion"] = {"type": "condition", "value": loop.until}
     return found

@@ -302,6 +302,19 @@ async def test_settings_of_the_project_are_recorded_without_anything_secret(desk
     assert "secret" not in str(prepared)
 
 
+@pytest.mark.parametrize("limit", ["budgetUsd: 5", "wallClock: 10m"])
+async def test_a_limit_that_nothing_holds_is_no_limit_to_rely_on(desk: Desk, limit: str) -> None:
+    desk.settings(f"limits: {{{limit}}}")
+    refused = await desk.refused()
+    assert refused.code == "bad_argument" and limit.partition(":")[0] in refused.message
+
+
+async def test_the_projects_ceiling_bounds_what_a_start_may_ask(desk: Desk) -> None:
+    desk.settings("limits: {maxIterations: 3}")
+    prepared = await desk.start(target=loop("develop"), maxIterations=9)
+    assert prepared.started.limits["maxIterations"] == 3
+
+
 def test_requests_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     good = {"root": str(tmp_path), "path": str(tmp_path / "a.yaml")}
     for wrong in (

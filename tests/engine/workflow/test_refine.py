@@ -163,3 +163,10 @@ async def test_a_restart_repeats_no_finished_call() -> None:
 async def test_a_limit_given_at_the_start_replaces_that_of_the_file() -> None:
     ran = await run({"main": looped(5, after=False), "work": WORK}, {"judge": "NO"}, max_iterations=2)
     assert ran.outcome.iterations == 2
+
+
+async def test_no_loop_of_a_project_passes_its_ceiling_whatever_file_and_start_say() -> None:
+    files = {"main": looped(5), "work": WORK}
+    ran = await run(files, {"judge": "NO"}, settings={"limits": {"maxIterations": 2}}, max_iterations=4)
+    assert len(ran.prompts("work")) == 2
+    assert ran.reason == "max_iterations"
