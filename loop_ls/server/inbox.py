@@ -36,14 +36,20 @@ Arrival = dict[str, Any] | Malformed | Cancelled | EndOfInput
 
 
 class Inbox:
-    """Any thread puts, the loop receives."""
+    """Where messages arrive, from the loop itself or from a thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, receive: Callable[[list[Arrival]], None]) -> None:
         self._loop, self._receive = loop, receive
         self._queue: deque[Arrival] = deque()
         self._woken = False
 
+    def receive(self, arrivals: list[Arrival]) -> None:
+        """Handle these at once. Only on the loop's own thread."""
+        if arrivals:
+            self._receive(without_cancelled(arrivals))
+
     def put(self, arrivals: Iterable[Arrival]) -> None:
+        """Have the loop handle these. From any thread."""
         self._queue.extend(arrivals)
         if self._queue and not self._woken:
             self._woken = True

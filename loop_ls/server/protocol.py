@@ -71,6 +71,7 @@ class LoopProtocol(LanguageServerProtocol):
             types.TEXT_DOCUMENT_DID_CLOSE: self.lsp_text_document__did_close,
         }
         self._started = False
+        self._parting: MessageId | None = None
         self._asked: dict[MessageId, asyncio.Future[Json]] = {}
         self._last_id = 0
 
@@ -97,7 +98,7 @@ class LoopProtocol(LanguageServerProtocol):
             case Cancelled(key):
                 self._fail(key, JsonRpcRequestCancelled("cancelled before it was looked at"))
             case EndOfInput():
-                self._server.stop(0 if self._shutdown else 1)
+                self._leave()
             case _:
                 self._receive_message(arrival)
 
@@ -124,7 +125,8 @@ class LoopProtocol(LanguageServerProtocol):
             self._fail(key, error)
             return
         # Now, not when its turn comes: `exit` may be in the same breath, and its status says whether we were told.
-        self._shutdown = self._shutdown or method == types.SHUTDOWN
+        if method == types.SHUTDOWN:
+            self._shutdown, self._parting = True, key
         about = (method, message.get("params"))
         self._execute_handler(key, handler, partial(self._finished, key, about), args=(params,))
 
@@ -181,6 +183,15 @@ class LoopProtocol(LanguageServerProtocol):
             return handler, self._converter.structure(message, message_type).params
         except Exception as error:
             raise JsonRpcInvalidParams(f"the parameters of {method} are not right: {_faults(error)}") from error
+
+    def _leave(self) -> None:
+        """End; after `shutdown` with 0, and not before that was answered."""
+        status = 0 if self._shutdown else 1
+        parting = None if self._parting is None else self._request_futures.get(self._parting)
+        if parting is None or parting.done():
+            self._server.stop(status)
+        else:
+            parting.add_done_callback(lambda _: self._server.stop(status))
 
     def _cancel(self, params: Json) -> None:
         key = params.get("id") if isinstance(params, dict) else None
@@ -275,7 +286,7 @@ class LoopProtocol(LanguageServerProtocol):
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, params: Json) -> None:  # type: ignore[override]
-        self._server.stop(0 if self._shutdown else 1)
+        self._leave()
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: Json) -> None:

@@ -12,7 +12,7 @@ from loop_ls.server import lazy_types
 lazy_types.load()
 
 from loop_ls.server.language_server import LoopServer  # noqa: E402
-from loop_ls.server.transport import Connection, claim_stdio, read_connection, read_in_thread  # noqa: E402
+from loop_ls.server.transport import Connection, claim_stdio, read, read_connection  # noqa: E402
 
 if TYPE_CHECKING:
     from loop_ls.server.engine_link import Door
@@ -32,8 +32,11 @@ def serve_stdio(door: Door | None = None) -> int:
     async def run() -> int:
         inbox = server.listen()
         _tune_memory()
-        read_in_thread(source, inbox)
-        return await server.ended()
+        read(source, inbox)
+        try:
+            return await server.ended()
+        finally:
+            pipe.close()
 
     return asyncio.run(run())
 

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import sys
 import threading
+import time
 from typing import Protocol
 
-from loop_ls.server.inbox import EndOfInput, Inbox, decode
+from loop_ls.server.inbox import Arrival, EndOfInput, Inbox, decode
 from loop_ls.server.wire import Frames, frame
 
 _CHUNK = 1 << 16
+#: Seconds that a client has at the end to take what it was sent.
+_PARTING = 2.0
+#: Bytes that are kept for a client that does not read; then it counts as gone.
+_MOST_WAITING = 256 * 1024 * 1024
 
 
 class Writer(Protocol):
@@ -27,17 +33,48 @@ class Writer(Protocol):
 
 
 class Pipe:
-    """Whole frames onto a descriptor. Blocks while the client does not read; the reader goes on."""
+    """Whole frames onto a descriptor. A client that does not read holds nothing up: what it does not
+    take is kept until it does."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._waiting = bytearray()
 
     def write(self, data: bytes) -> None:
-        view = memoryview(frame(data))
-        while view:
-            view = view[os.write(self._descriptor, view) :]
+        """Raises `OSError` when the client is gone."""
+        data = frame(data)
+        if not self._waiting:
+            data = data[self._write(data) :]
+            if not data:
+                return
+            asyncio.get_running_loop().add_writer(self._descriptor, self._drain)
+        self._waiting += data
+        if len(self._waiting) > _MOST_WAITING:
+            raise TimeoutError("the client does not read what it is sent")
+
+    def _write(self, data: bytes | bytearray) -> int:
+        try:
+            return os.write(self._descriptor, data)
+        except BlockingIOError:
+            return 0
+
+    def _drain(self) -> None:
+        try:
+            del self._waiting[: self._write(self._waiting)]
+        except OSError:  # gone; its end of input tells the server
+            self._waiting.clear()
+        if not self._waiting:
+            asyncio.get_running_loop().remove_writer(self._descriptor)
 
     def close(self) -> None:
+        """Hand over what is left, to a client that still takes it."""
+        until = time.monotonic() + _PARTING
+        while self._waiting and time.monotonic() < until:
+            try:
+                select.select([], [self._descriptor], [], 0.1)
+                del self._waiting[: self._write(self._waiting)]
+            except OSError:
+                break
         os.close(self._descriptor)
 
 
@@ -68,13 +105,57 @@ def claim_stdio() -> tuple[int, Pipe]:
 
         for descriptor in (source, target):
             msvcrt.setmode(descriptor, os.O_BINARY)
+    if sys.platform != "win32" and not os.isatty(target):
+        os.set_blocking(target, False)
     return source, Pipe(target)
 
 
-def read_in_thread(descriptor: int, inbox: Inbox) -> threading.Thread:
-    """Read whole messages off the loop: it stays responsive however slowly they come in."""
+def read(descriptor: int, inbox: Inbox) -> None:
+    """Have the loop hear of messages: by itself where the system can tell it, else from a thread."""
+    if sys.platform == "win32" or not _read_on_loop(descriptor, inbox):
+        read_in_thread(descriptor, inbox)
 
-    def read() -> None:
+
+def _read_on_loop(descriptor: int, inbox: Inbox) -> bool:
+    """A thread in between would cost a third of the time of a keystroke."""
+    loop = asyncio.get_running_loop()
+    frames = Frames()
+
+    def readable() -> None:
+        arrivals: list[Arrival] = []
+        ended = False
+        while True:  # all that is there: changes are coalesced, cancelled requests never looked at
+            try:
+                data = os.read(descriptor, _CHUNK)
+            except BlockingIOError:
+                break
+            except OSError:
+                data = b""
+            if not data:
+                ended = True
+                break
+            arrivals += [decode(body) for body in frames.feed(data)]
+            if len(data) < _CHUNK:
+                break
+        if ended:
+            loop.remove_reader(descriptor)
+            arrivals.append(EndOfInput())
+        inbox.receive(arrivals)
+
+    if os.isatty(descriptor):
+        return False  # its blocking mode is shared with the terminal
+    try:
+        loop.add_reader(descriptor, readable)
+    except (OSError, NotImplementedError):  # a regular file
+        return False
+    os.set_blocking(descriptor, False)
+    return True
+
+
+def read_in_thread(descriptor: int, inbox: Inbox) -> threading.Thread:
+    """Read whole messages off the loop."""
+
+    def work() -> None:
         frames = Frames()
         while True:
             try:
@@ -86,7 +167,7 @@ def read_in_thread(descriptor: int, inbox: Inbox) -> threading.Thread:
                 return
             inbox.put([decode(body) for body in frames.feed(data)])
 
-    thread = threading.Thread(target=read, name="loop-ls reader", daemon=True)
+    thread = threading.Thread(target=work, name="loop-ls reader", daemon=True)
     thread.start()
     return thread
 

@@ -103,16 +103,20 @@ def server(data: Path) -> Iterator[TimedServer]:
 
 
 def measure(size: int, data: Path) -> Figures:
+    """One process that is hurried from the start, and one that a person has had open for a moment."""
     text = flow(size)
     found: Figures = {}
     with server(data) as one:
         one.begin()
+        one.open(URI, text)
+        found["spawn to first diagnostics, ms"] = (one.until_diagnostics(URI, 1) - one.spawned) * 1000
+    with server(data) as one:
+        one.begin()
+        time.sleep(1.0)  # what the server does when nobody waits is done
         began = time.perf_counter()
         one.open(URI, text)
-        shown = one.until_diagnostics(URI, 1)
-        found["open to first diagnostics, ms"] = (shown - began) * 1000
-        found["spawn to first diagnostics, ms"] = (shown - one.spawned) * 1000
-        time.sleep(1.0)  # what the server does when nobody waits is done
+        found["open to first diagnostics, ms"] = (one.until_diagnostics(URI, 1) - began) * 1000
+        time.sleep(1.0)
         found |= typing(one, text)
         found["memory at most, MB"] = one.peak()
     return found

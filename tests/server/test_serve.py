@@ -69,3 +69,32 @@ def test_what_vscode_adds_to_the_command_line_is_accepted(tmp_path: Path) -> Non
     done = subprocess.run(command, input=b"", capture_output=True, timeout=60)
     assert done.returncode == 1  # no session: the input just ended
     assert done.stdout == b""
+
+
+def test_a_client_that_writes_long_before_it_reads_is_served() -> None:
+    """Both pipes are full for a while: neither side may wait for the other for ever."""
+    text = "$schema: workflow/v2.0\nname: a\nsteps:\n" + "".join(f"  - {{name: s{n}, run: x}}\n" for n in range(40))
+    document = {"uri": "untitled:a.yaml", "languageId": "yaml", "version": 1, "text": text}
+    about = {"textDocument": {"uri": "untitled:a.yaml"}}
+    messages: list[Json] = [
+        {"id": 0, "method": "initialize", "params": {"capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": document}},
+        *({"id": n, "method": "textDocument/documentSymbol", "params": about} for n in range(1, 1500)),
+        {"id": 9999, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    data = b"".join(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()) for message in messages)
+    command = [sys.executable, "-m", "loop_ls", "serve"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(data)
+            process.stdin.flush()
+            bodies = Frames().feed(process.stdout.read())
+            answered = {json.loads(body).get("id") for body in bodies}
+            assert answered >= {*range(1500), 9999}
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
