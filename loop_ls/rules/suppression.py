@@ -37,7 +37,7 @@ class Directive(NamedTuple):
 
 def heard(document: Document, found: tuple[Finding, ...], selection: Selection) -> tuple[Finding, ...]:
     """The findings that are not suppressed, and one for each comment that suppresses nothing."""
-    if not any(MARK in line for line in document.text.lines):
+    if not document.text.mentions(MARK):
         return found
     by_line = _by_line(document)
     used: set[tuple[Span, str]] = set()

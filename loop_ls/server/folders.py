@@ -7,7 +7,7 @@ a single file works, and references to its neighbours too.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ class Folder:
         self.read_settings()
         self._checker = Checker()
         self._moved: dict[str, Workspace] = {}
+        self._known: tuple[tuple[Workspace, Document, bool], tuple[Finding, ...]] | None = None
 
     @classmethod
     def loose_for(cls, uri: str, path: Path | None, editor_settings: Any) -> Folder:
@@ -81,6 +82,15 @@ class Folder:
     def documents(self) -> Iterator[Document]:
         yield from self.workspace.documents.values()
 
+    @property
+    def changed(self) -> Set[str]:
+        """The URIs of the documents that changed since `take_changes`."""
+        return self._moved.keys()
+
+    def drop_changes(self) -> None:
+        """Nobody looks at the documents that depend on what changed."""
+        self._moved = {}
+
     def take_changes(self) -> tuple[set[str], set[str]]:
         """The URIs of the documents that changed since the last call, and of those that depend on them."""
         moved, self._moved = self._moved, {}
@@ -95,10 +105,15 @@ class Folder:
     # -- findings -----------------------------------------------------------------------------
 
     def findings(self, document: Document) -> tuple[Finding, ...]:
-        found = self._checker.findings(self.workspace, document)
-        if self.indexed:
-            return found
-        return tuple(finding for finding in found if finding.rule not in _NEEDS_ALL_FILES)
+        """Asked several times for one version: by the publisher, by code actions, by a start."""
+        asked = (self.workspace, document, self.indexed)
+        known = self._known
+        if known is None or any(one is not other for one, other in zip(known[0], asked, strict=True)):
+            found = self._checker.findings(self.workspace, document)
+            if not self.indexed:
+                found = tuple(finding for finding in found if finding.rule not in _NEEDS_ALL_FILES)
+            known = self._known = (asked, found)
+        return known[1]
 
     # -- settings -----------------------------------------------------------------------------
 

@@ -282,6 +282,9 @@ class LoopProtocol(LanguageServerProtocol):
 
     @lsp_method(types.SHUTDOWN)
     async def lsp_shutdown(self, params: Json) -> None:  # type: ignore[override]
+        for key, future in tuple(self._request_futures.items()):
+            if key != self._parting:
+                future.cancel()
         await self._server.close()
 
     @lsp_method(types.EXIT)

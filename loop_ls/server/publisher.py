@@ -68,6 +68,10 @@ class Publisher:
     def _publish_affected(self) -> None:
         self._rest = None
         session = self._server.session
+        if self._nobody_else():
+            for folder in session.all_folders():
+                folder.drop_changes()
+            return
         for folder in tuple(session.all_folders()):
             changed, affected = folder.take_changes()
             for uri in affected:
@@ -76,6 +80,14 @@ class Publisher:
                     self._publish(opened)
             if changed:
                 self._server.reports.changed(changed | affected)
+
+    def _nobody_else(self) -> bool:
+        """Whether the document that changed is the only one that anybody looks at."""
+        session = self._server.session
+        if len(session.open) != 1 or self._server.reports.open:
+            return False
+        [opened] = session.open.values()
+        return all(folder.changed <= {opened.document.uri} for folder in session.all_folders())
 
     def publish_all(self) -> None:
         """Settings, folders or the whole index changed."""

@@ -65,6 +65,10 @@ class Reports:
         self._server = server
         self._streams: set[_Stream] = set()
 
+    @property
+    def open(self) -> bool:
+        return bool(self._streams)
+
     def changed(self, affected: set[str] | None) -> None:
         """These documents may have news; None: any."""
         for stream in self._streams:

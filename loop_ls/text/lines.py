@@ -25,6 +25,10 @@ class _Block(NamedTuple):
     ends: tuple[str, ...] | None
 
 
+#: What was found out about blocks, by word and block; shared by the versions of a text.
+_Mentions = dict[tuple[str, int], tuple[_Block, bool]]
+
+
 class Change(NamedTuple):
     """Lines that an edit touched: `removed` old ones from `first` on became `added` new ones."""
 
@@ -77,10 +81,13 @@ class Lines(Sequence[str]):
 class Text:
     """An immutable text. Two texts are equal only if they are the same object."""
 
-    __slots__ = ("_blocks", "_count", "_starts", "bom", "lines")
+    __slots__ = ("_blocks", "_count", "_mentions", "_starts", "bom", "lines")
 
-    def __init__(self, blocks: list[_Block], starts: list[int], count: int, bom: bool) -> None:
+    def __init__(
+        self, blocks: list[_Block], starts: list[int], count: int, bom: bool, mentions: _Mentions | None = None
+    ) -> None:
         self._blocks, self._starts, self._count, self.bom = blocks, starts, count, bom
+        self._mentions: _Mentions = {} if mentions is None else mentions
         self.lines = Lines(blocks, starts, count)
 
     @classmethod
@@ -97,6 +104,19 @@ class Text:
 
     def line(self, index: int) -> str:
         return self.lines[index]
+
+    def mentions(self, word: str) -> bool:
+        """Whether a line holds this word. After an edit only the block that it touched is looked through."""
+        known = self._mentions
+        if len(known) > 4 * len(self._blocks) + 64:
+            known.clear()  # of earlier versions
+        for block in self._blocks:
+            entry = known.get((word, id(block)))
+            if entry is None or entry[0] is not block:
+                entry = known[word, id(block)] = (block, any(word in line for line in block.lines))
+            if entry[1]:
+                return True
+        return False
 
     @property
     def end(self) -> Position:
@@ -165,10 +185,10 @@ class Text:
         blocks[a : b + 1] = fresh
         grown = len(lines) - (high - low)
         if not grown and len(fresh) == b + 1 - a:
-            return Text(blocks, self._starts, self._count, self.bom)
+            return Text(blocks, self._starts, self._count, self.bom, self._mentions)
         starts, _ = _counted(fresh, self._starts[a])
         behind = [start + grown for start in self._starts[b + 1 :]]
-        return Text(blocks, self._starts[:a] + starts + behind, self._count + grown, self.bom)
+        return Text(blocks, self._starts[:a] + starts + behind, self._count + grown, self.bom, self._mentions)
 
     def _line_end(self, index: int) -> str:
         block = bisect_right(self._starts, index) - 1

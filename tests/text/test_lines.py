@@ -84,3 +84,13 @@ def test_a_large_text_is_kept_in_blocks() -> None:
 def test_a_line_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(IndexError):
         Text.of("a").line(1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 600), st.sampled_from(["word\n", "x", "\n", "wo", "rd"])), max_size=12))
+def test_a_word_is_found_wherever_edits_put_it(edits: list[tuple[int, str]]) -> None:
+    text = Text.of("line\n" * (2 * BLOCK + 3))
+    for line, new in edits:
+        text = text.edit(span(line, 0, line, 0), new)
+        assert text.mentions("word") == any("word" in one for one in text.lines)
+    everything = Span(Position(0, 0), text.end)
+    assert not text.edit(everything, "").mentions("word")
