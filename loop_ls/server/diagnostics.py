@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -77,8 +78,21 @@ def _rest(count: int, source: str) -> Diagnostic:
 def most_serious(findings: Sequence[Finding], most: int = MOST) -> Sequence[Finding]:
     if len(findings) <= most:
         return findings
-    ranked = sorted(range(len(findings)), key=lambda index: (findings[index].severity, index))[: most - 1]
-    return [findings[index] for index in sorted(ranked)]
+    room, limit = most - 1, 0
+    counts = Counter(finding.severity for finding in findings)
+    for severity in sorted(counts):
+        limit = severity
+        if counts[severity] > room:
+            break
+        room -= counts[severity]
+    kept = []
+    for finding in findings:
+        if finding.severity < limit:
+            kept.append(finding)
+        elif finding.severity == limit and room:
+            room -= 1
+            kept.append(finding)
+    return kept
 
 
 def diagnostic(finding: Finding, setting: Setting) -> Diagnostic:

@@ -89,6 +89,10 @@ class LoopServer(LanguageServer):
     def settle(self) -> None:
         """A batch of messages was handled: say what changed by it."""
         self.publisher.flush()
+        if not gc.isenabled():
+            # A document was opened: its tree need not be walked by any later collection.
+            gc.freeze()
+            gc.enable()
         if self._started and self.session.open:
             # The first diagnostics are out: now the files that nobody has open.
             self._started = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ class Texts:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(item.get("text"), str):
             raise ValueError("didOpen has a text document with uri and text")
+        # All of it will live: a collection would walk it for nothing. `LoopServer.settle` turns it on again.
+        gc.disable()
         opened = self._server.session.opened(item["uri"], item["text"], _version(item))
         self.fresh = True
         self.new.append(opened)

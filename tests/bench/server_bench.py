@@ -39,7 +39,6 @@ WORKSPACE: dict[str, float] = {
     "2,000 files: index complete, s": 3,
 }
 EVENTS = {"fact in the engine to notification, p95, ms": 50.0}
-URI = "untitled:bench.yaml"
 TYPED = {"prompt": " with {{input}} in mind", "name": "_renamed", "key": "no_color: true"}
 
 
@@ -105,26 +104,30 @@ def server(data: Path) -> Iterator[TimedServer]:
 def measure(size: int, data: Path) -> Figures:
     """One process that is hurried from the start, and one that a person has had open for a moment."""
     text = flow(size)
+    folder = data.parent / "flows"
+    folder.mkdir(exist_ok=True)
+    (folder / "callee.yaml").write_text(callee())
+    uri = (folder / "long_flow.yaml").as_uri()
     found: Figures = {}
     with server(data) as one:
-        one.begin()
-        one.open(URI, text)
-        found["spawn to first diagnostics, ms"] = (one.until_diagnostics(URI, 1) - one.spawned) * 1000
+        one.begin(folder)
+        one.open(uri, text)
+        found["spawn to first diagnostics, ms"] = (one.until_diagnostics(uri, 1) - one.spawned) * 1000
     with server(data) as one:
-        one.begin()
+        one.begin(folder)
         time.sleep(1.0)  # what the server does when nobody waits is done
         began = time.perf_counter()
-        one.open(URI, text)
-        found["open to first diagnostics, ms"] = (one.until_diagnostics(URI, 1) - began) * 1000
+        one.open(uri, text)
+        found["open to first diagnostics, ms"] = (one.until_diagnostics(uri, 1) - began) * 1000
         time.sleep(1.0)
-        found |= typing(one, text)
+        found |= typing(one, uri, text)
         found["memory at most, MB"] = one.peak()
     return found
 
 
-def typing(one: TimedServer, text: str) -> Figures:
+def typing(one: TimedServer, uri: str, text: str) -> Figures:
     """Type in a prompt, a name and a new key; alone, with a completion and with a hover in the same breath."""
-    clock = Typist(one, text)
+    clock = Typist(one, uri, text)
     waits, costs = [], []
     for kind, words in TYPED.items():
         for character in clock.at(kind, words):
@@ -146,8 +149,8 @@ def typing(one: TimedServer, text: str) -> Figures:
 class Typist:
     """Types character by character, and takes back what was typed before going elsewhere."""
 
-    def __init__(self, one: TimedServer, text: str) -> None:
-        self._server, self._text = one, text
+    def __init__(self, one: TimedServer, uri: str, text: str) -> None:
+        self._server, self._uri, self._text = one, uri, text
         self._version = 1
         self._line = self._column = 0
 
@@ -161,13 +164,13 @@ class Typist:
             self._line, self._column = self._line + 1, 4
         yield from words
         self._change(start, (self._line, self._column), "")
-        self._server.until_diagnostics(URI, self._version)
+        self._server.until_diagnostics(self._uri, self._version)
 
     def key(self, character: str) -> float:
         """Milliseconds from sending a character to its diagnostics."""
         began = time.perf_counter()
         self._change((self._line, self._column), (self._line, self._column), character)
-        shown = self._server.until_diagnostics(URI, self._version)
+        shown = self._server.until_diagnostics(self._uri, self._version)
         self._column += len(character)
         return (shown - began) * 1000
 
@@ -177,7 +180,7 @@ class Typist:
         began = time.perf_counter()
         at = (self._line, self._column)
         position = {"line": self._line, "character": self._column + len(character)}
-        request = {"textDocument": {"uri": URI}, "position": position}
+        request = {"textDocument": {"uri": self._uri}, "position": position}
         self._change(at, at, character, {"id": key, "method": f"textDocument/{what}", "params": request})
         answered = self._server.until_answer(key)
         self._column += len(character)
@@ -186,7 +189,7 @@ class Typist:
     def _change(self, start: tuple[int, int], end: tuple[int, int], text: str, *more: Json) -> None:
         self._version += 1
         span = {name: {"line": line, "character": column} for name, (line, column) in (("start", start), ("end", end))}
-        document = {"uri": URI, "version": self._version}
+        document = {"uri": self._uri, "version": self._version}
         params = {"textDocument": document, "contentChanges": [{"range": span, "text": text}]}
         self._server.send({"method": "textDocument/didChange", "params": params}, *more)
 

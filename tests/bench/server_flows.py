@@ -46,17 +46,21 @@ def flow(lines: int, name: str = "long_flow", callee: str = "callee") -> str:
     loops = max(1, lines // (10 * STEP_LINES + LOOP_LINES))
     steps = max(2, (lines - HEAD.count("\n") - 1 - loops * LOOP_LINES) // STEP_LINES)
     parts = [HEAD.format(name=name)]
+    looped = [n * ((steps - 1) // loops) for n in range(loops)]
     for n in range(steps):
-        before = f"step_{n - 1}" if n else "input"
-        needs = ", ".join(f"step_{k}" for k in (n - 1, n - 7) if k >= 0)
+        before = f"loop_{n - 1}" if n - 1 in looped else f"step_{n - 1}" if n else "input"
+        needs = ", ".join(
+            [*([before] if before.startswith("loop_") else []), *(f"step_{k}" for k in (n - 1, n - 7) if k >= 0)]
+        )
         parts.append(STEP.format(n=n, needs=needs, digit=n % 9 + 1, before=before))
     parts.append("loops:\n")
-    parts += [LOOP.format(n=n * (steps // loops), callee=callee) for n in range(loops)]
+    parts += [LOOP.format(n=n, callee=callee) for n in looped]
     return "".join(parts)
 
 
 def callee(name: str = "callee") -> str:
-    return HEAD.format(name=name) + "  - name: write\n    run: Improve {{draft}} after {{before}}. Say DONE.\n"
+    write = "  - name: write\n    run: In a {{env.TONE}} tone, improve {{draft}} after {{before}}. Say DONE.\n"
+    return HEAD.format(name=name) + write
 
 
 def place(text: str, wanted: str, middle: float = 0.5) -> tuple[int, int]:
