@@ -24,9 +24,10 @@ ANSWER = (
 )
 
 
+#: Small pages: a commit touches some ten of them, and what the disk has to write decides its time.
 #: The log is emptied after a durable commit, which waits for the disk anyway, and never in between.
 PRAGMAS = (
-    *("journal_mode = wal", "synchronous = full", "wal_autocheckpoint = 0"),
+    *("page_size = 1024", "journal_mode = wal", "synchronous = full", "wal_autocheckpoint = 0"),
     *("journal_size_limit = 1048576", "temp_store = memory"),
 )
 #: Transactions after which the write-ahead log is emptied (about 1 MB).
