@@ -11,10 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.variables import NAME
-
-#: Three opening braces are no placeholder (WF512), here as in `syntax.islands`: `{name` is no name.
-PLACEHOLDER = re.compile(r"(?<!(?<!\{)\{)\{\{\s*(" + NAME + r")\s*\}\}")
+from loop_ls.formats.variables import substituted
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +24,15 @@ class Rendered:
 
 def interpolate(text: str, scope: Scope) -> Rendered:
     """Put values in place of the names that exist, and leave the others as they are written."""
-    if "{{" not in text:
-        return Rendered(text)
     unknown: dict[str, None] = {}
 
-    def value(match: re.Match[str]) -> str:
-        found = scope.get(match[1])
+    def value(name: str) -> str | None:
+        found = scope.get(name)
         if found is None:
-            unknown[match[1]] = None
-            return match[0]
+            unknown[name] = None
         return found
 
-    return Rendered(PLACEHOLDER.sub(value, text), tuple(unknown))
+    return Rendered(substituted(text, value), tuple(unknown))
 
 
 #: `${NAME}` in `env` values: the one place where the process environment is looked at (D33).

@@ -13,8 +13,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from loop_ls.engine.interpolation import PLACEHOLDER, interpolate
+from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.scope import Scope
+from loop_ls.formats.variables import PLACEHOLDER
 
 Place = Literal["anywhere", "start", "end", "line", "whole"]
 
