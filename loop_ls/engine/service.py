@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.approvals import nothing_asked, read_decision, resolve
 from loop_ls.engine.commands import obey
 from loop_ls.engine.control import Control
 from loop_ls.engine.events import Event, RunState
@@ -85,6 +86,11 @@ class Engine:
         if unfinished := [run.run_id for run in self._runs]:
             self._owned.put_nowait(unfinished)
 
+    @property
+    def live(self) -> list[RunState]:
+        """The states of all runs that have not ended, read from memory."""
+        return [run.state for run in self._runs]
+
     async def close(self) -> None:
         """Leave: runs stop where they are and go on when the engine is opened again."""
         if self._owning is None:
@@ -130,13 +136,14 @@ class Engine:
 
     # -- operations --------------------------------------------------------------------------------
 
-    async def start(self, argument: Answer) -> Answer:
-        """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`."""
+    async def start(self, argument: Answer, user: str | None = None) -> Answer:
+        """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`. `user`: whose run it
+        is; None is the owner of the data folder."""
         try:
             prepared = await self._preparer.prepare(read_request(argument), self._models)
             run = LiveRun(run_id := secrets.token_hex(6), RunState(run_id), Control())
             self._runs.live[run_id] = run
-            facts = [prepared.started.fact()]
+            facts = [prepared.started.model_copy(update={"user": user}).fact()]
             done = self.journal.append(run_id, ":start", facts, {"value": True}, prepared.texts)
             done.add_done_callback(lambda told: self._started(run, told))
             await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
@@ -155,6 +162,25 @@ class Engine:
         """`pause`, `resume`, `stop` of one run or `all` -> `{ok, runs: [{runId, status}]}`."""
         try:
             return await obey(verb, run_id, self._runs, self.journal, str(details.get("cause", "user")))
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def approve(
+        self,
+        run_id: str,
+        loop_id: str | None = None,
+        approved: Any = None,
+        decision: Any = None,
+        feedback: Any = None,
+    ) -> Answer:
+        """Answer what a run asks a person -> `{ok, resolved}`. `loop_id` may be left out where a run
+        asks one thing; the first answer counts, a second gets `wrong_status`."""
+        try:
+            decided = read_decision(approved, decision, feedback)
+            found = await self._runs.find(run_id)
+            if found not in self._runs.live:
+                raise nothing_asked(await self._runs.state(found), loop_id)
+            return await resolve(self._runs.live[found], self.journal, loop_id, decided)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 

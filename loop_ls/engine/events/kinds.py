@@ -44,7 +44,8 @@ class Error(BaseModel):
 
 class RunStarted(Payload):
     """`files`: path (relative to the root) -> hash of every file the run can reach.
-    `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork)."""
+    `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork).
+    `user`: whose token started it; None is the owner of the data folder."""
 
     kind = "run_started"
     format: str
@@ -65,6 +66,7 @@ class RunStarted(Payload):
     origin: str = "cli"
     detach: bool = False
     mock: bool = False
+    user: str | None = None
     plan: dict[str, Json] = {}
 
 
