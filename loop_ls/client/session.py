@@ -64,6 +64,18 @@ class EngineClient:
     async def resume(self, run_id: str) -> Answer:
         return await self._control("resume", run_id)
 
+    async def approve(
+        self,
+        run_id: str,
+        loop_id: str | None,
+        approved: bool | None,
+        decision: str | None = None,
+        feedback: str | None = None,
+    ) -> Answer:
+        """Answer what a run asks a person -> `{ok, resolved}`; `decision` may be `revise`."""
+        body = {"loopId": loop_id, "approved": approved, "decision": decision, "feedback": feedback}
+        return await self._of_run("POST", run_id, "/approve", body=body)
+
     async def status(self, run_id: str) -> Answer:
         """`{ok, state: RunState}`. Ids may be shortened everywhere."""
         return await self._of_run("GET", run_id, "/state")

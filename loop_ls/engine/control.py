@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from loop_ls.engine.ports import Stopped
+from loop_ls.engine.ports import Approval, Stopped
 
 
 class Control:
@@ -27,6 +27,8 @@ class Control:
         self.calls: set[asyncio.Task[Any]] = set()
         self._clock, self._active = clock, active
         self._since: float | None = None if paused else clock()
+        self._decided: dict[str, Approval] = {}
+        self._asked: dict[str, asyncio.Event] = {}
         self._go, self._stopped = asyncio.Event(), asyncio.Event()
         if not paused or stopping:
             self._go.set()
@@ -39,21 +41,51 @@ class Control:
 
     def pause(self) -> None:
         if not self.stopping:
-            self._active, self._since = self.active(), None
             self._go.clear()
+            self._tick()
 
     def resume(self) -> None:
-        if self._since is None:
-            self._since = self._clock()
         self._go.set()
+        self._tick()
 
     def stop(self) -> None:
-        """The call in flight is cancelled now; whatever waits at a gate wakes up with `Stopped`."""
+        """The call in flight is cancelled now; whatever waits at a gate or for a person wakes up with
+        `Stopped`."""
         self.stopping = True
         self._stopped.set()
         self.resume()
+        for asked in self._asked.values():
+            asked.set()
         for call in list(self.calls):
             call.cancel()
+
+    def decide(self, place: str, approval: Approval) -> None:
+        """A person has answered, which the journal knows already. The first answer counts."""
+        self._decided.setdefault(place, approval)
+        if asked := self._asked.get(place):
+            asked.set()
+
+    async def decided(self, place: str) -> Approval:
+        """Wait for the decision of a person. Raises `Stopped`."""
+        if place not in self._decided and not self.stopping:
+            self._asked[place] = asyncio.Event()
+            self._tick()
+            try:
+                await self._asked[place].wait()
+            finally:
+                del self._asked[place]
+                self._tick()
+        if self.stopping:
+            raise Stopped
+        return self._decided[place]
+
+    def _tick(self) -> None:
+        """The clock stands while the run is paused or waits for a person."""
+        working = not self.paused and not self._asked
+        if working and self._since is None:
+            self._since = self._clock()
+        elif not working and self._since is not None:
+            self._active, self._since = self.active(), None
 
     def active(self) -> float:
         """Seconds of work so far."""

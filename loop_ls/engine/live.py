@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from loop_ls.engine.approvals import approval_of
 from loop_ls.engine.control import Control
 from loop_ls.engine.events import Event, RunState, fold
 from loop_ls.engine.journal import Journal, RunRow
@@ -43,6 +44,8 @@ class Runs:
             if run is None:
                 continue
             run.state = run.state.after(event)
+            if event.kind == "approval_resolved":
+                run.control.decide(event.body["place"], approval_of(event.body))
             if run.state.ended:
                 del self.live[event.run_id]
                 self._journal.keep_snapshot(event.run_id, run.state._asdict())
@@ -65,7 +68,9 @@ class Runs:
                 self._journal.keep_snapshot(run_id, state._asdict())
             elif state.last_seq:
                 answered, begun = self._journal.storage.keys(run_id)
-                found.append((run_id, state, answered, begun))
+                # A person who is asked is no call: nothing is paid twice when the question is asked again.
+                in_flight = [key for key in begun if not key.endswith(":approval")]
+                found.append((run_id, state, answered, in_flight))
         return found
 
     def _folded(self, run_id: str) -> RunState:
@@ -139,4 +144,4 @@ def _restored(kept: Any) -> RunState | None:
     """A state from its snapshot; None where another version wrote it."""
     if not isinstance(kept, dict) or set(kept) != set(RunState._fields):
         return None
-    return RunState(**{**kept, "progress_log": tuple(kept["progress_log"])})
+    return RunState(**{**kept, "progress_log": tuple(kept["progress_log"]), "asked": tuple(kept["asked"])})

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from loop_ls.engine.events.kinds import ManualApprovalRequired
+    from loop_ls.engine.place import Place
 
 #: A JSON value. Everything that crosses the journal is one, errors included.
 Json = Any
@@ -37,6 +41,18 @@ class Failure(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+Decision = Literal["approve", "reject", "revise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What a person decided. `revise` is no approval: go on, and heed `feedback`."""
+
+    approved: bool
+    decision: Decision
+    feedback: str | None = None
 
 
 class Recorder(Protocol):
@@ -70,6 +86,11 @@ class Recorder(Protocol):
     async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
         """Journal facts that follow from no call, once per key, and a value for `recall`. Committed
         before any later call begins, not before this returns."""
+        ...
+
+    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
+        """Ask a person, once per place and run, and wait for the answer however long it takes: no time
+        limit comes nearer. A restart goes on waiting, or knows the answer. Raises `Stopped`."""
         ...
 
     async def gate(self) -> None:

@@ -12,8 +12,10 @@ from dataclasses import fields
 from typing import Any
 
 from loop_ls.engine.control import Control
+from loop_ls.engine.events.kinds import ManualApprovalRequired
 from loop_ls.engine.journal import Journal, JournalRefused, plain
-from loop_ls.engine.ports import Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
 
 Show = Callable[[str, str, dict[str, Json]], None]
 
@@ -124,6 +126,22 @@ class JournalRecorder:
             self._fresh[key] = answer
             done = self._journal.append(self.run_id, key, facts, {"value": answer}, when="soon")
             done.add_done_callback(lambda result: self._settled(key, result))
+
+    # -- people ------------------------------------------------------------------------------------
+
+    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
+        key = place.part("approval")
+        known = self.recall(key)
+        if known is None:
+            await self.gate()
+            # Begun, not answered: the answer comes under the same key, from whoever is the first.
+            await self._committed(self._journal.append(self.run_id, key, [asked.fact(place)], when="disk"))
+            found = await self._control.decided(place.key)
+            self._answered.add(key)
+        else:
+            found = Approval(**known)
+        await self.gate()
+        return found
 
     # -- control and the rest ----------------------------------------------------------------------
 

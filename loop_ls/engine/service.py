@@ -50,8 +50,9 @@ class Engine:
         owner: Owner | None = None,
         storage: Callable[[], Storage] | None = None,
         clock: Callable[[], float] = time.time,
+        home: Path | None = None,
     ) -> None:
-        self.folder, self._clock = folder, clock
+        self.folder, self._clock, self._home = folder, clock, home
         self._programs, self._models, self._preparer = programs, models, preparer
         self._owner = owner or NoOwner()
         self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
@@ -140,7 +141,7 @@ class Engine:
         """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`. `user`: whose run it
         is; None is the owner of the data folder."""
         try:
-            prepared = await self._preparer.prepare(read_request(argument), self._models)
+            prepared = await self._preparer.prepare(read_request(argument, self._home), self._models)
             run = LiveRun(run_id := secrets.token_hex(6), RunState(run_id), Control())
             self._runs.live[run_id] = run
             facts = [prepared.started.model_copy(update={"user": user}).fact()]

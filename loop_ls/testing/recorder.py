@@ -12,7 +12,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from loop_ls.engine.ports import Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Approval, Decision, Fact, Failure, Json, ModelFailure, Stopped
 
 _FAILURES = {"Failure": Failure, "ModelFailure": ModelFailure}
 
@@ -30,6 +32,7 @@ class MemoryRecorder:
         self._going = asyncio.Event()
         self._going.set()
         self._stopped = False
+        self._decisions: asyncio.Queue[Approval] = asyncio.Queue()
         self._calls: set[asyncio.Future[Any]] = set()
 
     def again(self) -> MemoryRecorder:
@@ -54,6 +57,20 @@ class MemoryRecorder:
         self._going.set()
         for call in self._calls:
             call.cancel()
+
+    def decide(self, approved: bool, feedback: str | None = None, decision: Decision | None = None) -> None:
+        """What a person will answer to the next question that nobody has answered yet."""
+        self._decisions.put_nowait(Approval(approved, decision or ("approve" if approved else "reject"), feedback))
+
+    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
+        key = place.part("approval")
+        if key not in self.entries:
+            if f"{key}:begun" not in self.entries:
+                self._write(f"{key}:begun", {"answer": None}, [asked.fact(place)])
+            decided = await self._unless_stopped(self._decisions.get())
+            resolved = ApprovalResolved(loop_id=asked.loop_id, **asdict(decided))
+            self._write(key, {"answer": asdict(decided)}, [resolved.fact(place)])
+        return Approval(**_opened(self.entries[key]))
 
     def recall(self, key: str) -> Json:
         return _opened(self.entries[key]) if key in self.entries else None

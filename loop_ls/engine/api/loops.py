@@ -147,6 +147,16 @@ def control(verb: str) -> Handler:
     return handler
 
 
+async def approve(request: Request) -> Response:
+    body = await read_object(request)
+    loop_id = body.get("loopId")
+    if loop_id is not None and not isinstance(loop_id, str):
+        raise BadRequest("validation_error", "`loopId` is a text.")
+    decision = (body.get(name) for name in ("approved", "decision", "feedback"))
+    answer = await engine_of(request).approve(request.path_params["id"], loop_id, *decision)
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
 async def all_events(request: Request, run_id: str) -> list[Answer]:
     """Every fact of a run, page by page."""
     found: list[Answer] = []
@@ -181,5 +191,6 @@ ROUTES = [
     Route(f"{BASE}/{{id}}/events", event_page, methods=["GET"]),
     Route(f"{BASE}/{{id}}/iterations", iteration_rows, methods=["GET"]),
     Route(f"{BASE}/{{id}}/iterations/{{iteration:path}}", one_iteration, methods=["GET"]),
+    Route(f"{BASE}/{{id}}/approve", approve, methods=["POST"]),
     *(Route(f"{BASE}/{{id}}/{verb}", control(verb), methods=["POST"]) for verb in CONTROL),
 ]

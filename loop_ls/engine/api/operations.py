@@ -20,6 +20,15 @@ class Operations(Protocol):
 
     async def control(self, verb: str, run_id: str, **details: Any) -> Answer: ...
 
+    async def approve(
+        self,
+        run_id: str,
+        loop_id: str | None = None,
+        approved: Any = None,
+        decision: Any = None,
+        feedback: Any = None,
+    ) -> Answer: ...
+
     async def delete(self, run_id: str) -> Answer: ...
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer: ...

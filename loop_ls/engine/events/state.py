@@ -30,6 +30,7 @@ class RunState(NamedTuple):
     session_id: str | None = None
     origin: str = "cli"
     detach: bool = False
+    user: str | None = None
     status: Status = "queued"
     reason: str | None = None
     label: str | None = None
@@ -49,7 +50,7 @@ class RunState(NamedTuple):
     criterion: dict[str, Any] | None = None
     verdict: dict[str, Any] | None = None
     progress_log: tuple[str, ...] = ()
-    pending_approval: dict[str, Any] | None = None
+    asked: tuple[dict[str, Any], ...] = ()  # what people are asked and have not answered, in order
     last_output: str | None = None
     error: dict[str, Any] | None = None
     recovered: int = 0
@@ -90,6 +91,7 @@ class RunState(NamedTuple):
             "sessionId": self.session_id,
             "origin": self.origin,
             "detach": self.detach or None,
+            "user": self.user,
             "status": self.status,
             "reason": self.reason,
             "label": self.label,
@@ -106,7 +108,8 @@ class RunState(NamedTuple):
             "criterion": self.criterion,
             "verdict": self.verdict,
             "progressLog": list(self.progress_log),
-            "pendingApproval": self.pending_approval,
+            "pendingApproval": self.asked[0] if self.asked else None,
+            "pendingApprovals": list(self.asked) if len(self.asked) > 1 else None,
             "lastOutput": self.last_output,
             "error": self.error,
             "mayHavePaidTwice": self.may_have_paid_twice or None,
@@ -172,6 +175,7 @@ def _started(body: dict[str, Any], at: float) -> dict[str, Any]:
         "session_id": body.get("sessionId"),
         "origin": body.get("origin", "cli"),
         "detach": bool(body.get("detach")),
+        "user": body.get("user"),
         "max_iterations": limits.get("maxIterations"),
         "criterion": limits.get("criterion"),
     }
@@ -181,13 +185,14 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
     match kind:
         case "paused":
             return {"status": "paused", "reason": body.get("reason", "user")}
-        case "resumed" | "approval_resolved":
-            return {"status": "running", "reason": None, "pending_approval": None}
+        case "resumed":
+            return {"status": "waiting_approval" if state.asked else "running", "reason": None}
         case "stopping":
-            return {"status": "stopping", "reason": body.get("cause", "user"), "pending_approval": None}
+            return {"status": "stopping", "reason": body.get("cause", "user"), "asked": ()}
         case "manual_approval_required":
-            asked = {key: body[key] for key in ("loopId", "iteration", "output") if key in body}
-            return {"status": "waiting_approval", "pending_approval": asked}
+            return _asked(state, body)
+        case "approval_resolved":
+            return _answered(state, body)
         case "interrupted":
             return {"status": "interrupted", "reason": "engine_restart"}
         case "completed":
@@ -204,7 +209,19 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
 
 
 def _ended(status: str, reason: str, at: float) -> dict[str, Any]:
-    return {"status": status, "reason": reason, "ended_at": at, "stage": None, "pending_approval": None}
+    return {"status": status, "reason": reason, "ended_at": at, "stage": None, "asked": ()}
+
+
+def _asked(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+    asked = {key: body[key] for key in ("loopId", "iteration", "output", "place") if key in body}
+    waits = state.status == "running"  # a paused run stays paused; it waits once it is resumed
+    return {"asked": (*state.asked, asked), "status": "waiting_approval" if waits else state.status}
+
+
+def _answered(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+    left = tuple(each for each in state.asked if each.get("place") != body.get("place"))
+    done = state.status == "waiting_approval" and not left
+    return {"asked": left, "status": "running" if done else state.status}
 
 
 def _followed(state: RunState, body: dict[str, Any]) -> bool:

@@ -1,0 +1,83 @@
+"""What people decide about a waiting run: read, journalled once, and passed to the run by its fact.
+
+The decision is the answer of the key under which the run asked, so of several answers the journal takes
+the first and no other, whoever gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from loop_ls.engine.events import RunState
+from loop_ls.engine.events.kinds import ApprovalResolved
+from loop_ls.engine.journal import Journal
+from loop_ls.engine.journal.border import plain_text
+from loop_ls.engine.ports import Approval, Decision
+from loop_ls.engine.refusal import Refused
+
+if TYPE_CHECKING:
+    from loop_ls.engine.live import LiveRun
+
+Answer = dict[str, Any]
+
+
+def approval_of(body: Mapping[str, Any]) -> Approval:
+    """The decision that an `approval_resolved` fact holds."""
+    approved = bool(body.get("approved"))
+    decision: Decision = body.get("decision") or ("approve" if approved else "reject")
+    return Approval(approved, decision, body.get("feedback"))
+
+
+def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:
+    """`approved` and `decision` say the same thing, and one of them is enough. Raises `Refused`."""
+    if decision is not None and decision not in get_args(Decision):
+        raise Refused("bad_argument", "`decision` is one of `approve`, `reject` and `revise`.")
+    if approved is not None and not isinstance(approved, bool):
+        raise Refused("bad_argument", "`approved` is true or false.")
+    if feedback is not None and not isinstance(feedback, str):
+        raise Refused("bad_argument", "`feedback` is a text.")
+    if decision is None and approved is None:
+        raise Refused("bad_argument", "`approved` says how the run goes on; it is not given.", "Give true or false.")
+    if decision is not None and approved is not None and approved != (decision == "approve"):
+        raise Refused("bad_argument", f"`approved` and `decision` contradict each other: {approved} and {decision}.")
+    found = cast(Decision, decision or ("approve" if approved else "reject"))
+    return Approval(found == "approve", found, None if feedback is None else plain_text(feedback))
+
+
+async def resolve(run: LiveRun, journal: Journal, loop_id: str | None, approval: Approval) -> Answer:
+    """Journal the decision -> `{ok, resolved}`. Raises `Refused`."""
+    async with run.asked:
+        asked = _pending(run.state, loop_id)
+        place = asked["place"]
+        fact = ApprovalResolved(
+            loop_id=asked["loopId"],
+            approved=approval.approved,
+            decision=approval.decision,
+            feedback=approval.feedback,
+        )
+        value = {"approved": approval.approved, "decision": approval.decision, "feedback": approval.feedback}
+        kind, body = fact.fact()
+        done = await journal.append(
+            run.run_id, f"{place}:approval", [(kind, {**body, "place": place})], {"value": value}
+        )
+        if not done:
+            raise nothing_asked(run.state, loop_id)
+        return {"ok": True, "resolved": {"runId": run.run_id, **body}}
+
+
+def _pending(state: RunState, loop_id: str | None) -> dict[str, Any]:
+    """What is meant: the question of that loop, or the only one there is."""
+    meant = [each for each in state.asked if loop_id in (None, each.get("loopId"))]
+    if not meant:
+        raise nothing_asked(state, loop_id)
+    if len(meant) > 1:
+        listed = ", ".join(f"`{each.get('loopId')}`" for each in meant)
+        raise Refused("bad_argument", f"Run {state.run_id} asks about {listed}.", "Say with `loopId` which is meant.")
+    return meant[0]
+
+
+def nothing_asked(state: RunState, loop_id: str | None) -> Refused:
+    about = f" for `{loop_id}`" if loop_id else ""
+    told = f"Run {state.run_id} is {state.status} and waits for no decision{about}."
+    return Refused("wrong_status", told, "Somebody else may have answered already.")
