@@ -113,7 +113,7 @@ class Text:
         for block in self._blocks:
             entry = known.get((word, id(block)))
             if entry is None or entry[0] is not block:
-                entry = known[word, id(block)] = (block, any(word in line for line in block.lines))
+                entry = known[word, id(block)] = (block, word in "\n".join(block.lines))
             if entry[1]:
                 return True
         return False
