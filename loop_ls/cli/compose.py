@@ -15,6 +15,7 @@ from loop_ls.engine.durable.dbos_owner import DbosOwner
 from loop_ls.engine.process import Options
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
+from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.prepare import Problem
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.index.discovery import load_settings
@@ -22,9 +23,11 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 
 
-def build(folder: Path, providers: Providers) -> Engine:
-    preparer = WorkflowPreparer(folder, validate)
-    return Engine(folder, {"workflow": WorkflowProgram()}, providers.door, preparer, DbosOwner(folder, patience=0.5))
+def build(folder: Path, providers: Providers, root: Path | None = None) -> Engine:
+    """`root` is the workspace of starts that name none."""
+    preparer = ByFormat({"workflow": WorkflowPreparer(folder, validate)})
+    programs = {"workflow": WorkflowProgram()}
+    return Engine(folder, programs, providers.door, preparer, DbosOwner(folder, patience=0.5), home=root)
 
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:

@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from loop_ls.cli.at_engine import Answer, add_place, data_dir_of, refuse, root_of, running_engine, settled
@@ -149,7 +150,7 @@ def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     assert isinstance(folder, DataFolder)
     log_to_stderr()
     try:
-        asyncio.run(serve(folder, options(args.port, args.idle_exit, root), build))
+        asyncio.run(serve(folder, options(args.port, args.idle_exit, root), partial(build, root=root)))
     except JournalRefused as refused:
         return _failed(FAILED, refused.message, refused.hint)
     except PortTaken as taken:

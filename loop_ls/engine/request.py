@@ -11,20 +11,24 @@ from loop_ls.engine.journal.border import plain_text
 from loop_ls.engine.refusal import Refused
 from loop_ls.index.uris import path_of, uri_of
 
-TargetKind = Literal["workflow", "loop", "step"]
-LATER = ("definition", "assistant")
+TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
     """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths.
-    `settings` are those of the editor. `input` None: not given (an empty text is given)."""
+    `settings` are those of the editor. `input` None: not given (an empty text is given); so with `goal`
+    and `message`. `path` is empty where a definition is started by its name alone."""
 
     root: Path
     path: str
     target_kind: TargetKind = "workflow"
     target_name: str | None = None
     input: str | None = None
+    goal: str | None = None
+    message: str | None = None
+    project_id: str | None = None
+    project_slug: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     max_iterations: int | None = None
     mock: bool = False
@@ -40,40 +44,55 @@ class StartRequest:
         return uri_of(self.root / self.path)
 
 
-def read_request(argument: Any) -> StartRequest:
-    """Raises `Refused` with the name of what is wrong."""
+def read_request(argument: Any, home: Path | None = None) -> StartRequest:
+    """`home` is the root where the argument names none. Raises `Refused` with the name of what is wrong."""
     if not isinstance(argument, Mapping):
         raise Refused("bad_argument", "The argument of a start is one object.")
-    path = _whole_path(argument)
-    root = _root(argument, path)
-    kind, name = _target(argument.get("target"))
+    kind, name = _target(argument)
+    path = _whole_path(argument, kind == "definition" and name is not None)
+    root = _root(argument, path, home)
     return StartRequest(
         root=root,
-        path=_inside(root, path),
+        path=_inside(root, path) if path else "",
         target_kind=kind,
         target_name=name,
         input=_text(argument, "input"),
-        parameters=_texts(argument, "parameters"),
-        max_iterations=_count(argument.get("maxIterations")),
+        goal=_text(argument, "goal"),
+        message=_text(argument, "message"),
+        project_id=_text(argument, "project_id"),
+        project_slug=_text(argument, "project_slug"),
+        parameters=_parameters(argument, kind),
+        max_iterations=_count(_either(argument, "maxIterations", "max_iterations")),
         mock=argument.get("mock") is True,
         consent=_text(argument, "consent"),
         origin=_text(argument, "origin") or "cli",
         detach=argument.get("detach") is True,
-        session_id=_text(argument, "sessionId"),
+        session_id=_text(argument, "sessionId") or _text(argument, "session_id"),
         texts=dict(_unsaved(root, argument)),
         settings=settings if isinstance(settings := argument.get("settings"), Mapping) else {},
     )
 
 
-def _whole_path(argument: Mapping[str, Any]) -> str:
+def _either(argument: Mapping[str, Any], *names: str) -> Any:
+    """The first that is given: the tables of the HTTP interface spell keys in their own way."""
+    return next((argument[name] for name in names if argument.get(name) is not None), None)
+
+
+def _whole_path(argument: Mapping[str, Any], named: bool) -> str:
     given = argument.get("path") or argument.get("uri")
+    if given is None and named:
+        return ""
     if not isinstance(given, str) or not given:
         raise Refused("bad_argument", "`uri` or `path` says which file to run; neither is given.")
     return path_of(given)
 
 
-def _root(argument: Mapping[str, Any], path: str) -> Path:
+def _root(argument: Mapping[str, Any], path: str, home: Path | None) -> Path:
     given = argument.get("root")
+    if given is None and not path:
+        if home is None:
+            raise Refused("bad_argument", "`root` says in which folder to run; it is not given.")
+        return home.resolve()
     if given is None:
         return Path(path).resolve().parent
     if not isinstance(given, str) or not Path(path_of(given)).is_dir():
@@ -98,7 +117,10 @@ def _inside(root: Path, path: str) -> str:
     return whole.relative_to(root).as_posix()
 
 
-def _target(given: Any) -> tuple[TargetKind, str | None]:
+def _target(argument: Mapping[str, Any]) -> tuple[TargetKind, str | None]:
+    given = argument.get("target")
+    if given is None and (name := argument.get("definition")) is not None:
+        given = {"kind": "definition", "name": name}
     if given is None:
         return "workflow", None
     if isinstance(given, str):
@@ -111,10 +133,13 @@ def _target(given: Any) -> tuple[TargetKind, str | None]:
             if not isinstance(name, str) or not name:
                 raise Refused("bad_argument", f"`target.name` says which {kind} to run; it is not given.")
             return kind, name
-        case _ if kind in LATER:
-            raise Refused("bad_argument", f"`target.kind` `{kind}` is not built yet.", "Run a workflow.")
+        case "definition" | "assistant":
+            if name is not None and not isinstance(name, str):
+                raise Refused("bad_argument", f"`target.name` is the name of the {kind}: a text.")
+            return kind, name or None
         case _:
-            raise Refused("bad_argument", "`target.kind` is one of `workflow`, `loop` and `step`.")
+            kinds = "`workflow`, `loop`, `step`, `definition` and `assistant`"
+            raise Refused("bad_argument", f"`target.kind` is one of {kinds}.")
 
 
 def _text(argument: Mapping[str, Any], name: str) -> str | None:
@@ -131,6 +156,15 @@ def _texts(argument: Mapping[str, Any], name: str) -> dict[str, str]:
     if not isinstance(found, Mapping):
         raise Refused("bad_argument", f"`{name}` is an object of texts.")
     return {str(key): plain_text(_written(value)) for key, value in found.items()}
+
+
+def _parameters(argument: Mapping[str, Any], kind: TargetKind) -> dict[str, str]:
+    given = argument.get("parameters")
+    if kind == "definition" and isinstance(given, Mapping):
+        for name, value in given.items():
+            if isinstance(value, list | Mapping):
+                raise Refused("bad_argument", f"`parameters.{name}` is a text, a number, or true or false.")
+    return _texts(argument, "parameters")
 
 
 def _written(value: Any) -> str:

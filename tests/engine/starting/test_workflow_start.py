@@ -321,7 +321,7 @@ def test_requests_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         *([], {}, {"path": 3}, {**good, "root": "/nowhere"}, {**good, "path": "/etc/passwd"}),
         *({**good, "path": f"{tmp_path}/../x.yaml"}, {**good, "target": {"kind": "loop"}}, {**good, "target": 1}),
         *({**good, "target": {"kind": "galaxy", "name": "x"}}, {**good, "maxIterations": 0}, {**good, "input": 1}),
-        *({**good, "maxIterations": True}, {**good, "parameters": []}, {**good, "target": {"kind": "assistant"}}),
+        *({**good, "maxIterations": True}, {**good, "parameters": []}, {**good, "target": {"kind": "assistant", "name": 3}}),
     ):
         with pytest.raises(Refused) as refused:
             read_request(wrong)

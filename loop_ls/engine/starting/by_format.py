@@ -1,0 +1,38 @@
+"""Which system prepares a start: the one whose target was asked for, else the one whose file it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from loop_ls.engine.plan import Door, Plan
+from loop_ls.engine.refusal import Refused
+from loop_ls.engine.request import StartRequest
+from loop_ls.engine.starting.prepare import Prepared, Preparer
+from loop_ls.formats.recognise import Format, by_name
+
+#: What the target of a start says about the format of the file. The others are parts of a workflow.
+_KINDS: dict[str, Format] = {"definition": "role_loop", "assistant": "assistant"}
+
+
+class ByFormat:
+    """`preparers` by format; a file that no format claims by its name is asked as a workflow."""
+
+    def __init__(self, preparers: Mapping[str, Preparer]) -> None:
+        self._preparers = preparers
+
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        format_ = _format(request)
+        preparer = self._preparers.get(format_)
+        if preparer is None:
+            told = f"`target.kind` `{request.target_kind}` is not built yet."
+            raise Refused("bad_argument", told, "Run a workflow.")
+        return await preparer.prepare(request, models)
+
+
+def _format(request: StartRequest) -> str:
+    wanted = _KINDS.get(request.target_kind)
+    if wanted is None and request.target_kind == "workflow":
+        # `loop-ls run FILE` names no target: the file itself says what it is.
+        found = by_name(f"/{request.path}")
+        return found if found in _KINDS.values() and found is not None else "workflow"
+    return wanted or "workflow"
