@@ -7,10 +7,9 @@ nothing is offered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from loop_ls.features.changes import line_edits
 from loop_ls.features.pieces import element_at
+from loop_ls.features.unchanged import clean, same_beside
 from loop_ls.features.values import Action, ActionKind, Edits
 from loop_ls.formats.plain import plain
 from loop_ls.index.document import Document
@@ -121,37 +120,15 @@ def _inserted(lines: list[str], target: str, item: list[str]) -> list[str]:
 
 
 def _same(before: Document, after: Document, element: Element) -> bool:
-    if after.tree.faults or any(piece.faults or piece.tolerant for piece in after.tree.pieces):
+    if not clean(after):
         return False
     moved = after.element(element.name)
     if moved is None or moved.kind == element.kind or moved.loop is None or element.loop is None:
         return False
-    last, new_last = before.last_step(), after.last_step()
-    if (last.name if last else None) != (new_last.name if new_last else None):
-        return False
-    return (
-        _values(element) == _values(moved)
-        and sorted(_others(before, element.name)) == sorted(_others(after, element.name))
-        and _waiting(before) == _waiting(after)
-    )
+    return _values(element) == _values(moved) and same_beside(before, after, element.name)
 
 
 def _values(element: Element) -> object:
     found = plain(element.block.node)
     inner = found.get("loop") if element.kind == "step" and isinstance(found, dict) else found
     return {**inner, "name": element.name} if isinstance(inner, dict) else None
-
-
-def _others(document: Document, name: str) -> Iterator[str]:
-    for one in document.elements:
-        if one.name != name:
-            yield f"{one.kind} {one.name} {plain(one.block.node)!r}"
-
-
-def _waiting(document: Document) -> dict[str, frozenset[str]]:
-    """Who waits for whom, by name."""
-    names = [one.name or "" for one in document.elements]
-    return {
-        name: frozenset(names[other] for other in document.graph.dependencies(number))
-        for number, name in enumerate(names)
-    }

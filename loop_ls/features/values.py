@@ -200,7 +200,8 @@ class ActionKind(Enum):
 @dataclass(frozen=True, slots=True)
 class Action:
     """A change on offer. `edits()` computes it when it is chosen; `findings` are positions in the
-    sequence of findings that was passed in. A `command` runs instead of, or after, the edits."""
+    sequence of findings that was passed in. A `command` runs instead of, or after, the edits; `creates` is the
+    URI of a file that the edits begin."""
 
     title: str
     kind: ActionKind
@@ -209,6 +210,7 @@ class Action:
     preferred: bool = False
     tier: Tier = Tier.SAFE
     findings: tuple[int, ...] = ()
+    creates: str = ""
 
 
 @dataclass(frozen=True, slots=True)

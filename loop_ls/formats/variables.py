@@ -14,7 +14,6 @@ NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 
 #: Three opening braces are no placeholder (WF512), here as in `syntax.islands`: `{name` is no name.
 PLACEHOLDER = re.compile(r"(?<!(?<!\{)\{)\{\{\s*(" + NAME + r")\s*\}\}")
-_PLACEHOLDER = re.compile(rf"\{{\{{\s*({NAME})\s*\}}\}}")
 _NAME = re.compile(NAME)
 
 #: Words that are no names of steps, loops, arguments or accumulated outputs (3.5).
@@ -32,7 +31,7 @@ def names_in(text: str) -> tuple[str, ...]:
     """The names of all placeholders in the order of the text, each once."""
     if "{{" not in text:
         return ()
-    return tuple(dict.fromkeys(_PLACEHOLDER.findall(text)))
+    return tuple(dict.fromkeys(PLACEHOLDER.findall(text)))
 
 
 def substituted(text: str, value: Callable[[str], str | None]) -> str:

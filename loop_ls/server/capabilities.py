@@ -38,6 +38,7 @@ class ClientFacts:
     prepares_rename: bool = False
     confirms_edits: bool = False
     renames_files: bool = False
+    creates_files: bool = False
     fold_limit: int | None = None
     related_information: bool = False
     diagnostic_tags: bool = False
@@ -91,6 +92,7 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
         prepares_rename=said("textDocument.rename.prepareSupport"),
         confirms_edits=isinstance(at("workspace.workspaceEdit.changeAnnotationSupport"), dict),
         renames_files=said("workspace.fileOperations.willRename"),
+        creates_files="create" in _texts(at("workspace.workspaceEdit.resourceOperations")),
         fold_limit=_count(at("textDocument.foldingRange.rangeLimit")),
         related_information=said("textDocument.publishDiagnostics.relatedInformation"),
         diagnostic_tags=bool(at("textDocument.publishDiagnostics.tagSupport")),
@@ -170,7 +172,7 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
         "documentFormattingProvider": True,
         "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n"},
         "codeActionProvider": {
-            "codeActionKinds": ["quickfix", "refactor.rewrite", "source.fixAll.loopLs"],
+            "codeActionKinds": ["quickfix", "refactor.extract", "refactor.rewrite", "source.fixAll.loopLs"],
             "resolveProvider": client.action_resolve,
         }
         if client.action_literals

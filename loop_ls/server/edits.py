@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.server.places import Places
+from loop_ls.text.lines import Text
+
 if TYPE_CHECKING:
     from loop_ls.features.values import Edits
     from loop_ls.server.language_server import LoopServer
@@ -15,14 +18,15 @@ Json = dict[str, Any]
 _REVIEW = {"label": "The same word in prompts", "needsConfirmation": True}
 
 
-def workspace_edit(server: LoopServer, edits: Edits, review: Edits | None = None) -> Json | None:
+def workspace_edit(server: LoopServer, edits: Edits, review: Edits | None = None, creates: str = "") -> Json | None:
     """None when a document that is to be edited is not known any more. Edits under `review` are shown to
-    be confirmed one by one, by clients that can; others do not get them."""
+    be confirmed one by one, by clients that can; others do not get them. A file that the edit `creates` is
+    empty before; clients that cannot be told to create it begin it by editing it."""
     review = review if review and server.client.document_changes and server.client.confirms_edits else {}
     session = server.session
     changes: list[tuple[str, int | None, list[Json]]] = []
     for uri in {**edits, **review}:
-        places = session.places_of(uri)
+        places = Places(Text.of(""), session.encoding) if uri == creates else session.places_of(uri)
         if places is None:
             return None
         opened = session.find(uri)
@@ -40,4 +44,6 @@ def workspace_edit(server: LoopServer, edits: Edits, review: Edits | None = None
             {"textDocument": {"uri": uri, "version": version}, "edits": written} for uri, version, written in changes
         ]
     }
+    if creates and server.client.creates_files:
+        found["documentChanges"].insert(0, {"kind": "create", "uri": creates})
     return {**found, "changeAnnotations": {"review": _REVIEW}} if review else found

@@ -50,6 +50,12 @@ EDITS = _targets(
     ("fix all", "loop_ls.features.actions",
      f"{_FEATURES}/test_actions.py::"
      "test_UP_13_fixing_everything_checks_again_after_each_pass"),
+    ("extract", "loop_ls.features.extract",
+     f"{_FEATURES}/test_extract.py::"
+     "test_the_prompt_and_its_model_move_and_variables_become_arguments"),
+    ("step's loop and loop of its own", "loop_ls.features.loop_places",
+     f"{_FEATURES}/test_loop_places.py::"
+     "test_a_loop_of_a_step_becomes_a_loop_of_its_own"),
     ("did you mean", "loop_ls.formats.spelling", "tests/formats/test_spelling.py::test_WF501_nearest"),
     ("format", "loop_ls.features.formatting", f"{_FEATURES}/test_formatting.py::test_blanks_and_empty_lines"),
     ("on type", "loop_ls.features.on_type",
