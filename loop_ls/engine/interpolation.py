@@ -6,10 +6,9 @@ expressions, no nesting, no filters, no escapes.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from loop_ls.engine.environment import Lookup, filled
 from loop_ls.engine.scope import Scope
 from loop_ls.formats.variables import substituted
 
@@ -35,19 +34,8 @@ def interpolate(text: str, scope: Scope) -> Rendered:
     return Rendered(substituted(text, value), tuple(unknown))
 
 
-#: `${NAME}` in `env` values: the one place where the process environment is looked at (D33).
-_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-
-
-def expand_environment(env: dict[str, str], lookup: Callable[[str], str | None]) -> tuple[dict[str, str], list[str]]:
+def expand_environment(env: dict[str, str], lookup: Lookup) -> tuple[dict[str, str], list[str]]:
     """`env` with each `${NAME}` replaced, and the names that are unset (empty text, WF508)."""
-    unset: dict[str, None] = {}
-
-    def value(match: re.Match[str]) -> str:
-        found = lookup(match[1])
-        if found is None:
-            unset[match[1]] = None
-            return ""
-        return found
-
-    return {key: _ENVIRONMENT.sub(value, text) for key, text in env.items()}, list(unset)
+    found = {key: filled(text, lookup) for key, text in env.items()}
+    unset = dict.fromkeys(name for _, names in found.values() for name in names)
+    return {key: text for key, (text, _) in found.items()}, list(unset)

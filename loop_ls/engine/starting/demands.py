@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from loop_ls.engine.environment import names_in
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.library import Library
 from loop_ls.engine.ports import ModelFailure
@@ -14,8 +14,6 @@ from loop_ls.engine.refusal import Refused
 from loop_ls.engine.targets import execution_targets, step_targets
 from loop_ls.formats.workflow import Consensus, Embeddings, Loop, Step, Target, Workflow
 from loop_ls.index.document import Document
-
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def missing_inputs(
@@ -101,7 +99,7 @@ def require_models(
 def environment_names(library: Library, reached: Iterable[str]) -> list[str]:
     """Variables of the process environment that the files put into texts (`env: {A: ${NAME}}`)."""
     texts = (text for key in reached for text in library.workflow(key).env.values())
-    return sorted({name for text in texts for name in _VARIABLE.findall(text)})
+    return sorted({name for text in texts for name in names_in(text)})
 
 
 def _judge(

@@ -1,0 +1,111 @@
+"""MCP servers as the settings name them: a program to start, or an address to talk to.
+
+`${NAME}` is put in from the environment in `env`, `headers` and `url` alone, when the server is
+started; the settings and the record keep the name.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from loop_ls.engine.environment import filled, names_in
+from loop_ls.engine.ports import Failure
+from loop_ls.formats.spelling import nearest
+
+Kind = Literal["stdio", "http", "sse"]
+
+#: How long a server may take until it has said what it can do.
+START_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server, as written. `timeout` bounds its start; a call has a limit of its own."""
+
+    name: str
+    kind: Kind
+    argv: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = START_SECONDS
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Variables of the environment that the server gets to see."""
+        texts = (*self.env.values(), *self.headers.values(), self.url)
+        return tuple(dict.fromkeys(name for text in texts for name in names_in(text)))
+
+    def filled(self, values: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+        """`env` or `headers` with the environment put in. Raises `Failure` for a variable that is not set."""
+        return {name: self.fill(text, environ) for name, text in values.items()}
+
+    def fill(self, text: str, environ: Mapping[str, str]) -> str:
+        found, unset = filled(text, environ.get)
+        if unset:
+            raise Failure(
+                "server_unavailable",
+                f"MCP server `{self.name}` needs the environment variable {unset[0]}, which is not set",
+                f"set {unset[0]} where the engine starts, then restart the engine (`loop-ls engine stop`)",
+            )
+        return found
+
+
+def read_servers(settings: Mapping[str, Any], names: Iterable[str]) -> list[Server]:
+    """The servers of these names under the settings section `servers`. Raises `Failure`."""
+    return [read_server(settings, name) for name in dict.fromkeys(names)]
+
+
+def read_server(settings: Mapping[str, Any], name: str) -> Server:
+    """One server by name. Raises `Failure` for a name that nothing defines and for half an entry."""
+    entry = settings.get(name)
+    if not isinstance(entry, Mapping):
+        raise _unknown(name, settings)
+    argv, url = _argv(entry), str(entry.get("url") or "")
+    kind = entry.get("type") or ("stdio" if argv else "http")
+    if kind not in ("stdio", "http", "sse"):
+        raise Failure(
+            "bad_argument", f"MCP server `{name}` is of type `{kind}`; there are `stdio`, `http` and `sse`", _WHERE
+        )
+    if not (argv if kind == "stdio" else url):
+        wanted = "command" if kind == "stdio" else "url"
+        raise Failure("bad_argument", f"MCP server `{name}` has no `{wanted}`", _WHERE)
+    return Server(
+        name=name,
+        kind=cast(Kind, kind),
+        argv=argv,
+        env=_texts(entry.get("env")),
+        cwd=str(entry.get("cwd") or ""),
+        url=url,
+        headers=_texts(entry.get("headers")),
+        timeout=float(entry.get("timeoutSeconds") or START_SECONDS),
+    )
+
+
+_WHERE = "servers stand under `servers` in .loop-ls.yaml: `command` and `args`, or `url`"
+
+
+def _argv(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Words: a list as it is, a text with `args` as one word, a text alone cut at its blanks. No shell."""
+    command, args = entry.get("command"), entry.get("args")
+    words = [str(word) for word in args] if isinstance(args, list) else []
+    if isinstance(command, list):
+        return (*(str(word) for word in command), *words)
+    if not isinstance(command, str) or not command.strip():
+        return ()
+    return (command, *words) if isinstance(args, list) else tuple(shlex.split(command))
+
+
+def _texts(values: Any) -> dict[str, str]:
+    return {str(name): str(value) for name, value in values.items()} if isinstance(values, Mapping) else {}
+
+
+def _unknown(name: str, settings: Mapping[str, Any]) -> Failure:
+    near = nearest(name, settings)
+    guess = f"; did you mean `{near}`?" if near else ""
+    known = f"there are {', '.join(f'`{each}`' for each in sorted(settings))}; " if settings else ""
+    return Failure("bad_argument", f"`{name}` is no configured MCP server{guess}", f"{known}{_WHERE}")

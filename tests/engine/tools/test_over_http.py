@@ -1,0 +1,74 @@
+"""The same sessions over streamable HTTP, against a server of the SDK on a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.tools import Sessions
+
+
+class Listening:
+    """An HTTP server that remembers the headers it was asked with."""
+
+    def __init__(self) -> None:
+        self.headers: list[dict[str, str]] = []
+        mcp = MCPServer("shelf")
+
+        @mcp.tool()
+        def shout(text: str) -> str:
+            """Says it louder."""
+            return text.upper()
+
+        self._inner: Any = mcp.streamable_http_app()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/mcp"
+        self._server = uvicorn.Server(
+            uvicorn.Config(self._app, interface="asgi3", log_level="critical", timeout_graceful_shutdown=1)
+        )
+
+    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            self.headers.append({name.decode(): value.decode() for name, value in scope["headers"]})
+        await self._inner(scope, receive, send)
+
+    async def __aenter__(self) -> Listening:
+        self._task = asyncio.create_task(self._server.serve([self._socket]))
+        async with asyncio.timeout(10):
+            while not self._server.started:
+                await asyncio.sleep(0.01)
+        return self
+
+    async def __aexit__(self, *why: object) -> None:
+        self._server.should_exit = True
+        await self._task
+
+
+@pytest.fixture
+async def shelf() -> AsyncIterator[Listening]:
+    async with Listening() as found:
+        yield found
+
+
+async def test_a_tool_is_called_over_http_with_the_headers_of_its_entry(shelf: Listening, tmp_path: Path) -> None:
+    entry = {"url": shelf.url, "headers": {"Authorization": "Bearer ${SHELF_TOKEN}"}}
+    async with Sessions({"shelf": entry}, tmp_path, {"SHELF_TOKEN": "token-0123456789"}) as sessions:
+        assert [tool.name for tool in await sessions.tools(["shelf"])] == ["shout"]
+        assert (await sessions.call("shelf", "shout", {"text": "hear"})).text == "HEAR"
+    assert {each.get("authorization") for each in shelf.headers} == {"Bearer token-0123456789"}
+
+
+async def test_a_server_that_nobody_runs_is_one_sentence(tmp_path: Path) -> None:
+    async with Sessions({"shelf": {"url": "http://127.0.0.1:9/mcp"}}, tmp_path, {}) as sessions:
+        with pytest.raises(Failure) as caught:
+            await sessions.tools(["shelf"])
+    assert caught.value.code == "server_unavailable"
+    assert caught.value.message.startswith("MCP server `shelf` did not start: ")
