@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from loop_ls.engine.ports import Approval, Stopped
@@ -27,6 +28,7 @@ class Control:
         self.calls: set[asyncio.Task[Any]] = set()
         self._clock, self._active = clock, active
         self._since: float | None = None if paused else clock()
+        self._undivided = 0
         self._decided: dict[str, Approval] = {}
         self._asked: dict[str, asyncio.Event] = {}
         self._go, self._stopped = asyncio.Event(), asyncio.Event()
@@ -91,8 +93,17 @@ class Control:
         """Seconds of work so far."""
         return self._active + (0.0 if self._since is None else self._clock() - self._since)
 
+    @contextmanager
+    def undivided(self) -> Iterator[None]:
+        """What is done inside is one piece for a pause: it goes on to its end. A stop ends it at once."""
+        self._undivided += 1
+        try:
+            yield
+        finally:
+            self._undivided -= 1
+
     async def gate(self) -> None:
-        if not self._go.is_set():
+        if not self._go.is_set() and not self._undivided:
             await self._go.wait()
         if self.stopping:
             raise Stopped

@@ -7,6 +7,7 @@ a clock or a process, so the machine runs in tests without any of them.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -97,6 +98,10 @@ class Recorder(Protocol):
         """Wait here while the run is paused. Raises `Stopped` when it was stopped."""
         ...
 
+    def undivided(self) -> AbstractContextManager[None]:
+        """What is called inside belongs together (a stage with its tools): a pause waits for its end."""
+        ...
+
     def stream(self, text: str, **place: Json) -> None:
         """Show streamed text (kind `text`): never journalled, may be throttled."""
         ...
@@ -107,6 +112,11 @@ class Recorder(Protocol):
 
     async def sleep(self, key: str, seconds: float) -> None:
         """Wait; a stop ends it at once with `Stopped`. After a restart only the rest is waited."""
+        ...
+
+    def left_usd(self) -> float | None:
+        """Dollars that the run may still spend; None where nobody limits them. Ask before a call whose
+        cost nobody can bound, such as an agent's. Raises `Stopped` where nothing is left: the run ends."""
         ...
 
     def active(self) -> float:

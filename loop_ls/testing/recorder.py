@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -32,6 +33,7 @@ class MemoryRecorder:
         self._going = asyncio.Event()
         self._going.set()
         self._stopped = False
+        self._undivided = 0
         self._decisions: asyncio.Queue[Approval] = asyncio.Queue()
         self._calls: set[asyncio.Future[Any]] = set()
 
@@ -100,8 +102,17 @@ class MemoryRecorder:
         if key not in self.entries:
             self._write(key, {"answer": answer}, facts)
 
+    @contextmanager
+    def undivided(self) -> Iterator[None]:
+        self._undivided += 1
+        try:
+            yield
+        finally:
+            self._undivided -= 1
+
     async def gate(self) -> None:
-        await self._going.wait()
+        if not self._undivided:
+            await self._going.wait()
         if self._stopped:
             raise Stopped
 
@@ -119,6 +130,9 @@ class MemoryRecorder:
         self.slept.append(seconds)
         await self._unless_stopped(asyncio.sleep(seconds))
         self._write(key, {"answer": None})
+
+    def left_usd(self) -> float | None:
+        return None
 
     def active(self) -> float:
         return asyncio.get_running_loop().time()
