@@ -1,0 +1,73 @@
+"""The prompt of one stage: everything it has to know of its loop, in the documented order (role-loop spec 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loop_ls.engine.roles.outcome import NO_OUTPUT, for_prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A stage of this iteration that has ended well. `index` counts from 0."""
+
+    index: int
+    role: str
+    output: str
+    artifact: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one stage is told. `outcomes` are the lines of earlier iterations, oldest first; `rationale` is
+    what the judge of the goal said last; `artifact` holds the last output of the iteration before."""
+
+    loop: str
+    goal: str
+    iteration: int
+    limit: int | None
+    index: int
+    stages: int
+    role: str
+    task: str
+    done: Sequence[Done] = ()
+    outcomes: Sequence[str] = ()
+    artifact: str | None = None
+    rationale: str = ""
+    criteria: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    project: Mapping[str, str] = field(default_factory=dict)
+
+
+def compose(work: Work) -> str:
+    return "\n\n".join(_sections(work))
+
+
+def _sections(work: Work) -> Iterator[str]:
+    place = f"stage {work.index + 1} of {work.stages}"
+    limit = f"/{work.limit}" if work.limit is not None else " (unlimited)"
+    yield f"# {work.loop}"
+    yield f"## Goal\n\n{work.goal}"
+    yield f"## Iteration\n\nIteration {work.iteration}{limit}, {place}"
+    yield f"## Your role\n\n{work.role}, {place.capitalize()}"
+    if work.done:
+        earlier = "\n\n".join(_earlier(done) for done in work.done)
+        yield f"## Previous stages this cycle\n\n{earlier}"
+    if work.iteration > 1:
+        yield "## Previous iteration outcomes\n\n" + "\n".join(f"- {line}" for line in work.outcomes)
+        if work.artifact:
+            yield f"Artifact {work.artifact} holds the full text of the last one."
+    if work.rationale:
+        yield f"## What is missing from the goal\n\n{work.rationale}"
+    if work.criteria.strip():
+        yield f"## Acceptance criteria\n\n{work.criteria}"
+    if work.parameters:
+        yield "## Parameters\n\n" + "\n".join(f"- {name}: {value}" for name, value in work.parameters.items())
+    if work.project:
+        yield "## Project\n\n" + "\n".join(f"- {name}: {value}" for name, value in work.project.items() if value)
+    yield f"## Your task\n\n{work.task}"
+
+
+def _earlier(done: Done) -> str:
+    return f"### Stage {done.index + 1}: {done.role}\n\n{for_prompt(done.output, done.artifact) or NO_OUTPUT}"

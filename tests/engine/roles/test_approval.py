@@ -1,0 +1,98 @@
+"""Words of approval: what approves, and what speaks against it (role-loop spec 8.1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.engine.roles.approval import APPROVALS, REJECTIONS, by_last_line, by_words
+
+
+@pytest.mark.parametrize("text", ["APPROVED", "**Approved**", "_approved_", "All done. APPROVED.", "Status: approved"])
+def test_RB_045_approved_approves(text: str) -> None:
+    assert by_words(text).approved
+
+
+@pytest.mark.parametrize("text", ["lgtm", "LGTM, ship it", "looks\n good", "Looks good to me"])
+def test_RB_046_letter_case_and_blanks_do_not_count(text: str) -> None:
+    assert by_words(text).approved
+
+
+@pytest.mark.parametrize("text", ["NEEDS CHANGES — validation missing", "needs_changes", "", "All tests are green."])
+def test_RB_047_no_signal_or_a_rejection_is_no_approval(text: str) -> None:
+    assert not by_words(text).approved
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Not approved", "not yet approved", "This isn't approved.", "It cannot be accepted", "never accepted"),
+        *("I can’t approve this: LGTM otherwise", "The earlier rejected points are fixed. APPROVED"),
+    ],
+)
+def test_RB_048_a_negation_is_no_approval(text: str) -> None:
+    assert not by_words(text).approved
+
+
+@pytest.mark.parametrize("rejection", REJECTIONS)
+def test_RB_049_one_rejection_outweighs_every_approval(rejection: str) -> None:
+    assert not by_words(f"Looks good, LGTM, approved, but {rejection}").approved
+    assert not by_words("Looks good but needs work").approved
+
+
+@pytest.mark.parametrize("text", ["Disapproved", "unapproved", "pre-approved", "approvedly", "reaccepted"])
+def test_RB_050_a_part_of_a_word_is_no_signal(text: str) -> None:
+    assert not by_words(text).approved
+
+
+def test_RB_052_the_full_text_is_judged() -> None:
+    assert by_words("word " * 500 + "APPROVED").approved
+
+
+@pytest.mark.parametrize("text", ["Accepted.", "accepted"])
+def test_RB_112_accepted_approves(text: str) -> None:
+    assert by_words(text).approved
+
+
+def test_RB_113_passes_all_criteria_approves_and_unaccepted_does_not() -> None:
+    assert by_words("The work passes all criteria").approved
+    assert not by_words("unaccepted").approved
+    assert not by_words("not accepted").approved
+    assert APPROVALS == ("approved", "lgtm", "looks good", "accepted", "passes all criteria")
+
+
+@pytest.mark.parametrize(
+    ("text", "approved", "signal"),
+    [
+        ("Not approved yet. It will be approved once the tests pass.", False, "Not approved"),
+        ("Disapproved.", False, "Disapproved"),
+        ("LGTM", True, "LGTM"),
+    ],
+)
+def test_UP_69_the_words_that_decide_are_part_of_the_answer(text: str, approved: bool, signal: str) -> None:
+    found = by_words(text)
+    assert (found.approved, found.signal) == (approved, signal)
+    assert signal in found.reason
+
+
+def test_a_definition_may_add_signals() -> None:
+    assert not by_words("I approve").approved
+    assert by_words("I approve", ["approve"]).approved
+    assert not by_words("I cannot approve", ["approve"]).approved
+
+
+def test_a_clause_before_does_not_negate() -> None:
+    assert by_words("There are not many open points, approved").approved
+
+
+@pytest.mark.parametrize(
+    ("text", "approved"),
+    [
+        ("The earlier rejected points are fixed.\nAPPROVED", True),
+        ("APPROVED\nNeeds work: the tests", False),
+        ("**Verdict:** approved\nThanks.", True),
+        ("It is approved", False),
+        ("", False),
+    ],
+)
+def test_in_mode_verdict_line_the_last_line_that_begins_with_a_signal_decides(text: str, approved: bool) -> None:
+    assert by_last_line(text).approved is approved
