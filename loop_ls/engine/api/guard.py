@@ -1,7 +1,7 @@
-"""Who may speak to the engine: programs of this machine that hold the token, and no web page.
+"""Who may speak to the engine: programs of this machine that hold a token, and no web page.
 
-Runs before every route, so that a new route cannot forget it. `/health` alone needs no token; it
-says nothing secret.
+Runs before every route, so that a new route cannot forget it. What may be seen without a token says
+nothing secret.
 """
 
 from __future__ import annotations
@@ -14,41 +14,55 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loop_ls.engine.api.answers import refusal
+from loop_ls.engine.people import Person, Tokens
 
-OPEN = frozenset({"/health"})
+OPEN = frozenset({"/health", "/openapi.json"})
+NOBODY = Person("", "viewer")
 
 _HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 _ORIGIN = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 
 
 class Guard:
-    """`touched` hears of every request that was let through."""
+    """`touched` hears of every request that was let through. Routes find who asks in `scope["person"]`
+    and, as long as they go on, whether that still holds with `scope["still_known"]()`."""
 
-    def __init__(self, app: ASGIApp, token: str, touched: Callable[[], None] = lambda: None) -> None:
-        self._app, self._token, self._touched = app, token.encode(), touched
+    def __init__(
+        self, app: ASGIApp, token: str, tokens: Tokens | None = None, touched: Callable[[], None] = lambda: None
+    ) -> None:
+        self._app, self._token, self._tokens, self._touched = app, token.encode(), tokens, touched
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         headers = Headers(scope=scope)
-        problem = self._problem(scope["path"], headers)
+        given = headers.get("authorization", "")
+        person = self._person(given)
+        problem = self._problem(scope["path"], headers, person)
         if problem is not None:
             await refusal(*problem)(scope, receive, send)
             return
         self._touched()
+        scope["person"], scope["still_known"] = person or NOBODY, lambda: self._person(given) is not None
         await self._app(scope, receive, send)
 
-    def _problem(self, path: str, headers: Headers) -> tuple[str, str] | None:
+    def _problem(self, path: str, headers: Headers, person: Person | None) -> tuple[str, str] | None:
         """A page of a browser can reach this port under a name of its own: Host and Origin tell."""
-        if not _HOST.fullmatch(headers.get("host", "")):
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             return "forbidden", "The engine answers only to 127.0.0.1 and localhost."
-        origin = headers.get("origin")
-        if origin is not None and not _ORIGIN.fullmatch(origin):
-            return "forbidden", f"The engine does not answer pages of {origin[:100]}."
-        if path in OPEN or self._knows_token(headers.get("authorization", "")):
+        for origin in headers.getlist("origin"):
+            if not _ORIGIN.fullmatch(origin):
+                return "forbidden", f"The engine does not answer pages of {origin[:100]}."
+        if path in OPEN or person is not None:
             return None
         return "unauthorized", "A token is needed: `Authorization: Bearer TOKEN`, as in engine.json of the data folder."
 
-    def _knows_token(self, header: str) -> bool:
+    def _person(self, header: str) -> Person | None:
         scheme, _, given = header.partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
+        given = given.strip()
+        if scheme.lower() != "bearer" or not given:
+            return None
+        if hmac.compare_digest(given.encode("utf-8", "replace"), self._token):
+            return Person(None, "editor")
+        return self._tokens.who(given) if self._tokens is not None else None

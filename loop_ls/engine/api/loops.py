@@ -1,32 +1,29 @@
-"""Routes of `/api/v1/loops`: every run of any format is a loop here.
+"""Reading routes of `/api/v1/loops`: every run of any format is a loop here.
 
-Each handler turns a request into one operation of the engine and its answer into the documented
-rows. Ids may be shortened; `all` means all runs where the operation allows it.
+Each handler turns a request into one question to the engine and its answer into the documented rows.
+Ids may be shortened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, get_args
+from datetime import UTC, datetime
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
-from loop_ls.engine.api.answers import BadRequest, read_object, refusal, refused, whole_number
+from loop_ls.engine.api.answers import BadRequest, refusal, refused, whole_number
 from loop_ls.engine.api.operations import Operations
+from loop_ls.engine.api.schemas import STATUSES
 from loop_ls.engine.api.views import loop_row
-from loop_ls.engine.events import Status
 from loop_ls.engine.history import iterations, outer_stages
+from loop_ls.engine.measures import lasted, measured
 
 Answer = dict[str, Any]
-Handler = Callable[[Request], Awaitable[Response]]
 
-BASE = "/api/v1/loops"
-CONTROL = ("pause", "resume", "stop")
 PAGE = 1000
-MOST = 1000
-STATUSES = ("active", *get_args(Status))
+#: The statuses of a run that the documented interface calls `running`.
+RUNNING = frozenset({"queued", "running", "stopping", "waiting_approval"})
 
 
 def engine_of(request: Request) -> Operations:
@@ -44,38 +41,25 @@ async def listing(request: Request) -> Response:
     if not answer["ok"]:
         return refused(answer)
     rows = [loop_row(state) for state in answer["runs"]]
-    return JSONResponse({"ok": True, "loops": rows, "count": len(rows), "active": await _active(engine)})
+    return JSONResponse({"ok": True, "loops": rows, "count": len(rows), "active": _active(engine)})
 
 
 async def active_count(request: Request) -> Response:
-    return JSONResponse({"ok": True, "active": await _active(engine_of(request))})
-
-
-async def create(request: Request) -> Response:
-    answer = await engine_of(request).start({"origin": "api", **await read_object(request)})
-    if not answer["ok"]:
-        return refused(answer)
-    state = await engine_of(request).state(answer["runId"])
-    shown: Answer = {"loop": loop_row(state["state"]), "iteration": None, "stages": []} if state["ok"] else {}
-    return JSONResponse({**answer, **shown}, 201)
+    return JSONResponse({"ok": True, "active": _active(engine_of(request))})
 
 
 async def one(request: Request) -> Response:
     answer = await engine_of(request).state(request.path_params["id"])
-    if not answer["ok"]:
-        return refused(answer)
-    events = await all_events(request, answer["state"]["runId"])
-    rows = iterations(answer["state"]["runId"], events)
+    return await shown(request, answer["state"]) if answer["ok"] else refused(answer)
+
+
+async def shown(request: Request, state: Answer) -> Response:
+    """A loop with its latest iteration."""
+    events = await all_events(request, state["runId"])
+    rows = iterations(state["runId"], events)
     latest = rows[-1] if rows else None
-    return JSONResponse(
-        {
-            "ok": True,
-            "loop": loop_row(answer["state"]),
-            "state": answer["state"],
-            "iteration": latest,
-            "stages": latest["stages"] if latest else outer_stages(events),
-        }
-    )
+    stages = latest["stages"] if latest else outer_stages(events)
+    return JSONResponse({"ok": True, "loop": loop_row(state), "state": state, "iteration": latest, "stages": stages})
 
 
 async def state(request: Request) -> Response:
@@ -95,7 +79,7 @@ async def history(request: Request) -> Response:
             "ok": True,
             "loop": loop_row(answer["state"]),
             "state": answer["state"],
-            "history": rows,
+            "history": [_measured_row(row) for row in rows],
             "stages": outer_stages(events),
             "count": len(rows),
         }
@@ -129,34 +113,6 @@ async def event_page(request: Request) -> Response:
     return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
-async def delete(request: Request) -> Response:
-    answer = await engine_of(request).delete(request.path_params["id"])
-    return JSONResponse({**answer, "deleted": True, "id": answer["runId"]}) if answer["ok"] else refused(answer)
-
-
-def control(verb: str) -> Handler:
-    async def handler(request: Request) -> Response:
-        run_id, details = request.path_params["id"], await read_object(request)
-        answer = await engine_of(request).control(verb, run_id, **_named(details))
-        if not answer["ok"]:
-            return refused(answer)
-        rows = answer.get("runs") or []
-        single = {"id": rows[0]["runId"], "status": rows[0]["status"]} if len(rows) == 1 else {}
-        return JSONResponse({**answer, **single})
-
-    return handler
-
-
-async def approve(request: Request) -> Response:
-    body = await read_object(request)
-    loop_id = body.get("loopId")
-    if loop_id is not None and not isinstance(loop_id, str):
-        raise BadRequest("validation_error", "`loopId` is a text.")
-    decision = (body.get(name) for name in ("approved", "decision", "feedback"))
-    answer = await engine_of(request).approve(request.path_params["id"], loop_id, *decision)
-    return JSONResponse(answer) if answer["ok"] else refused(answer)
-
-
 async def all_events(request: Request, run_id: str) -> list[Answer]:
     """Every fact of a run, page by page."""
     found: list[Answer] = []
@@ -169,28 +125,26 @@ async def all_events(request: Request, run_id: str) -> list[Answer]:
         after = page["events"][-1]["seq"]
 
 
-async def _active(engine: Operations) -> int:
-    answer = await engine.runs(status="running", limit=MOST)
-    return len(answer.get("runs") or [])
+async def metrics(request: Request) -> Response:
+    answer = await engine_of(request).state(request.path_params["id"])
+    if not answer["ok"]:
+        return refused(answer)
+    events = await all_events(request, answer["state"]["runId"])
+    return JSONResponse({"ok": True, **measured(answer["state"], events, datetime.now(UTC))})
 
 
-def _named(details: Answer) -> Answer:
-    """What a control verb takes besides the run; the rest of a body is not passed on."""
-    return {name: value for name, value in details.items() if name in ("cause",) and isinstance(value, str)}
+async def definitions(request: Request) -> Response:
+    """What this engine's workspace has that can be started by name."""
+    found = await request.app.state.catalogue()
+    return JSONResponse({"ok": True, "definitions": found, "count": len(found)})
 
 
-# Ids of iterations hold slashes, so `iterations/...` takes the rest of the path.
-ROUTES = [
-    Route(BASE, listing, methods=["GET"]),
-    Route(BASE, create, methods=["POST"]),
-    Route(f"{BASE}/active/count", active_count, methods=["GET"]),
-    Route(f"{BASE}/{{id}}", one, methods=["GET"]),
-    Route(f"{BASE}/{{id}}", delete, methods=["DELETE"]),
-    Route(f"{BASE}/{{id}}/state", state, methods=["GET"]),
-    Route(f"{BASE}/{{id}}/history", history, methods=["GET"]),
-    Route(f"{BASE}/{{id}}/events", event_page, methods=["GET"]),
-    Route(f"{BASE}/{{id}}/iterations", iteration_rows, methods=["GET"]),
-    Route(f"{BASE}/{{id}}/iterations/{{iteration:path}}", one_iteration, methods=["GET"]),
-    Route(f"{BASE}/{{id}}/approve", approve, methods=["POST"]),
-    *(Route(f"{BASE}/{{id}}/{verb}", control(verb), methods=["POST"]) for verb in CONTROL),
-]
+def _measured_row(row: Answer) -> Answer:
+    done = sum(stage["status"] == "completed" for stage in row["stages"])
+    more = {"stage_count": len(row["stages"]), "completed_stage_count": done}
+    return {**row, **more, "duration_seconds": lasted(row, datetime.now(UTC))}
+
+
+def _active(engine: Operations) -> int:
+    """Those that work: a run that waits for a person is active in its list, not here."""
+    return sum(state.status in RUNNING for state in engine.live)

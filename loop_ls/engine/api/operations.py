@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
+from loop_ls.engine.events import RunState
+
 Answer = dict[str, Any]
 
 
@@ -16,7 +18,12 @@ class Operations(Protocol):
         """`{startedAt, running, listeners, position}`; `position` is that of the newest fact."""
         ...
 
-    async def start(self, request: Answer) -> Answer: ...
+    @property
+    def live(self) -> list[RunState]:
+        """The states of the runs that have not ended."""
+        ...
+
+    async def start(self, argument: Answer, user: str | None = None) -> Answer: ...
 
     async def control(self, verb: str, run_id: str, **details: Any) -> Answer: ...
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -24,10 +24,17 @@ Event = dict[str, Any]
 
 
 class EventStream:
-    """An ASGI answer of one listener. `events` begins after `position` and ends with the engine."""
+    """An ASGI answer of one listener. `events` begins after `position` and ends with the engine.
+    `known` says whether the listener's token still holds: one that was taken away hears no more."""
 
-    def __init__(self, events: AsyncIterator[tuple[int, Event]], position: int, presence: Presence) -> None:
-        self._events, self._position, self._presence = events, position, presence
+    def __init__(
+        self,
+        events: AsyncIterator[tuple[int, Event]],
+        position: int,
+        presence: Presence,
+        known: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._events, self._position, self._presence, self._known = events, position, presence, known
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._presence.listening():
@@ -44,10 +51,16 @@ class EventStream:
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await _write(send, {"type": "http.response.start", "status": 200, "headers": headers})
         await _part(send, encoded({"position": self._position}, "hello", self._position))
+        clock = asyncio.get_running_loop().time
+        checked = clock()
         waiting: asyncio.Future[tuple[int, Event] | None] = asyncio.ensure_future(_next(self._events))
         try:
             while True:
                 done, _ = await asyncio.wait({waiting}, timeout=HEARTBEAT_SECONDS)
+                if clock() - checked > HEARTBEAT_SECONDS / 2:
+                    checked = clock()
+                    if not self._known():
+                        break
                 if not done:
                     await _part(send, b": still here\n\n")
                     continue

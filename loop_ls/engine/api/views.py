@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from loop_ls.engine.people import OWNER
+
 Answer = dict[str, Any]
 
 #: Statuses of the engine -> those of the loop API where they differ.
@@ -28,6 +30,8 @@ def loop_row(state: Answer) -> Answer:
         "current_stage": state.get("stage"),
         "max_iterations": state.get("maxIterations"),
         "termination_criteria": state.get("criterion"),
+        "metadata": state.get("metadata") or {},
+        "user": state.get("user") or OWNER,
         "started_at": state.get("startedAt"),
         "completed_at": state.get("endedAt"),
         "elapsed_seconds": state.get("elapsedMs", 0) / 1000,

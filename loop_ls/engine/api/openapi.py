@@ -1,0 +1,108 @@
+"""The OpenAPI document of the first group of routes, made from the table that the application is made from."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from loop_ls import __version__
+from loop_ls.engine.api.route import Route
+from loop_ls.engine.api.schemas import COMPONENTS, ref
+
+Json = dict[str, Any]
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+_REASONS = {
+    400: "The request says something that cannot be done; the sentence says what would be right.",
+    401: "There is no token, or nobody knows it.",
+    403: "The token's role is not enough, the run is somebody else's, or Host or Origin is foreign.",
+    404: "There is no such run, iteration or route.",
+    405: "The path has no such method.",
+    409: "It does not fit what the run is now, or somebody has to agree first.",
+    413: "The body is larger than 1 MiB.",
+    429: "A limit is reached.",
+    500: "A fault of the engine.",
+    503: "The engine or a provider is not ready.",
+}
+_PATH_TEXT = {
+    "id": "The id of a run; any beginning of it that is no other run's does.",
+    "iteration": "The place of an iteration in the run (`develop/3`), or its number.",
+}
+
+
+def document(routes: tuple[Route, ...], url: str = "/") -> Json:
+    paths: dict[str, Json] = {}
+    for route in routes:
+        paths.setdefault(route.shown_path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "loop-ls engine",
+            "version": __version__,
+            "description": "Runs of loops: start them, watch them, control them. Every run of any format is a loop.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": url}],
+        "paths": paths,
+        "components": {
+            "schemas": COMPONENTS,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(route: Route) -> Json:
+    found: Json = {
+        "operationId": route.name,
+        "summary": route.text,
+        "tags": list(route.tags),
+        "parameters": [*_path_parameters(route), *_query_parameters(route)],
+        "responses": _responses(route),
+        "security": [] if route.role is None else [{"token": []}],
+    }
+    if route.role is not None:
+        found["x-role"] = route.role
+    if route.body is not None:
+        content = {"application/json": {"schema": route.body}}
+        found["requestBody"] = {"required": route.body_required, "content": content}
+    return found
+
+
+def _path_parameters(route: Route) -> list[Json]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": _PATH_TEXT.get(name, ""),
+            "schema": {"type": "string", "minLength": 1},
+        }
+        for name in _PARAMETER.findall(route.shown_path)
+    ]
+
+
+def _query_parameters(route: Route) -> list[Json]:
+    return [
+        {"name": each.name, "in": "query", "required": False, "description": each.text, "schema": each.schema}
+        for each in route.query
+    ]
+
+
+def _responses(route: Route) -> Json:
+    refused = {403, 500, *route.refusals}
+    if route.role is not None:
+        refused.add(401)
+    if "{" in route.path:
+        refused.add(404)
+    if route.query:
+        refused.add(400)
+    if route.method in ("POST", "PATCH"):
+        refused |= {400, 413}
+    schema = route.answer if isinstance(route.answer, dict) else {"type": "string"}
+    done: Json = {"description": route.text, "content": {route.content: {"schema": schema}}}
+    failed = {"application/json": {"schema": ref("Error")}}
+    return {
+        str(route.status): done,
+        **{str(status): {"description": _REASONS[status], "content": failed} for status in sorted(refused)},
+    }

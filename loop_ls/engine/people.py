@@ -1,0 +1,151 @@
+"""Who may do what: people with tokens, kept by their hashes in the data folder.
+
+Whoever holds the token of the hand-over file is the owner, with the role of an editor. A token is a
+random number of 256 bits, so one round of a hash is enough; what is taken away is gone at once, because
+the file is looked at for every request.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+FILE_NAME = "tokens.json"
+LOCK_NAME = "tokens.lock"
+OWNER = "owner"
+
+Role = Literal["viewer", "editor", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+
+
+class TokenRefused(Exception):
+    """One sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """`user` is what runs keep of whoever started them; None: the owner."""
+
+    user: str | None
+    role: Role
+
+    @property
+    def is_owner(self) -> bool:
+        return self.user is None
+
+    def has(self, role: Role) -> bool:
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+    def controls(self, user: str | None) -> bool:
+        """Whether runs of `user` are this person's to control."""
+        return self.role == "admin" or (self.role == "editor" and self.user == user)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token of a user as it is kept: never the token itself."""
+
+    id: str
+    user: str
+    role: Role
+    hash: str
+    created_at: int
+
+
+class Tokens:
+    """The tokens of one data folder besides the owner's."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._path = folder, folder / FILE_NAME
+        self._seen: tuple[int, int, int] | None = None
+        self._known: tuple[Token, ...] = ()
+
+    def who(self, token: str) -> Person | None:
+        """Every hash is compared, in constant time each: how long it takes says nothing."""
+        given, found = _hash(token), None
+        for each in self.all():
+            if hmac.compare_digest(each.hash, given):
+                found = Person(each.user, each.role)
+        return found
+
+    def all(self) -> tuple[Token, ...]:
+        try:
+            status = self._path.stat()
+        except OSError:
+            self._seen, self._known = None, ()
+            return ()
+        stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+        if stamp != self._seen:
+            self._known, self._seen = _read(self._path), stamp
+        return self._known
+
+    def create(self, user: str, role: str) -> tuple[Token, str]:
+        """A further token; its text is said once and never again. Raises `TokenRefused`."""
+        if not _NAME.fullmatch(user) or user == OWNER:
+            raise TokenRefused(f"`{user}` is no name of a user: letters, digits and any of `._@-`, and not `{OWNER}`.")
+        if role not in ROLES:
+            raise TokenRefused(f"`{role}` is no role; there are {', '.join(ROLES)}.")
+        text = secrets.token_urlsafe(32)
+        with self._changing() as tokens:
+            made = Token(secrets.token_hex(4), user, role, _hash(text), round(time.time()))
+            tokens.append(made)
+        return made, text
+
+    def revoke(self, word: str) -> list[Token]:
+        """Take away the token with this id, or all tokens of this user. Raises `TokenRefused`."""
+        with self._changing() as tokens:
+            gone = [each for each in tokens if word in (each.id, each.user)]
+            tokens[:] = [each for each in tokens if each not in gone]
+        if not gone:
+            raise TokenRefused(f"There is no token and no user `{word}`.")
+        return gone
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[list[Token]]:
+        """Read, change, write, one after the other even if two commands do it at once."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _lock(self._folder / LOCK_NAME):
+            tokens = list(_read(self._path) if self._path.exists() else ())
+            yield tokens
+            new = self._path.with_suffix(".new")
+            new.touch(0o600, exist_ok=True)
+            new.write_text(json.dumps([asdict(each) for each in tokens], indent=1), "utf-8")
+            new.replace(self._path)
+
+
+def _read(path: Path) -> tuple[Token, ...]:
+    """Entries that are no tokens let nobody in."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        return tuple(Token(**each) for each in found if each.get("role") in ROLES and isinstance(each["hash"], str))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return ()
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+@contextlib.contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if os.name != "nt":
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
