@@ -12,6 +12,7 @@ from loop_ls.formats.keys import Key, Type, shape
 #: What `rules.<CODE>` may say.
 LEVELS = ("off", "hint", "info", "warning", "error")
 
+AGENT_SPEECHES = ("claude-code", "codex", "opencode", "text")
 PROVIDER_KINDS = ("openai", "anthropic", "local", "scripted", "agent-cli", "pydantic-ai")
 
 _TARGET = (
@@ -22,6 +23,12 @@ _TARGET = (
 _PROVIDER_KEYS = (
     Key("kind", Type.TEXT, "The dialect it speaks.", choices=PROVIDER_KINDS),
     Key("cli", Type.ANY, "The program of an `agent-cli`, as a list of words; never a shell line."),
+    Key(
+        "speaks",
+        Type.TEXT,
+        "Which agent the program of an `agent-cli` behaves like, where its name does not tell.",
+        choices=AGENT_SPEECHES,
+    ),
     Key("baseUrl", Type.TEXT, "Where it answers. Shown and confirmed before the first call."),
     Key("apiKeyEnv", Type.TEXT, "The environment variable that holds its key. The key itself never stands in a file."),
     Key("defaultModel", Type.TEXT, "The model to ask where a file names none."),
@@ -93,14 +100,21 @@ LIMITS = shape(
     Key(
         "budgetUsd",
         Type.NUMBER,
-        "The most US dollars that one run may cost. Not in force yet: while it is set, runs are refused.",
+        "The most US dollars that one run may cost: it ends before the call that could pass it.",
         minimum=0,
     ),
+    Key("maxTokens", Type.INTEGER, "The most tokens that one run may use, sent and answered together.", minimum=1),
     Key(
         "wallClock",
         Type.DURATION,
-        "How long one run may take. Not in force yet: a run is refused while it is set.",
+        "How long one run may work; waiting for a person and pauses do not count.",
         positive=True,
+    ),
+    Key(
+        "unchanged",
+        Type.INTEGER,
+        "Ends a loop when so many outputs in a row are the same; without it there is only a warning.",
+        minimum=2,
     ),
 )
 

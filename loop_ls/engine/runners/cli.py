@@ -1,0 +1,154 @@
+"""An agent that is a program: started fresh for each piece of work, listened to, and judged by its end.
+
+What differs between agents is their command line and their speech (`Dialect`). A status other than 0, or
+death by a signal, is a failure always: an agent that crashes without a word has done nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.providers.secrets import redact
+from loop_ls.engine.runners.environment import agent_environment
+from loop_ls.engine.runners.lines import Ended, Invocation, OverTime, run_lines
+from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
+from loop_ls.engine.runners.speech import CLUE, Heard, Speech
+
+#: Longer prompts go by a file or by standard input: one argument holds 128 KiB at most.
+LONGEST_PROMPT = 32 * 1024
+LONGEST_MESSAGE = 96 * 1024
+
+#: What an agent says when nobody writes to it, which is no error.
+_NO_INPUT = ("no stdin data", "Reading additional input from stdin")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A command line after the program's own words. `stdin` None: the message is among the words."""
+
+    words: Sequence[str]
+    stdin: str | None = None
+
+
+class Dialect(Protocol):
+    """How one kind of agent is spoken to. `by_file` keeps a long text and gives the path to it."""
+
+    @property
+    def credentials(self) -> tuple[str, ...]: ...
+
+    @property
+    def handed_on(self) -> tuple[str, ...]: ...
+
+    def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said: ...
+
+    def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]: ...
+
+    def speech(self, hear: Hear) -> Speech: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CliRunner:
+    """`program` are the words with which it starts; `environ` is that of the engine."""
+
+    name: str
+    program: tuple[str, ...]
+    dialect: Dialect
+    environ: Mapping[str, str]
+
+    async def run(self, work: Assignment, hear: Hear = deaf) -> Work:
+        if not work.message.strip():
+            raise Failure("empty_message", "The message of the agent is empty.", "Say what it has to do.")
+        dialect = self.dialect
+        env = agent_environment(
+            self.environ,
+            dialect.credentials,
+            dialect.handed_on,
+            {**dialect.environment(self.environ), **work.environment},
+        )
+        require_program(self.program[0], env, work.folder)
+        began, speech = time.monotonic(), dialect.speech(hear)
+        with _files() as by_file:
+            said = dialect.said(work, by_file)
+            argv = (*self.program, *said.words)
+            invocation = Invocation(argv, work.folder or None, env, said.stdin, work.idle, work.total)
+            ended = await self._ended(invocation, speech)
+        heard = speech.heard()
+        output = self._output(ended, heard)
+        return Work(
+            text=output,
+            runner=self.name,
+            model=heard.model or work.model or "",
+            input_tokens=heard.input_tokens,
+            output_tokens=heard.output_tokens,
+            usd=heard.usd,
+            duration=round(time.monotonic() - began, 3),
+            session=work.session,
+        )
+
+    async def _ended(self, invocation: Invocation, speech: Speech) -> Ended:
+        try:
+            return await run_lines(invocation, speech.line)
+        except OverTime as over:
+            silent = "it printed nothing for" if over.which == "inactivity" else "it ran for"
+            told = f"The agent `{self.program[0]}` timed out ({over.which}): {silent} {over.seconds:g} s."
+            raise Failure("agent_timeout", told, "Raise its time limit, or give it less to do.") from None
+        except OSError as error:
+            told = f"The agent `{self.program[0]}` could not be started: {error.strerror or error}."
+            raise Failure("agent_failed", told) from error
+
+    def _output(self, ended: Ended, heard: Heard) -> str:
+        errors = _without_noise(ended.errors)
+        if heard.error is not None:
+            raise self._failed(f"reported an error: {heard.error}", errors)
+        if ended.status != 0:
+            how = f"was ended by signal {ended.status - 128}" if ended.status > 128 else f"exited with {ended.status}"
+            raise self._failed(how, errors or heard.clue)
+        if heard.output is None and (clue := "\n".join(filter(None, (heard.clue, errors[:CLUE])))):
+            raise self._failed("gave no answer", clue)
+        return heard.output or ""
+
+    def _failed(self, how: str, details: str) -> Failure:
+        told = f"The agent `{Path(self.program[0]).name}` {how}"
+        return Failure("agent_failed", redact(f"{told}: {details[-CLUE:].strip()}" if details else f"{told}."))
+
+
+def require_program(word: str, env: Mapping[str, str], folder: str) -> None:
+    """Raises `Failure` where no such program can be found."""
+    there = Path(folder or ".", word) if os.sep in word else None
+    found = shutil.which(str(there) if there else word, path=env.get("PATH", os.defpath))
+    if found is None:
+        told = f"The agent `{word}` could not be started (ENOENT): there is no such program."
+        raise Failure("agent_missing", told, "Install it, or name another under `providers` in .loop-ls.yaml.")
+
+
+def _without_noise(errors: str) -> str:
+    lines = (line for line in errors.splitlines() if not any(noise in line for noise in _NO_INPUT))
+    return "\n".join(lines).strip()
+
+
+@contextmanager
+def _files() -> Iterator[Callable[[str], str]]:
+    """Texts in files that only we can read, gone afterwards however it ends."""
+    paths: list[Path] = []
+
+    def by_file(text: str) -> str:
+        number, path = tempfile.mkstemp(prefix="loop-ls-", suffix=".txt")
+        paths.append(Path(path))
+        with os.fdopen(number, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+        return path
+
+    try:
+        yield by_file
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)

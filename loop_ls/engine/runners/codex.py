@@ -1,0 +1,80 @@
+"""Codex as an agent: `codex exec --json`. It has no system prompt: the persona goes before the message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from loop_ls.engine.runners.cli import LONGEST_MESSAGE, Said
+from loop_ls.engine.runners.runner import Assignment, Hear
+from loop_ls.engine.runners.speech import Heard, count, mapping, parsed, text
+
+
+class Codex:
+    credentials = ("CODEX_API_KEY", "OPENAI_API_KEY")
+    handed_on = ("CODEX_HOME", "OPENAI_BASE_URL")
+
+    def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
+        return {}
+
+    def speech(self, hear: Hear) -> CodexSpeech:
+        return CodexSpeech(hear)
+
+    def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
+        words = ["exec", "--json", "--skip-git-repo-check"]
+        if work.access == "full":
+            words.append("--dangerously-bypass-approvals-and-sandbox")
+        else:
+            words += ["--sandbox", "read-only"]
+        if work.model:
+            words += ["--model", work.model]
+        message = with_persona(work)
+        if len(message.encode()) > LONGEST_MESSAGE:
+            return Said([*words, "-"], stdin=message)
+        return Said([*words, "--", message])
+
+
+def with_persona(work: Assignment) -> str:
+    """For agents that know only a message."""
+    return "\n\n".join(part for part in (work.system.strip(), work.appended.strip()) if part) + (
+        f"\n\n{work.message}" if work.system.strip() or work.appended.strip() else work.message
+    )
+
+
+class CodexSpeech:
+    """The output is the last message of the agent: what comes before it is work in progress."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+        self._heard = Heard()
+
+    def line(self, line: str) -> None:
+        if not line.strip():
+            return
+        event = parsed(line)
+        if event is None:
+            self._heard.clues.append(line)
+            return
+        match event.get("type"):
+            case "item.completed":
+                self._item(mapping(event.get("item")))
+            case "turn.completed":
+                usage = mapping(event.get("usage"))
+                self._heard.input_tokens += count(usage.get("input_tokens"))
+                self._heard.output_tokens += count(usage.get("output_tokens"))
+                self._heard.error = None  # what it tried again in between did not end it
+            case "turn.failed":
+                self._heard.error = text(mapping(event.get("error")).get("message")) or "the turn failed"
+            case "error":
+                self._heard.error = text(event.get("message")) or "error"
+            case _:
+                pass
+
+    def heard(self) -> Heard:
+        return self._heard
+
+    def _item(self, item: dict[str, Any]) -> None:
+        said = text(item.get("text"))
+        if item.get("type") in ("agent_message", "assistant_message") and said:
+            self._heard.output = said
+            self._hear(said)

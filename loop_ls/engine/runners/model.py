@@ -1,0 +1,44 @@
+"""A plain model call as an agent: no process, no tools; the persona is the system prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loop_ls.engine.ports import Failure, ModelRequest, Models
+from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRunner:
+    """`model` is asked where the work names none."""
+
+    name: str
+    models: Models
+    model: str = ""
+    program: tuple[str, ...] = ()
+
+    async def run(self, work: Assignment, hear: Hear = deaf) -> Work:
+        if not work.message.strip():
+            raise Failure("empty_message", "The message of the agent is empty.", "Say what it has to do.")
+        reply = await self.models.ask(
+            ModelRequest(
+                provider=self.name,
+                model=work.model or self.model,
+                prompt=work.message,
+                system="\n\n".join(part for part in (work.system, work.appended) if part) or None,
+                timeout=work.total,
+                purpose=work.purpose,
+                place=work.place,
+            ),
+            hear,
+        )
+        return Work(
+            text=reply.text,
+            runner=reply.provider,
+            model=reply.model,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            usd=reply.usd,
+            duration=reply.duration,
+            session=work.session,
+        )

@@ -1,0 +1,71 @@
+"""opencode as an agent: `opencode run --format json`. The persona goes before the message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from loop_ls.engine.runners.cli import LONGEST_MESSAGE, Said
+from loop_ls.engine.runners.codex import with_persona
+from loop_ls.engine.runners.runner import Assignment, Hear
+from loop_ls.engine.runners.speech import Heard, count, mapping, number, parsed, text
+
+
+class Opencode:
+    credentials = ("OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+    handed_on = ("OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+
+    def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
+        return {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
+
+    def speech(self, hear: Hear) -> OpencodeSpeech:
+        return OpencodeSpeech(hear)
+
+    def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
+        words = ["run", "--format", "json"]
+        if work.access != "full":
+            words += ["--agent", "plan"]
+        if work.model:
+            words += ["--model", work.model]
+        message = with_persona(work)
+        if len(message.encode()) > LONGEST_MESSAGE:
+            return Said(words, stdin=message)
+        return Said([*words, "--", message])
+
+
+class OpencodeSpeech:
+    """The output is what it says in its last step."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+        self._heard = Heard()
+        self._fresh = True
+
+    def line(self, line: str) -> None:
+        if not line.strip():
+            return
+        event = parsed(line)
+        if event is None:
+            self._heard.clues.append(line)
+            return
+        part = mapping(event.get("part"))
+        match event.get("type"):
+            case "step_start":
+                self._fresh = True
+            case "text" if said := text(part.get("text")):
+                self._heard.output = said if self._fresh else (self._heard.output or "") + said
+                self._fresh = False
+                self._hear(said)
+            case "step_finish":
+                tokens, cost = mapping(part.get("tokens")), number(part.get("cost"))
+                self._heard.input_tokens += count(tokens.get("input"))
+                self._heard.output_tokens += count(tokens.get("output"))
+                self._heard.usd = self._heard.usd if cost is None else (self._heard.usd or 0.0) + cost
+            case "error":
+                error = mapping(event.get("error"))
+                told = text(mapping(error.get("data")).get("message")) or text(error.get("name"))
+                self._heard.error = told or "error"
+            case _:
+                pass
+
+    def heard(self) -> Heard:
+        return self._heard

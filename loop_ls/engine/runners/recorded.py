@@ -1,0 +1,31 @@
+"""An agent's work as one recorded call of a run: paid once, shown while it goes on, counted afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from loop_ls.engine.events.kinds import Call, Tokens
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Fact, Json, Recorder
+from loop_ls.engine.runners.runner import Assignment, Runner, Work
+
+
+async def perform(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Work:
+    """Do it once per run under `key`. Raises `Failure`, `ModelFailure` and `Stopped`."""
+
+    async def done() -> Json:
+        return asdict(await runner.run(work, lambda text: recorder.stream(text, **place.fields())))
+
+    return Work(**await recorder.call(key, done, lambda answer: _facts(answer, work.purpose, place)))
+
+
+def _facts(answer: Json, purpose: str, place: Place) -> Iterable[Fact]:
+    yield Call(
+        provider=answer["runner"],
+        model=answer["model"],
+        purpose=purpose,
+        tokens=Tokens(input=answer["input_tokens"], output=answer["output_tokens"]),
+        usd=answer["usd"],
+        duration=answer["duration"],
+    ).fact(place)

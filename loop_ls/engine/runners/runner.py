@@ -1,0 +1,80 @@
+"""What a loop asks of an agent, and what it gets: the port that every runner fills.
+
+A runner does one piece of work from nothing: a fresh process or a fresh model call, a fresh session, no
+memory of the last one. Loops decide what to ask and when; runners know how a program is spoken to.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+#: What an agent may do without being asked: everything; read, and run commands that change nothing; read;
+#: answer from its prompt alone.
+Access = Literal["full", "readonly-shell", "readonly", "minimal"]
+
+#: Seconds without a line of output after which an agent counts as stuck.
+IDLE = 300.0
+
+Hear = Callable[[str], None]
+
+
+def deaf(text: str) -> None:
+    """For callers who want only the whole answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One piece of work. `system` is the system prompt, `appended` what comes after the agent's own.
+
+    `tools` in the words of the agent; None leaves it its own. `idle` and `total` in seconds, None: no
+    limit. `environment` is laid over the reduced one. `place` and `purpose` go to the record of calls.
+    """
+
+    message: str
+    system: str = ""
+    appended: str = ""
+    folder: str = ""
+    model: str | None = None
+    tools: tuple[str, ...] | None = None
+    access: Access = "full"
+    budget_usd: float | None = None
+    name: str = ""
+    session: str = field(default_factory=lambda: str(uuid.uuid4()))
+    idle: float | None = IDLE
+    total: float | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
+    purpose: str = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What came out. `usd` is None where nobody knows the price; `duration` in seconds."""
+
+    text: str
+    runner: str
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    duration: float = 0.0
+    session: str = ""
+
+
+class Runner(Protocol):
+    """`name` is that of the provider; `program` the words with which its process starts, () where it
+    starts none (who starts a loop is asked to agree to programs)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def program(self) -> tuple[str, ...]: ...
+
+    async def run(self, work: Assignment, hear: Hear = deaf) -> Work:
+        """Do it; `hear` gets text as it comes. Cancelling ends the whole process group or the call.
+        Raises `Failure` or `ModelFailure`."""
+        ...

@@ -1,0 +1,84 @@
+"""What an agent says on its standard output, understood while it comes.
+
+Each agent has a speech of its own; all of them end in the same values. Lines that are not understood are
+kept: when nothing else came, they are the only clue to what went wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from loop_ls.engine.runners.runner import Hear
+
+#: Of a clue, so much is told.
+CLUE = 500
+
+
+@dataclass(slots=True)
+class Heard:
+    """`output` None: no text came. `error` is what the agent itself calls a failure."""
+
+    output: str | None = None
+    error: str | None = None
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    clues: list[str] = field(default_factory=list)
+
+    @property
+    def clue(self) -> str:
+        return "\n".join(self.clues)[:CLUE].strip()
+
+
+class Speech(Protocol):
+    """One for each process."""
+
+    def line(self, line: str) -> None: ...
+
+    def heard(self) -> Heard: ...
+
+
+class PlainSpeech:
+    """A program that simply prints its answer."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+        self._lines: list[str] = []
+
+    def line(self, line: str) -> None:
+        self._lines.append(line)
+        self._hear(line + "\n")
+
+    def heard(self) -> Heard:
+        text = "\n".join(self._lines)
+        return Heard(output=text if text.strip() else None)
+
+
+def parsed(line: str) -> dict[str, Any] | None:
+    """The JSON object of a line; None for anything else."""
+    if not line.lstrip().startswith("{"):
+        return None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def count(value: Any) -> int:
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

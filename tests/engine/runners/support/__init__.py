@@ -1,0 +1,1 @@
+"""Programs, engines and short words for the tests of control."""

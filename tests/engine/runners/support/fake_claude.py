@@ -1,0 +1,96 @@
+"""A small program that speaks Claude Code's stream of JSON, for tests: no model, no network.
+
+`python fake_claude.py DIRECTORY [words of claude]`: writes what it was given to `DIRECTORY/calls.jsonl` and
+does what `DIRECTORY/script.json` says for this call, in order (the last entry again and again). An entry may
+hold: `text`, `result`, `stop_reason`, `partial`, `is_error`, `subtype`, `stderr`, `exit`, `signal`, `plain`,
+`hang`, `ticks` ([count, seconds]), `child` (starts one that ignores SIGTERM), `wait_for` (a file), `cost`,
+`silent` (no result).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+CHILD = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+
+
+def main() -> int:
+    folder, words = Path(sys.argv[1]), sys.argv[2:]
+    message = words[words.index("--") + 1] if "--" in words else sys.stdin.read()
+    calls = folder / "calls.jsonl"
+    number = len(calls.read_text("utf-8").splitlines()) if calls.exists() else 0
+    script = json.loads((folder / "script.json").read_text("utf-8"))
+    step = script[min(number, len(script) - 1)]
+    child = subprocess.Popen([sys.executable, "-c", CHILD]).pid if step.get("child") else None
+    _note(calls, words, message, child)
+    return _act(step)
+
+
+def _note(calls: Path, words: list[str], message: str, child: int | None) -> None:
+    files = {word: Path(words[at + 1]).read_text("utf-8") for at, word in enumerate(words) if word.endswith("-file")}
+    told = {
+        "pid": os.getpid(),
+        "child": child,
+        "words": words,
+        "message": message,
+        "cwd": str(Path.cwd()),
+        "env": dict(os.environ),
+        "files": files,
+    }
+    with calls.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(told) + "\n")
+
+
+def _act(step: dict[str, Any]) -> int:
+    _say({"type": "system", "subtype": "init"})
+    if "plain" in step:
+        print(step["plain"], flush=True)
+    if "stderr" in step:
+        print(step["stderr"], file=sys.stderr, flush=True)
+    for _ in range(step.get("ticks", [0])[0]):
+        _say({"type": "ping"})
+        time.sleep(step["ticks"][1])
+    if "text" in step or "partial" in step:
+        said = step.get("text", step.get("partial"))
+        stop = None if "partial" in step else step.get("stop_reason")
+        content = [{"type": "text", "text": said}]
+        _say({"type": "assistant", "message": {"model": "fake", "content": content, "stop_reason": stop}})
+    if "wait_for" in step:
+        while not Path(step["wait_for"]).exists():
+            time.sleep(0.01)
+    if step.get("hang"):
+        time.sleep(600)
+    if "signal" in step:
+        os.kill(os.getpid(), getattr(signal, step["signal"]))
+        time.sleep(10)
+    if "exit" in step:
+        return int(step["exit"])
+    if not step.get("silent"):
+        _say(_result(step))
+    return 0
+
+
+def _result(step: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "result",
+        "subtype": step.get("subtype", "success"),
+        "is_error": bool(step.get("is_error")),
+        "result": step.get("result", step.get("text", "")),
+        "total_cost_usd": step.get("cost", 0.01),
+        "usage": {"input_tokens": 10, "output_tokens": 5},
+    }
+
+
+def _say(event: dict[str, Any]) -> None:
+    print(json.dumps(event), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""What other agents say, and which runner a provider means."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.ports import Failure, ModelFailure
+from loop_ls.engine.runners.choosing import runner_for
+from loop_ls.engine.runners.claude import Claude
+from loop_ls.engine.runners.cli import CliRunner
+from loop_ls.engine.runners.codex import Codex, CodexSpeech
+from loop_ls.engine.runners.command import AnyCommand
+from loop_ls.engine.runners.model import ModelRunner
+from loop_ls.engine.runners.opencode import Opencode, OpencodeSpeech
+from loop_ls.engine.runners.runner import Assignment, deaf
+from loop_ls.testing.models import ScriptedModels
+
+MODELS = ScriptedModels({})
+
+
+def test_codex_answers_with_its_last_message() -> None:
+    speech = CodexSpeech(deaf)
+    for line in (
+        '{"type":"thread.started","thread_id":"t"}',
+        '{"type":"item.completed","item":{"type":"reasoning","text":"hm"}}',
+        '{"type":"item.completed","item":{"type":"agent_message","text":"I look"}}',
+        '{"type":"error","message":"Reconnecting... 1/5"}',
+        '{"type":"item.completed","item":{"type":"agent_message","text":"DONE"}}',
+        '{"type":"turn.completed","usage":{"input_tokens":7,"output_tokens":2}}',
+    ):
+        speech.line(line)
+    heard = speech.heard()
+    assert (heard.output, heard.error, heard.input_tokens, heard.output_tokens) == ("DONE", None, 7, 2)
+
+
+def test_a_failed_turn_of_codex_is_an_error() -> None:
+    speech = CodexSpeech(deaf)
+    speech.line('{"type":"turn.failed","error":{"message":"no credit"}}')
+    assert speech.heard().error == "no credit"
+
+
+def test_opencode_answers_with_the_text_of_its_last_step() -> None:
+    speech = OpencodeSpeech(deaf)
+    for line in (
+        '{"type":"step_start","part":{}}',
+        '{"type":"text","part":{"text":"I look"}}',
+        '{"type":"step_finish","part":{"cost":0.01,"tokens":{"input":3,"output":1}}}',
+        '{"type":"step_start","part":{}}',
+        '{"type":"text","part":{"text":"DO"}}',
+        '{"type":"text","part":{"text":"NE"}}',
+        '{"type":"step_finish","part":{"cost":0.02,"tokens":{"input":4,"output":1}}}',
+    ):
+        speech.line(line)
+    heard = speech.heard()
+    assert (heard.output, heard.input_tokens, heard.usd) == ("DONE", 7, pytest.approx(0.03))
+
+
+def test_an_error_of_opencode_is_told() -> None:
+    speech = OpencodeSpeech(deaf)
+    speech.line('{"type":"error","error":{"name":"ProviderAuthError","data":{"message":"no key"}}}')
+    assert speech.heard().error == "no key"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "words"),
+    [
+        (Codex(), ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]),
+        (Opencode(), ["run", "--format", "json"]),
+    ],
+)
+def test_agents_without_a_system_prompt_get_the_persona_before_the_message(dialect: Any, words: list[str]) -> None:
+    said = dialect.said(Assignment("--do it", system="You repair.", model="m"), str)
+    assert list(said.words) == [*words, "--model", "m", "--", "You repair.\n\n--do it"]
+    long = dialect.said(Assignment("x" * 200_000), str)
+    assert long.stdin == "x" * 200_000
+    assert "--" not in long.words
+
+
+async def command(*words: str, **more: Any) -> str:
+    program = (sys.executable, "-c", *words)
+    runner = CliRunner("mine", program[:1], AnyCommand(program[1:]), {"PATH": "/usr/bin:/bin"})
+    return (await runner.run(Assignment("the message", **more))).text
+
+
+async def test_any_command_gets_the_message_as_a_word_or_on_its_input() -> None:
+    assert await command("import sys; print('got', sys.argv[1])", "{message}") == "got the message"
+    assert await command("import sys; print(sys.stdin.read().upper())", system="Persona") == "PERSONA\n\nTHE MESSAGE"
+    words = ("import sys; print(sys.argv[1:])", "{system}", "{message}")
+    assert await command(*words, system="P") == "['P', 'the message']"
+
+
+async def test_any_command_may_speak_json() -> None:
+    assert await command("""print('{"type":"result","subtype":"success","result":"yes"}')""") == "yes"
+
+
+async def test_a_model_is_asked_with_the_persona_as_system_prompt() -> None:
+    models = ScriptedModels({"agent": "answer"})
+    work = await ModelRunner("ollama", models, "m").run(Assignment("go", system="P", place="agent"))
+    assert (work.text, models.requests[0].system, models.requests[0].prompt) == ("answer", "P", "go")
+
+
+def test_the_provider_says_which_runner_it_is() -> None:
+    def of(provider: str, mock: bool = False, **settings: Any) -> Any:
+        return runner_for(provider, {provider: settings} if settings else {}, MODELS, mock, {})
+
+    claude = of("claude-code")
+    assert isinstance(claude, CliRunner)
+    assert (claude.program, type(claude.dialect)) == (("claude",), Claude)
+    assert isinstance(of("claude-code", mock=True), ModelRunner)
+    assert type(of("claude-code", kind="agent-cli", cli=["/opt/codex", "-c", "a=b"]).dialect) is Codex
+    assert of("claude-code", kind="agent-cli", cli=["/opt/codex", "-c", "a=b"]).program == ("/opt/codex", "-c", "a=b")
+    assert type(of("claude-code", kind="agent-cli", cli="opencode").dialect) is Opencode
+    assert type(of("x", kind="agent-cli", cli=["python", "a.py"], speaks="claude-code").dialect) is Claude
+    assert type(of("x", kind="agent-cli", cli=["python", "a.py"]).dialect) is AnyCommand
+    assert isinstance(of("openai"), ModelRunner)
+    assert isinstance(of("claude-code", kind="anthropic"), ModelRunner)
+    with pytest.raises(Failure, match="its `cli` names no program"):
+        of("x", kind="agent-cli")
+
+
+async def test_a_model_that_fails_fails_the_work() -> None:
+    models = ScriptedModels({"agent": ModelFailure("server", "it is down")})
+    with pytest.raises(ModelFailure):
+        await ModelRunner("ollama", models).run(Assignment("go", place="agent"))
+    with pytest.raises(Failure, match="empty"):
+        await ModelRunner("ollama", models).run(Assignment(" "))
+
+
+def test_a_folder_is_not_looked_into_for_a_plain_name(tmp_path: Path) -> None:
+    (tmp_path / "claude").write_text("#!/bin/sh\n")
+    (tmp_path / "claude").chmod(0o755)
+    runner = runner_for("claude-code", {}, MODELS, environ={"PATH": "/nowhere"})
+    assert runner.program == ("claude",)
