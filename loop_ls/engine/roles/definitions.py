@@ -1,0 +1,107 @@
+"""Which role loops there are: those of the workspace, and the built-in ones in the data folder.
+
+A definition of the workspace wins over a built-in one of its name. One that cannot be started is listed
+with its first error instead of vanishing (role-loop spec 2.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from loop_ls.engine.journal.border import plain_text
+from loop_ls.formats.built_in_loops import BUILT_IN, built_in_text
+from loop_ls.formats.recognise import by_name
+from loop_ls.formats.refusals import Refusal
+from loop_ls.formats.role_loop import RoleLoop
+from loop_ls.formats.role_loop_read import read_role_loop
+from loop_ls.formats.roles import ROLES
+from loop_ls.formats.spelling import nearest
+from loop_ls.index.discovery import candidates, read_text
+from loop_ls.index.uris import uri_of
+
+FOLDER = "loops"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One file. `path` is relative to the workspace; a built-in one has its name for a path. `loop` is
+    read with the defaults of its parameters; None where `error` says why."""
+
+    name: str
+    path: str
+    uri: str
+    text: str
+    built_in: bool
+    loop: RoleLoop | None
+    error: Refusal | None = None
+
+
+def seed(data: Path) -> None:
+    """Lay the built-in definitions into the data folder where they are missing. Edited copies stay."""
+    folder = data / FOLDER
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in BUILT_IN:
+        path = folder / f"{name}.json"
+        if not path.exists():
+            path.write_text(built_in_text(name), "utf-8")
+
+
+def definitions(
+    root: str, data: Path, overlay: Mapping[str, str] | None = None, roles: Iterable[str] = ROLES
+) -> tuple[Definition, ...]:
+    """All of them, each name once: built-in ones first, in their order, then by name. Reads the disk.
+    `overlay` are unsaved texts, by path relative to the root."""
+    names = tuple(roles)
+    found = {one.name: one for one in _built_in(data, names)}
+    # A name of the workspace takes the place of the built-in one; of two files the later one counts.
+    for one in _of_workspace(root, overlay or {}, names):
+        found[one.name] = one
+    first = [found.pop(name) for name in BUILT_IN if name in found]
+    return (*first, *sorted(found.values(), key=lambda one: one.name))
+
+
+def unknown_name(name: str, known: Iterable[str]) -> str:
+    """The sentence for a name that no definition has, with what there is."""
+    names = sorted(known)
+    near = nearest(name, names)
+    guess = f"; did you mean `{near}`?" if near else "."
+    return f"There is no loop definition `{name}`{guess} There are {', '.join(names)}."
+
+
+def definition_of(text: str, path: str, uri: str, built_in: bool, roles: Iterable[str] = ROLES) -> Definition:
+    found = read_role_loop(text, roles=roles)
+    stem = path.rpartition("/")[2].removesuffix(".json")
+    if isinstance(found, RoleLoop):
+        return Definition(found.name or stem, path, uri, text, built_in, found)
+    return Definition(_name_in(text) or stem, path, uri, text, built_in, None, found[0])
+
+
+def _built_in(data: Path, roles: tuple[str, ...]) -> Iterator[Definition]:
+    for path in sorted((data / FOLDER).glob("*.json")):
+        text = read_text(path.as_posix())
+        if text is not None:
+            yield definition_of(plain_text(str(text)), path.name, uri_of(path), True, roles)
+
+
+def _of_workspace(root: str, overlay: Mapping[str, str], roles: tuple[str, ...]) -> Iterator[Definition]:
+    paths = {path.removeprefix(f"{root}/") for path in candidates(root)[0] if by_name(path) == "role_loop"}
+    paths |= {path for path in overlay if by_name(f"/{path}") == "role_loop"}
+    for path in sorted(paths):
+        text = overlay.get(path)
+        if text is None:
+            read = read_text(f"{root}/{path}")
+            if read is None:
+                continue
+            text = str(read)
+        yield definition_of(plain_text(text), path, uri_of(f"{root}/{path}"), False, roles)
+
+
+def _name_in(text: str) -> str | None:
+    """The name of a definition with errors, where its file still says one."""
+    from loop_ls.formats.role_loop_read import role_loop_of
+    from loop_ls.syntax.tree import read_json
+    from loop_ls.text.lines import Text
+
+    return role_loop_of(read_json(Text.of(text))).name
