@@ -6,10 +6,13 @@ a clock or a process, so the machine runs in tests without any of them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import json
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from loop_ls.engine.turns import ToolCall, ToolSpec, Turn
 
 if TYPE_CHECKING:
     from loop_ls.engine.events.kinds import ManualApprovalRequired
@@ -132,6 +135,7 @@ class ModelRequest:
     record of calls and to scripted providers, never to the model. `attempts` bounds how often it is
     asked in all when a provider is busy or out of order; None: as often as the provider's rule says
     (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
+    `tools` are offered; `turns` are the rounds of tools since the prompt.
     """
 
     provider: str
@@ -144,13 +148,27 @@ class ModelRequest:
     purpose: str = "step"
     place: str = ""
     attempts: int | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """Everything that is sent, for whoever reckons what it may cost."""
+        yield self.prompt
+        if self.system:
+            yield self.system
+        for turn in self.turns:
+            yield from turn.texts
+        for tool in self.tools:
+            yield f"{tool.name} {tool.description} {json.dumps(dict(tool.schema))}"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
     """A whole answer. `usd` is None where no price is known; `duration` in seconds.
 
-    `finish` is `length` where `max_tokens` (or the model's own limit) ended it, else `stop`.
+    `finish` is `length` where `max_tokens` (or the model's own limit) ended it, `tools` where it asks for
+    `calls`, else `stop`.
     """
 
     text: str
@@ -162,6 +180,8 @@ class ModelReply:
     duration: float = 0.0
     response_id: str | None = None
     finish: str = "stop"
+    calls: tuple[ToolCall, ...] = ()
+    thoughts: str = ""
 
 
 @dataclass(eq=False)
