@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from loop_ls.cli.catalogue import catalogue
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.durable.dbos_owner import DbosOwner
 from loop_ls.engine.process import Options
@@ -54,4 +55,5 @@ def options(port: int | None, idle: float | None, root: Path) -> Options:
     grace = os.environ.get("RONDOFLOW_TEARDOWN_GRACE_MS", "").strip()
     ms = int(grace) if grace.isascii() and grace.isdigit() else settings.teardown_grace_ms
     attended = on.strip().lower() not in ("0", "false")
-    return Options(port=port or settings.port or 0, idle=idle, grace=ms / 1000 if attended else None)
+    limit = ms / 1000 if attended else None
+    return Options(port=port or settings.port or 0, idle=idle, grace=limit, catalogue=catalogue(root))

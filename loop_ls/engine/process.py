@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loop_ls.engine.api.app import Facts, application, workspace_id
+from loop_ls.engine.api.app import Catalogue, Facts, application, nothing, workspace_id
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
 from loop_ls.engine.handover import DataFolder, Handover
+from loop_ls.engine.people import Tokens
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.providers.secrets import redact
 from loop_ls.engine.service import Engine
@@ -33,11 +34,13 @@ WATCHERS = frozenset({"editor", "cli"})
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`idle` None: stays until it is told to leave. `grace` None: attended runs are never torn down."""
+    """`idle` None: stays until it is told to leave. `grace` None: attended runs are never torn down.
+    `catalogue` lists what the workspace has that can be started."""
 
     port: int = 0
     idle: float | None = None
     grace: float | None = 60.0
+    catalogue: Catalogue = nothing
 
 
 async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Providers], Engine]) -> None:
@@ -59,7 +62,9 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         port = int(sock.getsockname()[1])
         token = secrets.token_urlsafe(32)
         facts = Facts(token, workspace_id(str(folder.path)), str(folder.path), _now(), port)
-        await listening.start(application(engine, facts, presence, leave))
+        tokens = Tokens(folder.path)
+        app = application(engine, facts, presence, leave, tokens=tokens, catalogue=options.catalogue)
+        await listening.start(app)
         folder.hand_over(Handover(port, token, os.getpid()))
         presence.start()
         warming = asyncio.create_task(_warm(providers))

@@ -25,7 +25,7 @@ from loop_ls.engine.api.route import mounted
 from loop_ls.engine.api.table import ROUTES
 from loop_ls.engine.people import Tokens
 
-__all__ = ["Facts", "application", "workspace_id"]
+__all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 Catalogue = Callable[[], Awaitable[list[dict[str, Any]]]]
 
 
-async def _nothing() -> list[dict[str, Any]]:
+async def nothing() -> list[dict[str, Any]]:
     return []
 
 
@@ -44,7 +44,7 @@ def application(
     leave: Callable[[], None],
     *,
     tokens: Tokens | None = None,
-    catalogue: Catalogue = _nothing,
+    catalogue: Catalogue = nothing,
 ) -> ASGIApp:
     app = Starlette(
         routes=mounted(ROUTES),

@@ -21,6 +21,7 @@ from loop_ls.engine.api.server import Listening, listen
 from loop_ls.engine.driver import Outcome
 from loop_ls.engine.events.kinds import Iteration, IterationStarted, Judged, RunStarted
 from loop_ls.engine.handover import DataFolder
+from loop_ls.engine.people import Tokens
 from loop_ls.engine.place import Place
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.refusal import Refused
@@ -134,7 +135,7 @@ async def house(path: Path, port: int = 0, grace: float | None = None, idle: flo
     sock = listen(port)
     facts = Facts(TOKEN, workspace_id(str(path)), str(path), "2026-01-01T00:00:00.000Z", sock.getsockname()[1])
     listening = Listening(sock)
-    await listening.start(application(engine, facts, presence, left.set))
+    await listening.start(application(engine, facts, presence, left.set, tokens=Tokens(path)))
     folder.hand_over(handover.Handover(facts.port, TOKEN, 1))
     presence.start()
     found = read_handover(path)

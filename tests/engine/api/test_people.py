@@ -1,0 +1,175 @@
+"""Users and roles by token: viewers read, editors start and control their own, admins all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from loop_ls.engine.people import TokenRefused, Tokens
+from tests.engine.api.conftest import TOKEN, House, house
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def token_of(home: House, user: str, role: str) -> dict[str, str]:
+    return bearer(Tokens(home.folder.path).create(user, role)[1])
+
+
+async def start(home: House, who: dict[str, str], **more: Any) -> httpx.Response:
+    path = home.folder.path / "w.yaml"
+    path.write_text("x", "utf-8")
+    body = {"root": str(home.folder.path), "path": str(path), "input": "3", **more}
+    return await home.http.post("/api/v1/loops", json=body, headers=who)
+
+
+def test_a_token_is_kept_by_its_hash_and_only_for_the_owner_of_the_folder(tmp_path: Path) -> None:
+    made, text = Tokens(tmp_path).create("ada", "editor")
+    kept = (tmp_path / "tokens.json").read_text("utf-8")
+    assert text not in kept
+    assert made.hash in kept
+    assert (tmp_path / "tokens.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_who_has_a_token_and_who_has_none(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path)
+    assert tokens.who("anything") is None
+    _, ada = tokens.create("ada", "viewer")
+    _, bob = tokens.create("bob", "admin")
+    for text, user in ((ada, "ada"), (bob, "bob")):
+        found = tokens.who(text)
+        assert found is not None and found.user == user
+    assert tokens.who(ada[:-1]) is None
+    assert tokens.who("") is None
+    [gone] = tokens.revoke("ada")
+    assert gone.user == "ada"
+    assert tokens.who(ada) is None
+    assert tokens.who(bob) is not None
+
+
+def test_another_process_sees_what_was_changed(tmp_path: Path) -> None:
+    reader, writer = Tokens(tmp_path), Tokens(tmp_path)
+    assert reader.all() == ()
+    made, text = writer.create("ada", "editor")
+    assert reader.who(text) is not None
+    writer.revoke(made.id)
+    assert reader.who(text) is None
+
+
+@pytest.mark.parametrize("user", ["", "owner", "a b", "../ada", "-x", "é", "a" * 65])
+def test_names_that_are_none(tmp_path: Path, user: str) -> None:
+    with pytest.raises(TokenRefused, match="no name of a user"):
+        Tokens(tmp_path).create(user, "editor")
+
+
+def test_a_role_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(TokenRefused, match="viewer, editor, admin"):
+        Tokens(tmp_path).create("ada", "root")
+    with pytest.raises(TokenRefused, match="no token and no user `eve`"):
+        Tokens(tmp_path).revoke("eve")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "{}", "null", '[{"id": "x"}]', '[{"role": "admin", "hash": ""}]'])
+def test_a_damaged_file_lets_nobody_in(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tokens.json").write_text(text, "utf-8")
+    assert Tokens(tmp_path).who("") is None
+    assert Tokens(tmp_path).who("x") is None
+
+
+async def test_a_viewer_reads_and_changes_nothing(home: House) -> None:
+    home.program.hold.clear()
+    run_id = await home.run(3)
+    who = token_of(home, "ada", "viewer")
+    for path in ("/loops", f"/loops/{run_id}", f"/loops/{run_id}/history", "/loops/definitions", "/engine"):
+        assert (await home.http.get(f"/api/v1{path}", headers=who)).status_code == 200
+    refused = [await start(home, who), await home.http.delete(f"/api/v1/loops/{run_id}", headers=who)]
+    for verb in ("pause", "resume", "stop", "approve"):
+        refused.append(await home.http.post(f"/api/v1/loops/{run_id}/{verb}", headers=who))
+    refused.append(await home.http.post("/api/v1/loops/all/stop", headers=who))
+    refused.append(await home.http.post("/api/v1/engine/stop", headers=who))
+    for answer in refused:
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+        assert "viewer" in answer.json()["error"]
+    assert (await home.engine.state(run_id))["state"]["status"] == "running"
+    assert not home.left.is_set()
+
+
+async def test_an_editor_controls_what_is_theirs_and_nothing_else(home: House) -> None:
+    home.program.hold.clear()
+    ada, bob = token_of(home, "ada", "editor"), token_of(home, "bob", "editor")
+    mine = (await start(home, ada)).json()
+    assert mine["loop"]["user"] == "ada"
+    for verb in ("pause", "resume", "stop", "approve"):
+        answer = await home.http.post(f"/api/v1/loops/{mine['runId']}/{verb}", headers=bob)
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+        assert "`ada`" in answer.json()["error"]
+    assert (await home.http.delete(f"/api/v1/loops/{mine['runId']}", headers=bob)).status_code == 403
+    owner = await home.http.post(f"/api/v1/loops/{mine['runId']}/stop", headers=bearer(TOKEN))
+    assert owner.status_code == 403  # the owner's role is that of an editor
+    stopped = await home.http.post(f"/api/v1/loops/{mine['runId']}/stop", headers=ada)
+    assert stopped.json()["status"] == "cancelled"
+    assert (await home.http.delete(f"/api/v1/loops/{mine['runId']}", headers=ada)).status_code == 200
+
+
+async def test_all_means_all_of_ones_own_and_for_an_admin_all(home: House) -> None:
+    home.program.hold.clear()
+    ada, bob, root = (token_of(home, name, role) for name, role in (("a", "editor"), ("b", "editor"), ("r", "admin")))
+    hers, his = (await start(home, ada)).json()["runId"], (await start(home, bob)).json()["runId"]
+    owned = await home.run(3)
+    paused = (await home.http.post("/api/v1/loops/all/pause", headers=ada)).json()
+    assert [row["runId"] for row in paused["runs"]] == [hers]
+    stopped = (await home.http.post("/api/v1/loops/all/stop", headers=root)).json()
+    assert {row["runId"] for row in stopped["runs"]} == {hers, his, owned}
+
+
+async def test_an_admin_controls_every_run_and_ends_the_engine(home: House) -> None:
+    home.program.hold.clear()
+    run_id, root = await home.run(3), token_of(home, "root", "admin")
+    assert (await home.http.post(f"/api/v1/loops/{run_id}/stop", headers=root)).json()["status"] == "cancelled"
+    assert (await home.http.post("/api/v1/engine/stop", headers=token_of(home, "ada", "editor"))).status_code == 403
+    assert not home.left.is_set()
+    assert (await home.http.post("/api/v1/engine/stop", headers=root)).status_code == 200
+    assert home.left.is_set()
+
+
+async def test_nobody_starts_a_run_in_the_name_of_another(home: House) -> None:
+    made = await start(home, token_of(home, "ada", "editor"), user="root")
+    assert made.json()["loop"]["user"] == "ada"
+    assert (await start(home, bearer(TOKEN), user="ada")).json()["loop"]["user"] == "owner"
+
+
+async def test_a_token_that_was_taken_away_is_nobodys(home: House) -> None:
+    who = token_of(home, "ada", "admin")
+    assert (await home.http.get("/api/v1/loops", headers=who)).status_code == 200
+    Tokens(home.folder.path).revoke("ada")
+    answer = await home.http.get("/api/v1/loops", headers=who)
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+
+
+async def test_a_listener_whose_token_was_taken_away_hears_no_more(home: House, monkeypatch: Any) -> None:
+    import asyncio
+
+    monkeypatch.setattr("loop_ls.engine.api.stream.HEARTBEAT_SECONDS", 0.05)
+    who, names = token_of(home, "ada", "viewer"), []
+    async with asyncio.timeout(10), home.http.stream("GET", "/api/v1/events", headers=who) as response:
+        async for line in response.aiter_lines():
+            if line.startswith("event: "):
+                names.append(line)
+                if len(names) == 1:
+                    Tokens(home.folder.path).revoke("ada")
+    assert names == ["event: hello", "event: bye"]
+
+
+async def test_whose_a_run_is_outlives_the_engine(tmp_path: Path) -> None:
+    async with house(tmp_path) as first:
+        run_id = (await start(first, token_of(first, "ada", "editor"), input="1")).json()["runId"]
+        await first.ended(run_id)
+    async with house(tmp_path) as second:
+        row = (await second.http.get(f"/api/v1/loops/{run_id}")).json()
+        assert row["loop"]["user"] == "ada"
+        assert json.loads((tmp_path / "tokens.json").read_text("utf-8"))[0]["user"] == "ada"
