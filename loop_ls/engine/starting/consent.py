@@ -1,7 +1,7 @@
-"""Where keys and texts of a run would go, and whether the user has agreed to that.
+"""Where keys and texts of a run would go, which programs it would start, and whether the user agreed.
 
-A project's files may not send anything anywhere unseen: endpoints, variables that hold keys, and
-variables of the environment that end up in prompts are shown once, and remembered by their hash.
+A project's files may not send anything anywhere unseen, nor start anything: endpoints, variables that
+hold keys or end up in prompts, and programs are shown once, and remembered by their hash.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,22 @@ class Endpoint:
         return {name: value for name, value in shown.items() if value}
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class StartedProgram:
+    """A program that a run would start, as it is written: a test command, an agent, a server of tools.
+    `folder` is where; what is agreed to in one project is not agreed to in another."""
+
+    words: tuple[str, ...]
+    folder: str = ""
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(json.dumps(["program", *self.words, self.folder]).encode()).hexdigest()
+
+    def wire(self) -> dict[str, Any]:
+        return {"argv": list(self.words), "folder": self.folder}
+
+
 def endpoints(
     names: Iterable[str],
     settings: Mapping[str, Any],
@@ -75,11 +91,14 @@ class Consents:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
 
-    def settle(self, wanted: list[Endpoint], given: str | None) -> None:
+    def settle(self, wanted: Sequence[Endpoint], given: str | None, programs: Sequence[StartedProgram] = ()) -> None:
         """Go on when all of it is agreed to, now (`given` is the digest of what was shown) or before.
         Raises `Refused(consent_required)`."""
         known = self._read()
-        asked = sorted(each for each in wanted if each.hash not in known)
+        asked: list[Endpoint | StartedProgram] = [
+            *sorted({each for each in programs if each.hash not in known}),
+            *sorted(each for each in wanted if each.hash not in known),
+        ]
         if not asked:
             return
         digest = hashlib.sha256("".join(each.hash for each in asked).encode()).hexdigest()[:32]
@@ -101,11 +120,22 @@ class Consents:
         new.replace(self._path)
 
 
-def _required(asked: list[Endpoint], digest: str) -> Refused:
-    hosts = ", ".join(dict.fromkeys(each.host for each in asked))
-    keys = ", ".join(dict.fromkeys(each.variable for each in asked if each.variable))
-    told = f"This run sends texts to {hosts}" + (f", with what is in {keys}." if keys else ".")
-    details = {"programs": [], "endpoints": [each.wire() for each in asked], "digest": digest}
+def _required(asked: Sequence[Endpoint | StartedProgram], digest: str) -> Refused:
+    programs = [each for each in asked if isinstance(each, StartedProgram)]
+    places = [each for each in asked if isinstance(each, Endpoint)]
+    parts = []
+    if programs:
+        parts.append("starts " + ", ".join(f"`{' '.join(each.words)}`" for each in programs))
+    if places:
+        hosts = ", ".join(dict.fromkeys(each.host for each in places))
+        keys = ", ".join(dict.fromkeys(each.variable for each in places if each.variable))
+        parts.append(f"sends texts to {hosts}" + (f", with what is in {keys}" if keys else ""))
+    told = f"This run {' and '.join(parts)}."
+    details = {
+        "programs": [list(each.words) for each in programs],
+        "endpoints": [each.wire() for each in places],
+        "digest": digest,
+    }
     return Refused("consent_required", told, "Confirm it once; it is remembered.", details)
 
 
