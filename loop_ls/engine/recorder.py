@@ -1,19 +1,22 @@
 """The recorder of one live run: calls that are paid once, whatever crashes (see `ports.Recorder`).
 
 A call is begun in the journal, done, and answered in the journal together with the facts that follow. Only
-the call that is in flight when the engine dies is done again; its mark says so after the restart.
+the call that is in flight when the engine dies is done again; its mark says so after the restart. The disk
+is waited for one call later: a power failure too costs no more than the answers that came in meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from typing import Any
 
 from loop_ls.engine.control import Control
 from loop_ls.engine.events.kinds import ManualApprovalRequired
 from loop_ls.engine.journal import Journal, JournalRefused, plain
+from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
 
@@ -30,22 +33,27 @@ class JournalRecorder:
         control: Control,
         answered: Iterable[str] = (),
         show: Show = lambda run_id, text, place: None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.run_id = run_id
         self._journal, self._control, self._show = journal, control, show
+        self._ledger = ledger or Ledger()
         self._answered = set(answered)
-        self._fresh: dict[str, Json] = {}
+        self._fresh: dict[str, dict[str, Json]] = {}  # answers that are on their way to the disk
+        self._unsafe: asyncio.Future[Any] | None = None  # the last paid one of them
         self._refused: JournalRefused | None = None
 
     # -- calls -----------------------------------------------------------------------------------
 
     def recall(self, key: str) -> Json:
-        if key in self._fresh:
-            return self._fresh[key]
-        if key not in self._answered:
-            return None
-        found = self._journal.recall(self.run_id, key)
+        found = self._known(key)
         return None if found is None else found.get("value")
+
+    def _known(self, key: str) -> dict[str, Json] | None:
+        if key in self._fresh or key not in self._answered:
+            return self._fresh.get(key)
+        answer: dict[str, Json] | None = self._journal.recall(self.run_id, key)
+        return answer
 
     async def call(
         self,
@@ -54,8 +62,9 @@ class JournalRecorder:
         facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
         before: Sequence[Fact] = (),
     ) -> Json:
-        if key in self._answered:
-            return _replayed(self._journal.recall(self.run_id, key))
+        known = self._known(key)
+        if known is not None:
+            return _replayed(known)
         await self._control.gate()
         await self._committed(self._journal.append(self.run_id, key, before, when="now"))
         await self._control.gate()
@@ -70,6 +79,7 @@ class JournalRecorder:
         follows: Sequence[Fact] = ()
         try:
             follows = tuple(facts(value))
+            follows = (*follows, *self._ledger.count(follows))
         finally:
             await self._answer(key, {"value": value}, follows)  # it is paid: kept even if `facts` fails
         return value
@@ -89,11 +99,17 @@ class JournalRecorder:
         finally:
             self._control.calls.discard(task)
 
-    async def _answer(self, key: str, answer: Json, facts: Sequence[Fact]) -> None:
-        """The key counts as answered only once it is on disk; a cancelled wait does not undo that."""
+    async def _answer(self, key: str, answer: dict[str, Json], facts: Sequence[Fact]) -> None:
+        """Stored when the next call begins; on the disk when that one is answered. A cancelled wait does
+        not undo it."""
         done = self._journal.append(self.run_id, key, facts, answer)
+        self._fresh[key] = answer
         done.add_done_callback(lambda result: self._settled(key, result))
-        await self._committed(done)
+        before, self._unsafe = self._unsafe, done
+        if done.done():
+            await self._committed(done)
+        elif before is not None:
+            await self._committed(before)
 
     def _given_up(self, key: str) -> None:
         """A time limit ended the call: that is its answer, unless the whole engine leaves."""
@@ -123,8 +139,9 @@ class JournalRecorder:
     def _note(self, key: str, facts: Sequence[Fact], answer: Json) -> None:
         self._unbroken()
         if key not in self._answered and key not in self._fresh:
-            self._fresh[key] = answer
-            done = self._journal.append(self.run_id, key, facts, {"value": answer}, when="soon")
+            facts = (*facts, *self._ledger.count(facts))
+            self._fresh[key] = {"value": answer}
+            done = self._journal.append(self.run_id, key, facts, self._fresh[key], when="soon")
             done.add_done_callback(lambda result: self._settled(key, result))
 
     # -- people ------------------------------------------------------------------------------------
@@ -148,6 +165,13 @@ class JournalRecorder:
     async def gate(self) -> None:
         self._unbroken()
         await self._control.gate()
+
+    def undivided(self) -> AbstractContextManager[None]:
+        return self._control.undivided()
+
+    def left_usd(self) -> float | None:
+        self._ledger.check()
+        return self._ledger.left_usd
 
     def active(self) -> float:
         return self._control.active()

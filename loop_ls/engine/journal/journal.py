@@ -1,8 +1,8 @@
 """The journal as the engine uses it: facts and answers in, events out, on the running loop.
 
-One thread writes; whatever has queued up becomes one transaction. What need not outlive a power failure
-is written at once when nothing is queued: no thread, no waiting for the disk. Listeners hear of facts
-after they are stored, in the order of their positions. Knows no run's meaning and no SQL.
+A storage that is prompt is written to right here, in microseconds; a thread waits for the disk. One that
+is not is written to by that thread, and whatever has queued up becomes one transaction. Listeners hear of
+facts after they are stored, in the order of their positions. Knows no run's meaning and no SQL.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -24,12 +24,14 @@ from loop_ls.engine.ports import Fact, Json
 
 T = TypeVar("T")
 BATCH = 256
+#: Characters of long texts that a transaction may hold on the loop's own time.
+HEAVY = 100_000
 #: Characters after which a page of facts ends, however many were asked for.
 PAGE_WEIGHT = 4_000_000
 Listener = Callable[[list[Event]], None]
-#: `disk`: survives a power failure, the future waits for that. `now`: survives the end of this process,
-#: stored before `append` returns unless the thread is busy. `soon`: the same, with the next entry, or in
-#: the next turn of the loop.
+#: `disk`: the future waits until the entry survives a power failure. `now`: until it survives the end of
+#: this process; a prompt storage has it before `append` returns. `soon`: the same, with the next entry, or
+#: in the next turn of the loop.
 When = Literal["disk", "now", "soon"]
 
 
@@ -50,6 +52,10 @@ class _Waiting:
     entry: Entry
     facts: list[Fact]
     done: asyncio.Future[list[Event]]
+    added: list[Event] | None = None  # stored already: only the disk is waited for
+
+
+_Result = tuple[_Waiting, "list[Row] | JournalRefused"]
 
 
 class Journal:
@@ -61,7 +67,7 @@ class Journal:
         self._queue: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._held: list[_Waiting] = []  # for the next transaction
-        self._queued = 0  # entries at the thread of which nothing was heard yet
+        self._queued = 0  # entries that the thread writes, of which nothing was heard yet
         self._closed = False
         self._readers = ThreadPoolExecutor(1, "journal-reader")
         self._thread = threading.Thread(target=self._write, name="journal-writer", daemon=True)
@@ -107,67 +113,94 @@ class Journal:
         entry.durable = when == "disk"
         self._held.append(_Waiting(entry, facts, done))
         if when != "soon":
-            self._flush(entry.durable)
+            self._flush()
         elif len(self._held) == 1:
             self._loop.call_soon(self._flush)
         return done
 
-    def _flush(self, durable: bool = False) -> None:
-        """Everything held as one transaction: by the thread if the disk is waited for, or if the
-        thread is busy; else right here, which takes microseconds."""
+    def _flush(self) -> None:
+        """Everything held as one transaction: right here if that takes microseconds and the thread has
+        nothing older to write, else by the thread."""
         held, self._held = self._held, []
-        if held and (durable or self._queued):
+        if not held:
+            return
+        if self._queued or not self.storage.prompt or _size(held) > HEAVY:
             self._queued += len(held)
             self._queue.put(held)
-        elif held:
-            self._tell(self._stored(held), 0)
+            return
+        results = self._stored(held)
+        self._tell(results)
+        if unsafe := [waiting for waiting, _ in results if not waiting.done.done()]:
+            self._queue.put(unsafe)
 
     def _write(self) -> None:
-        while first := self._queue.get():
-            batch, leaving = first, False
+        """The thread: write what was not written on the loop, then wait once for the disk."""
+        while batch := self._queue.get():
+            leaving = False
             while len(batch) < BATCH and not self._queue.empty():
                 found = self._queue.get()
                 if found is None:
                     leaving = True
                     break
                 batch = batch + found
-            results = self._stored(batch)
+            new = [waiting for waiting in batch if waiting.added is None]
+            results = self._stored(new) if new else []
+            unsynced = self._synced(waiting.entry.durable for waiting in batch)
             try:
-                self._loop.call_soon_threadsafe(self._tell, results, len(results))
+                self._loop.call_soon_threadsafe(self._settle, batch, results, unsynced)
             except RuntimeError:
                 return  # the loop has ended: nobody is left to hear
             if leaving:
                 return
+            self.storage.tidy()
 
-    def _stored(self, batch: list[_Waiting]) -> list[tuple[_Waiting, list[Row] | JournalRefused]]:
+    def _synced(self, durable: Iterable[bool]) -> JournalRefused | None:
+        try:
+            if any(durable):
+                self.storage.sync()
+        except JournalRefused as refused:
+            return refused
+        except Exception as error:  # a fault of ours must not end the thread that all runs need
+            return _fault(error)
+        return None
+
+    def _stored(self, batch: list[_Waiting]) -> list[_Result]:
         try:
             rows = self.storage.write([waiting.entry for waiting in batch])
             return list(zip(batch, rows, strict=True))
         except JournalRefused as error:
             if len(batch) == 1:
                 return [(batch[0], error)]
-        except Exception as error:  # a fault of ours must not end the thread that all runs need
+        except Exception as error:
             if len(batch) == 1:
-                return [(batch[0], JournalRefused("io", f"The journal could not be written: {error!r}."))]
+                return [(batch[0], _fault(error))]
         # One entry of many may be at fault: the others must not suffer for it.
         return [result for waiting in batch for result in self._stored([waiting])]
 
-    def _tell(self, results: list[tuple[_Waiting, list[Row] | JournalRefused]], queued: int) -> None:
-        self._queued -= queued
+    def _tell(self, results: list[_Result]) -> None:
+        """Facts are stored: show them. Only what must be on the disk has to wait for that."""
         for waiting, result in results:
             if isinstance(result, JournalRefused):
-                if not waiting.done.done():
-                    waiting.done.set_exception(result)
+                _refuse(waiting, result)
                 continue
-            added = [
+            waiting.added = [
                 Event(row.run, row.seq, row.at, kind, body, row.position)
                 for row, (kind, body) in zip(result, waiting.facts, strict=False)
             ]
-            if added:
+            if waiting.added:
                 for listener in self.listeners:
-                    listener(added)
-            if not waiting.done.done():
-                waiting.done.set_result(added)
+                    listener(waiting.added)
+            if not waiting.entry.durable and not waiting.done.done():
+                waiting.done.set_result(waiting.added)
+
+    def _settle(self, batch: list[_Waiting], results: list[_Result], unsynced: JournalRefused | None) -> None:
+        self._queued -= len(results)
+        self._tell(results)
+        for waiting in batch:
+            if unsynced is not None:
+                _refuse(waiting, unsynced)
+            elif not waiting.done.done():
+                waiting.done.set_result(waiting.added or [])
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -212,6 +245,19 @@ class Journal:
         await self._loop.run_in_executor(self._readers, self._thread.join, 10)
         self._readers.shutdown(wait=False)
         self.storage.close()
+
+
+def _size(held: list[_Waiting]) -> int:
+    return sum(len(text) for waiting in held for text in waiting.entry.texts.values())
+
+
+def _refuse(waiting: _Waiting, refused: JournalRefused) -> None:
+    if not waiting.done.done():
+        waiting.done.set_exception(refused)
+
+
+def _fault(error: Exception) -> JournalRefused:
+    return JournalRefused("io", f"The journal could not be written: {error!r}.")
 
 
 def _seen(done: asyncio.Future[list[Event]]) -> None:

@@ -1,6 +1,6 @@
 """The journal in one SQLite file: write-ahead log, and what was paid for on disk before it counts.
 
-One connection writes, one reads. Errors become `JournalRefused`.
+One connection writes, one reads, one keeps the log small. Errors become `JournalRefused`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from loop_ls.engine.journal.boot import boot_mark
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import prepare
 from loop_ls.engine.journal.storage import Entry, Row, RunRow
+from loop_ls.engine.journal.wal import WriteAheadLog, closed
 
 FACTS = "select position, run.id, seq, kind, at, body from fact join run on run.number = fact.run"
 ANSWER = (
@@ -25,13 +26,12 @@ ANSWER = (
 
 
 #: Small pages: a commit touches some ten of them, and what the disk has to write decides its time.
-#: The log is emptied after a durable commit, which waits for the disk anyway, and never in between.
 PRAGMAS = (
-    *("page_size = 1024", "journal_mode = wal", "synchronous = full", "wal_autocheckpoint = 0"),
-    *("journal_size_limit = 1048576", "temp_store = memory"),
+    *("page_size = 1024", "journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 0"),
+    *("journal_size_limit = 3000000", "temp_store = memory"),
 )
-#: Transactions after which the write-ahead log is emptied (about 1 MB).
-TIDY = 128
+#: Texts of a run of which is known that they are stored: an answer and the facts that repeat it.
+TEXTS = 64
 
 
 class SqliteStorage:
@@ -41,8 +41,8 @@ class SqliteStorage:
         self.path = path
         self._reading = threading.Lock()
         self._known: dict[str, list[int]] = {}
+        self._stored: dict[tuple[int, str], None] = {}
         self._closed = False
-        self._durably, self._written = True, 0
         with _refusing():
             path.touch(0o600, exist_ok=True)
             self._writer = _open(path)
@@ -50,6 +50,7 @@ class SqliteStorage:
             self._reader = _open(path)
             self._reader.execute("pragma query_only = on")
             self.rebooted = self._boot()
+            self._log = WriteAheadLog(path, self._writer, _open(path))
 
     def _boot(self) -> bool:
         known = self._writer.execute("select value from meta where name = 'boot'").fetchone()
@@ -59,32 +60,33 @@ class SqliteStorage:
 
     # -- writing ---------------------------------------------------------------------------------
 
+    @property
+    def prompt(self) -> bool:
+        return self._log.there and not self._log.tidying
+
     def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
-        durable = any(entry.durable for entry in batch)
-        with _refusing():
-            if durable != self._durably:
-                self._writer.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
-                self._durably = durable
+        with self._log.writing, _refusing():
+            if self._closed:
+                raise closed()
             self._writer.execute("begin immediate")
             try:
                 added = [self._add(entry) for entry in batch]
                 self._writer.execute("commit")
             except BaseException:
                 self._known.clear()
+                self._stored.clear()
                 if self._writer.in_transaction:
                     self._writer.execute("rollback")
                 raise
-        self._written += 1
-        if durable and self._written >= TIDY:
-            self._tidy()
+            self._log.committed()
         return added
 
-    def _tidy(self) -> None:
-        """Empty the write-ahead log. Here nobody else writes, so it gets empty and starts anew; beside
-        running transactions it would only ever grow."""
-        self._written = 0
-        with suppress(sqlite3.Error):  # tried again next time; a commit will say what is wrong
-            self._writer.execute("pragma wal_checkpoint(passive)").fetchall()
+    def sync(self) -> None:
+        with _refusing():
+            self._log.sync()
+
+    def tidy(self) -> None:
+        self._log.tidy()
 
     def _add(self, entry: Entry) -> list[Row]:
         known = self._known.get(entry.run) or self._learn(entry.run)
@@ -93,17 +95,30 @@ class SqliteStorage:
         if entry.key is not None and not self._mark(known[0], entry.key, entry.value):
             return []
         if entry.texts:
-            texts = [(bytes.fromhex(name), text) for name, text in entry.texts.items()]
-            self._writer.executemany("insert or ignore into text(hash, body) values(?, ?)", texts)
-            uses = [(name, known[0]) for name, _ in texts]
-            self._writer.executemany("insert or ignore into use(hash, run) values(?, ?)", uses)
+            self._keep(known[0], entry.texts)
         if entry.snapshot is not None:
             self._writer.execute("update run set snapshot = ? where number = ?", (entry.snapshot, known[0]))
             self._known.pop(entry.run, None)
         return [self._append(entry, known, kind, body) for kind, body in entry.facts]
 
+    def _keep(self, run: int, texts: dict[str, str]) -> None:
+        """Each text once, and which runs have it."""
+        new = [name for name in texts if (run, name) not in self._stored]
+        if not new:
+            return
+        self._writer.executemany(
+            "insert or ignore into text(hash, body) values(?, ?)", [(bytes.fromhex(name), texts[name]) for name in new]
+        )
+        self._writer.executemany(
+            "insert or ignore into use(hash, run) values(?, ?)", [(bytes.fromhex(name), run) for name in new]
+        )
+        if len(self._stored) > TEXTS:
+            self._stored.clear()
+        self._stored.update(((run, name), None) for name in new)
+
     def _forget(self, run: str, number: int) -> list[Row]:
         """Texts go with the last run that has them."""
+        self._stored.clear()
         for table, column in (("fact", "run"), ("entry", "run"), ("use", "run"), ("run", "number")):
             self._writer.execute(f"delete from {table} where {column} = ?", (number,))
         self._writer.execute("delete from text where not exists (select 1 from use where use.hash = text.hash)")
@@ -183,15 +198,16 @@ class SqliteStorage:
         return found[0][0] if found else None
 
     def close(self) -> None:
-        with self._reading:
+        with self._log.writing, self._reading:
             self._closed = True
+            self._log.close()
             self._reader.close()
             self._writer.close()
 
     def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._reading, _refusing():
             if self._closed:
-                raise JournalRefused("closed", "The journal is closed: the engine is leaving.")
+                raise closed()
             return self._reader.execute(query, values).fetchall()
 
 

@@ -62,8 +62,23 @@ class Storage(Protocol):
 
     rebooted: bool
 
+    @property
+    def prompt(self) -> bool:
+        """`write` returns within microseconds: it may be called on the loop. Otherwise it waits for a
+        disk or a network, and belongs into a thread."""
+        ...
+
+    def sync(self) -> None:
+        """Wait until all that was written survives a power failure. Beside `write`, from a thread."""
+        ...
+
+    def tidy(self) -> None:
+        """Time to clean up: nobody waits for an answer. From the thread that calls `sync`."""
+        ...
+
     def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
-        """Store all entries as one transaction: the facts that each one added. Calls never overlap."""
+        """Store all entries as one transaction: the facts that each one added. It survives the end of
+        this process, and with the next `sync` a power failure. Calls never overlap."""
         ...
 
     def facts(self, run: str, after: int, limit: int) -> list[Row]:

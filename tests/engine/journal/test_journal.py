@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
     await opened.close()
 
 
-async def test_listeners_hear_of_facts_in_order_after_they_are_on_disk(journal: Journal) -> None:
+async def test_listeners_hear_of_facts_in_order_after_they_are_stored(journal: Journal) -> None:
     heard: list[Event] = []
     journal.listeners.append(lambda events: heard.extend(events))
     waiting = [journal.append(f"r{n % 3}", f"k{n}", [("x", {"n": n})], n) for n in range(100)]
@@ -100,3 +101,43 @@ async def test_a_page_ends_before_it_fills_the_memory(journal: Journal, monkeypa
     assert ([event.seq for event in first.events], first.more) == ([1, 2, 3], True)
     rest = await journal.since(first.events[-1].position)
     assert ([event.seq for event in rest.events], rest.more) == ([4, 5], False)
+
+
+async def test_a_prompt_storage_has_an_entry_before_append_returns(journal: Journal) -> None:
+    heard: list[Event] = []
+    journal.listeners.append(heard.extend)
+    done = journal.append("r", "k", [("x", {})], 1)
+    assert journal.recall("r", "k") == 1
+    assert [event.seq for event in heard] == [1]
+    assert not done.done()  # the disk is waited for elsewhere
+    assert await done == heard
+
+
+async def test_the_disk_is_waited_for_before_an_entry_counts_as_safe(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free, sync = threading.Event(), journal.storage.sync
+    monkeypatch.setattr(journal.storage, "sync", lambda: (free.wait(10), sync()))
+    slow = journal.append("r", "k", [("x", {})], 1)
+    prompt = journal.append("r", "k2", [("x", {})], when="now")
+    assert len(await prompt) == 1
+    assert not slow.done()
+    free.set()
+    assert len(await asyncio.wait_for(slow, 10)) == 1
+
+
+async def test_a_disk_that_fails_is_told_to_whoever_waits_for_it(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal.storage, "sync", lambda: 1 / 0)
+    with pytest.raises(JournalRefused):
+        await journal.append("r", "k", answer=1)
+    assert await journal.append("r", "k2", [("x", {})], when="now")
+
+
+async def test_very_long_texts_are_written_by_the_thread(journal: Journal) -> None:
+    done = journal.append("r", "k", [("iteration", {"output": "x" * 1_000_000})], 1)
+    later = journal.append("r", "k2", [("x", {})], when="now")
+    assert journal.recall("r", "k") is None
+    assert [event.seq for event in await later] == [2]
+    assert [event.seq for event in await done] == [1]

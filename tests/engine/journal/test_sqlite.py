@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from loop_ls.engine.journal import Entry, JournalRefused, SqliteStorage
 from loop_ls.engine.journal.schema import APPLICATION, FORMAT, prepare
+from loop_ls.engine.journal.wal import SIZE
 
 
 @pytest.fixture
@@ -154,7 +157,8 @@ def test_the_write_ahead_log_does_not_grow_without_end(path: Path) -> None:
     log = path.with_name("journal.db-wal")
     largest = 0
     for n in range(3000):
-        storage.write([Entry("a", f"k{n}", '"x"', facts("x"), durable=n % 2 == 0)])
+        storage.write([Entry("a", f"k{n}", '"x"', facts("x"))])
+        storage.tidy()
         largest = max(largest, log.stat().st_size if n % 50 == 0 else 0)
     assert largest < 4_000_000
 
@@ -171,3 +175,33 @@ def test_texts_go_with_the_last_run_that_has_them(path: Path) -> None:
     storage.write([Entry("b", forget=True)])
     assert storage.text(shared) == ""
     assert storage.runs(None, 10) == []
+
+
+def test_a_commit_is_on_the_disk_after_the_next_sync(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forced: list[str] = []
+    monkeypatch.setattr("os.fdatasync", lambda handle: forced.append(os.readlink(f"/proc/self/fd/{handle}")))
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "1", "1", facts("x"))])
+    assert forced == []
+    storage.sync()
+    assert forced == [str(path) + "-wal"]
+
+
+def test_a_disk_that_cannot_be_forced_is_a_refusal(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = SqliteStorage(path)
+
+    def broken(handle: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("os.fdatasync", broken)
+    with pytest.raises(JournalRefused) as refused:
+        storage.sync()
+    assert refused.value.code == "io"
+
+
+def test_the_log_has_its_size_from_the_start_and_the_database_nothing_of_it(path: Path) -> None:
+    storage = SqliteStorage(path)
+    assert path.with_name("journal.db-wal").stat().st_size >= SIZE
+    storage.close()
+    assert path.stat().st_size < 100_000
+    assert SqliteStorage(path).position() == 0
