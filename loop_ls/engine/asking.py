@@ -94,7 +94,8 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
         return _reply(await models.ask(request, on_text, on_wait))
     except ModelFailure as failure:
         error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        return {"error": error, "provider": request.provider, "model": request.model}
+        lost = {"spent": failure.details["spent"]} if "spent" in failure.details else {}
+        return {"error": error, "provider": request.provider, "model": request.model, **lost}
     finally:
         await asyncio.gather(*notes)
 
@@ -116,7 +117,7 @@ def _facts(answer: Json, question: Question) -> Iterable[Fact]:
     place = question.place
     call = {"provider": answer["provider"], "model": answer["model"], "purpose": question.purpose}
     if "error" in answer:
-        yield Call(**call, error=Error(**answer["error"])).fact(place)
+        yield Call(**call, **answer.get("spent", {}), error=Error(**answer["error"])).fact(place)
         return
     yield Call(
         **call,

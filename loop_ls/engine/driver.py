@@ -10,9 +10,17 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from loop_ls.engine.deadline import OVER_TIME, within
-from loop_ls.engine.events.kinds import Error, Iteration, IterationFailed, IterationStarted, Retrying
+from loop_ls.engine.events.kinds import (
+    Error,
+    Iteration,
+    IterationFailed,
+    IterationStarted,
+    Retrying,
+    UnchangedOutputWarning,
+)
 from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure, ModelFailure, Recorder
+from loop_ls.engine.ports import Fact, Failure, ModelFailure, Recorder
+from loop_ls.engine.sameness import Sameness, worth_saying
 
 OnFailure = Literal["halt", "continue", "retry"]
 
@@ -65,7 +73,8 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Durations in seconds. `max_retries` counts further tries of the same iteration."""
+    """Durations in seconds. `max_retries` counts further tries of the same iteration. So many outputs in
+    a row as `unchanged` says, all the same, end the loop."""
 
     max_iterations: int | None = None
     on_failure: OnFailure = "halt"
@@ -73,6 +82,7 @@ class Limits:
     retry_delay: float = 0.0
     per_iteration: float | None = None
     total: float | None = None
+    unchanged: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +99,14 @@ class LoopParts:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a loop or a whole run ended. `output` is the final one; `failure` is set where it failed."""
+    """How a loop or a whole run ended. `output` is the final one; `failure` is set where it failed. `last`
+    is what came out last, where that is not what counts as final."""
 
     reason: str
     output: str = ""
     iterations: int = 0
     failure: Failure | None = None
+    last: str | None = None
 
 
 async def drive(loop: LoopParts, recorder: Recorder) -> Outcome:
@@ -121,6 +133,7 @@ class _Driver:
     def __init__(self, loop: LoopParts, recorder: Recorder) -> None:
         self.loop, self.limits, self.recorder = loop, loop.limits, recorder
         self.number, self.output = 0, ""
+        self.sameness = Sameness()
 
     async def rounds(self) -> Outcome:
         most = self.limits.max_iterations
@@ -135,6 +148,8 @@ class _Driver:
             verdict = await self.judged(found)
             if verdict is not None and verdict.exit is not None:
                 return Outcome(verdict.exit, self.output, self.number)
+            if self.limits.unchanged is not None and self.sameness.in_a_row >= self.limits.unchanged:
+                return Outcome("unchanged", self.output, self.number)
         return Outcome("max_iterations", self.output, self.number)
 
     async def iteration(self) -> Turn | Failure:
@@ -159,7 +174,10 @@ class _Driver:
             )
             await self.recorder.record(place.part("started"), [started.fact(place)])
             known = await self.result(turn)
-            await self.recorder.record(key, [self.fact_of(turn, known).fact(place)], answer=known)
+            facts = [self.fact_of(turn, known).fact(place), *self.in_circles(turn, known)]
+            await self.recorder.record(key, facts, answer=known)
+        elif "output" in known:
+            self.sameness.hear(known["output"])
         if "output" not in known:
             return Failure(**known["failure"])
         self.output = known["output"]
@@ -189,6 +207,16 @@ class _Driver:
             return Iteration(iteration=turn.number, max_iterations=most, output=result["output"])
         failure = Failure(**result["failure"])
         return IterationFailed(iteration=turn.number, attempt=turn.attempt, error=error_of(failure))
+
+    def in_circles(self, turn: Turn, result: dict[str, Any]) -> list[Fact]:
+        """The warning that this output brings nothing new."""
+        repeated = self.sameness.hear(result["output"]) if "output" in result else 0
+        if not worth_saying(repeated):
+            return []
+        warning = UnchangedOutputWarning(
+            iteration=turn.number, repeated=repeated, empty=not result["output"].strip() or None
+        )
+        return [warning.fact(turn.place)]
 
     async def wait_for_next_try(self, turn: Turn, failure: Failure) -> None:
         delay, place = self.limits.retry_delay, turn.place

@@ -36,6 +36,7 @@ class Plan:
     mock: bool = False
 
 
+    limits: Mapping[str, Any] = field(default_factory=dict)
 class Program(Protocol):
     """One format. `run` returns how it ended, or raises `Stopped`; the engine journals the end."""
 
@@ -71,3 +72,4 @@ def read_plan(run_id: str, started: Mapping[str, Any], text_of: Callable[[str], 
         settings=started.get("settings") or {},
         mock=bool(started.get("mock")),
     )
+        limits=started.get("limits") or {},

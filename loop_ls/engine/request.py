@@ -9,9 +9,13 @@ from typing import Any, Literal
 
 from loop_ls.engine.journal.border import plain_text
 from loop_ls.engine.refusal import Refused
+from loop_ls.formats.duration import parse_duration
 from loop_ls.index.uris import path_of, uri_of
 
 TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
+
+#: What the `limits` of a start may name.
+LIMITS = ("budgetUsd", "maxTokens", "wallClock", "unchanged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class StartRequest:
     project_slug: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     max_iterations: int | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
     mock: bool = False
     consent: str | None = None
     origin: str = "cli"
@@ -63,6 +68,7 @@ def read_request(argument: Any, home: Path | None = None) -> StartRequest:
         project_slug=_text(argument, "project_slug"),
         parameters=_parameters(argument, kind),
         max_iterations=_count(_either(argument, "maxIterations", "max_iterations")),
+        limits=_limits(argument.get("limits")),
         mock=argument.get("mock") is True,
         consent=_text(argument, "consent"),
         origin=_text(argument, "origin") or "cli",
@@ -177,6 +183,24 @@ def _written(value: Any) -> str:
             return ""
         case _:
             return str(value)
+
+
+def _limits(given: Any) -> dict[str, Any]:
+    """Caps of this run alone: `{budgetUsd?, maxTokens?, wallClock?, unchanged?}`."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise Refused("bad_argument", "`limits` is an object.")
+    for name, value in given.items():
+        if name not in LIMITS:
+            listed = ", ".join(f"`{each}`" for each in LIMITS)
+            raise Refused("bad_argument", f"`limits.{name}` is no limit of a run; there are {listed}.")
+        seconds = parse_duration(value) if name == "wallClock" and isinstance(value, str) else value
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
+            raise Refused("bad_argument", f"`limits.{name}` is a number above 0.")
+        if name in ("maxTokens", "unchanged") and not isinstance(value, int):
+            raise Refused("bad_argument", f"`limits.{name}` is a whole number.")
+    return dict(given)
 
 
 def _count(given: Any) -> int | None:

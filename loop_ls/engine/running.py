@@ -19,6 +19,9 @@ from loop_ls.engine.events.outcomes import CAUSES, Cause
 from loop_ls.engine.feed import Feed
 from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.live import LiveRun
+from loop_ls.engine.money.caps import CapReached, Caps, in_time
+from loop_ls.engine.money.gate import GatedModels
+from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.plan import Door, Plan, Program, read_plan
 from loop_ls.engine.ports import Failure, ModelFailure, Stopped
 from loop_ls.engine.recorder import JournalRecorder
@@ -31,9 +34,11 @@ WRITE_AGAIN = 5.0
 async def bring_to_end(
     run: LiveRun, journal: Journal, feed: Feed, programs: Mapping[str, Program], models: Callable[[Plan], Door]
 ) -> None:
-    recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show)
+    state = run.state
+    ledger = Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens))
+    recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger)
     try:
-        end = await _end_of(run, journal, recorder, programs, models)
+        end = await _end_of(run, journal, recorder, programs, models, ledger)
         await recorder.end([end.fact()])
     except JournalRefused as refused:
         await _lost(run, journal, feed, refused)
@@ -45,11 +50,17 @@ async def _end_of(
     recorder: JournalRecorder,
     programs: Mapping[str, Program],
     models: Callable[[Plan], Door],
+    ledger: Ledger,
 ) -> End:
     try:
         started = (await journal.facts(run.run_id, 0, 1)).events
         plan = await journal.read(read_plan, run.run_id, started[0].body, journal.storage.text)
-        outcome = await programs[plan.format].run(plan, recorder, models(plan))
+        providers = plan.settings.get("providers") or {}
+        ledger.limit(Caps.of(run.state.caps, plan.settings.get("limits")))
+        gated = GatedModels(models(plan), ledger, providers, plan.mock)
+        outcome = await in_time(recorder, ledger.caps.seconds, programs[plan.format].run(plan, recorder, gated))
+    except CapReached as reached:
+        return _at_its_cap(run, reached)
     except Stopped:
         return _cancelled(run)
     except asyncio.CancelledError:
@@ -73,13 +84,25 @@ def _ended(run: LiveRun, outcome: Outcome) -> End:
                 reason=outcome.reason,
                 total_iterations=outcome.iterations,
                 final_output=outcome.output,
-                last_output=outcome.output,
+                last_output=outcome.output if outcome.last is None else outcome.last,
             )
         case "cancelled":
             return _cancelled(run)
         case _:
             failure = outcome.failure or Failure(outcome.reason, f"The run ended with `{outcome.reason}`.")
             return _failed(run, failure, outcome.reason, outcome.iterations)
+
+
+def _at_its_cap(run: LiveRun, reached: CapReached) -> Completed:
+    """A limit is no failure: the run keeps what it has."""
+    output = run.state.last_output or ""
+    return Completed(
+        reason=reached.reason,
+        because=reached.told,
+        total_iterations=run.state.iteration,
+        final_output=output,
+        last_output=output,
+    )
 
 
 def _cancelled(run: LiveRun) -> Cancelled:

@@ -23,7 +23,7 @@ class Context:
     `environment` answers the variables of the process environment; `root` is the folder that files in
     texts may be read from. `max_iterations`, when set,
     replaces the limit of the loops of the started workflow; no loop of the run passes `ceiling`, the
-    project's own bound. `run` runs one workflow: the parts that
+    project's own bound, and `unchanged` equal outputs in a row end one. `run` runs one workflow: the parts that
     call others get it from here.
     """
 
@@ -37,6 +37,8 @@ class Context:
     max_iterations: int | None = None
     ceiling: int | None = None
 
+    sessions: Sessions | None = None
+    unchanged: int | None = None
 
 @dataclass(frozen=True, slots=True)
 class Frame:

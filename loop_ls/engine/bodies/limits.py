@@ -19,6 +19,7 @@ def limits_of(frame: Frame, loop: Loop) -> Limits:
         retry_delay=loop.retry_delay or 0.0,
         per_iteration=loop.timeout_per_item,
         total=loop.total_timeout,
+        unchanged=frame.context.unchanged,
     )
 
 

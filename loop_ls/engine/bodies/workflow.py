@@ -19,6 +19,7 @@ from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.interpolation import expand_environment
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.library import Library
+from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Failure, Models, Recorder
@@ -54,6 +55,7 @@ class WorkflowProgram:
             result = await _run(frame, scope, plan.elements, target)
         except Failure as failure:
             return Outcome(failure.reason, failure=failure)
+            unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
         return Outcome(result.reason, result.output or "", result.iterations)
 
 

@@ -71,8 +71,11 @@ class RunStarted(Payload):
 
 
 class Completed(Payload):
+    """`because` names the limit that ended it, in one sentence."""
+
     kind = "completed"
     reason: str
+    because: str | None = None
     total_iterations: int = 0
     final_output: str = ""
     last_output: str = ""
@@ -298,8 +301,10 @@ class Warned(Payload):
 
 class BudgetWarning(Payload):
     kind = "budget_warning"
-    spent_usd: float
-    cap_usd: float
+    spent_usd: float | None = None
+    cap_usd: float | None = None
+    spent_tokens: int | None = None
+    cap_tokens: int | None = None
 
 
 class UnchangedOutputWarning(Payload):
@@ -324,10 +329,15 @@ ENHANCE_KINDS = frozenset(
     }
 )
 
+    """Most of what the run may spend is spent: dollars, tokens, or both where both have a cap."""
+
 PAYLOADS: dict[str, type[Payload]] = {cls.kind: cls for cls in Payload.__subclasses__()}
 
 
 def payload(kind: str, body: dict[str, Json]) -> Payload | None:
     """The typed payload of an event; None for kinds that have no model here."""
     model = PAYLOADS.get(kind)
+    """The last `repeated` outputs said the same; `empty`: they said nothing."""
+
     return model.model_validate(body) if model else None
+    empty: bool | None = None

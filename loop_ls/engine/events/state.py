@@ -16,6 +16,10 @@ from loop_ls.engine.events.outcomes import ENDED, Status, exit_code, status_of
 WORKING: frozenset[str] = frozenset({"running", "stopping"})
 
 
+#: Limits of a run that are about what it spends.
+CAPS = ("budgetUsd", "maxTokens", "wallClock")
+
+
 class RunState(NamedTuple):
     """The state of protocol 4. `loop` is the one it follows: the shallowest that runs. A tuple, because
     it is made anew for every fact."""
@@ -51,6 +55,8 @@ class RunState(NamedTuple):
     verdict: dict[str, Any] | None = None
     progress_log: tuple[str, ...] = ()
     asked: tuple[dict[str, Any], ...] = ()  # what people are asked and have not answered, in order
+    caps: dict[str, Any] | None = None  # what the run may spend, as its first fact says
+    because: str | None = None
     last_output: str | None = None
     error: dict[str, Any] | None = None
     recovered: int = 0
@@ -103,6 +109,9 @@ class RunState(NamedTuple):
             "endedAt": _moment(self.ended_at),
             "elapsedMs": round((self.active + since) * 1000),
             "costUsd": self.cost_usd,
+            "unpriced": self.unpriced or None,
+            "caps": self.caps or None,
+            "because": self.because,
             "tokens": {"input": self.input_tokens, "output": self.output_tokens},
             "calls": self.calls,
             "criterion": self.criterion,
@@ -178,6 +187,7 @@ def _started(body: dict[str, Any], at: float) -> dict[str, Any]:
         "user": body.get("user"),
         "max_iterations": limits.get("maxIterations"),
         "criterion": limits.get("criterion"),
+        "caps": {name: limits[name] for name in CAPS if limits.get(name) is not None},
     }
 
 
@@ -197,7 +207,8 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
             return {"status": "interrupted", "reason": "engine_restart"}
         case "completed":
             reason = str(body.get("reason", "completed"))
-            return {**_ended(status_of(reason), reason, at), "last_output": body.get("lastOutput", state.last_output)}
+            kept = {"last_output": body.get("lastOutput", state.last_output), "because": body.get("because")}
+            return {**_ended(status_of(reason), reason, at), **kept}
         case "failed":
             reason = str(body.get("reason", "error"))
             ended = "blocked" if status_of(reason) == "blocked" else "failed"
@@ -256,11 +267,13 @@ def _iteration_begins(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _paid(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+    if body.get("copied"):  # another run has paid for it
+        return {}
     usd, tokens = body.get("usd"), body.get("tokens") or {}
     return {
         "calls": state.calls + 1,
         "cost_usd": state.cost_usd if usd is None else (state.cost_usd or 0.0) + float(usd),
-        "unpriced": state.unpriced or usd is None,
+        "unpriced": state.unpriced or (usd is None and "error" not in body),
         "input_tokens": state.input_tokens + int(tokens.get("input", 0)),
         "output_tokens": state.output_tokens + int(tokens.get("output", 0)),
     }

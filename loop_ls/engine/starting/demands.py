@@ -10,6 +10,7 @@ from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.library import Library
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.preflight import chosen
+from loop_ls.engine.prices import Price
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.targets import execution_targets, step_targets
 from loop_ls.formats.workflow import Consensus, Embeddings, Loop, Step, Target, Workflow
@@ -39,17 +40,19 @@ def require_inputs(missing: list[str]) -> None:
         raise Refused("input_required", f"The run needs {listed}.", "Give a text for each.", {"names": missing})
 
 
-#: Limits that settings may name and that nothing holds yet.
-_NOT_IN_FORCE = ("budgetUsd", "wallClock")
-
-
-def require_limits_in_force(settings: Mapping[str, Any]) -> None:
-    """Raises `Refused`: a limit that somebody relies on and that nothing holds costs real money."""
-    limits = settings.get("limits") or {}
-    for name in _NOT_IN_FORCE:
-        if limits.get(name) is not None:
-            told = f"`limits.{name}` of this project is not in force yet, and the run would go on beyond it."
-            raise Refused("bad_argument", told, "Take it out of the settings to run without this limit.")
+def require_prices(asked: Iterable[tuple[str, tuple[Target, ...]]], price: Callable[[Target], Price | None]) -> None:
+    """Raises `Refused`: under a cap on dollars every call needs a price, else the cap would not hold."""
+    for who, targets in asked:
+        for target in targets:
+            if price(target) is None:
+                told = f"{who} asks `{target.model}` of `{target.provider}`, and nobody knows its price"
+                raise Refused(
+                    "bad_argument",
+                    f"{told}, so `limits.budgetUsd` could not hold.",
+                    f"Give `providers.{target.provider}.price`, such as {{input: 3, output: 15}}, or cap"
+                    " `limits.maxTokens` instead.",
+                    {"provider": target.provider, "model": target.model},
+                )
 
 
 def chains(

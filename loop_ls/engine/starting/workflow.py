@@ -17,29 +17,30 @@ from typing import Any, cast, get_args
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.border import hash_of
 from loop_ls.engine.library import Library
+from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.plan import Door, Plan, read_plan
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.preflight import needed_elements, reachable, refusal
 from loop_ls.engine.refusal import Code, Refused
 from loop_ls.engine.request import StartRequest
-from loop_ls.engine.starting.consent import Consents, endpoints, without_password
+from loop_ls.engine.starting.consent import Consents, endpoints
 from loop_ls.engine.starting.demands import (
     chains,
     environment_names,
     missing_inputs,
     require_inputs,
-    require_limits_in_force,
     require_models,
+    require_prices,
 )
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
-from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
+from loop_ls.engine.starting.prepare import Prepared, Validate
+from loop_ls.engine.starting.recorded import has_errors, recorded
 from loop_ls.formats.workflow import Loop, Workflow
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
 #: file as values refuses all others.
 REPEATED = "WF005"
-#: Sections of the settings that a run depends on.
-SECTIONS = ("judge", "assist", "limits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,6 @@ class WorkflowPreparer:
     def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
         folder = self._folders.setdefault(request.root, Folder(request.root))
         snapshot = folder.snapshot(request.texts, request.settings)
-        require_limits_in_force(snapshot.settings.raw)
         chosen = self._chosen(snapshot, request)
         self._inputs(snapshot, chosen, request)
         prepared = _prepared(snapshot, chosen, request)
@@ -103,7 +103,7 @@ class WorkflowPreparer:
         for path, problems in zip(found, told, strict=True):
             counting = [problem for problem in problems if problem.code != REPEATED]
             if counting:
-                raise _has_errors(path, counting)
+                raise has_errors(path, counting)
 
     def _inputs(self, snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> None:
         document = snapshot.document(request.path)
@@ -124,9 +124,11 @@ class WorkflowPreparer:
         asked = list(chains(chosen.library, chosen.reached, chosen.elements, settings))
         plan = read_plan("", {**prepared.started.fact()[1]}, lambda name: prepared.texts.get(name, ""))
         require_models(asked, models(plan).problem)
+        providers = settings.get("providers") or {}
+        if Caps.of(settings.get("limits"), request.limits).usd is not None:
+            require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
         names = (target.provider for _, targets in asked for target in targets)
         variables = environment_names(chosen.library, chosen.reached)
-        providers = settings.get("providers") or {}
         self._consents.settle(endpoints(names, providers, self._environ, variables), request.consent)
 
 
@@ -165,8 +167,8 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> Prep
         root=snapshot.root,
         uri=request.uri,
         path=request.path,
-        limits=_limits(chosen, request, (snapshot.settings.raw.get("limits") or {}).get("maxIterations")),
-        settings=_recorded(snapshot.settings.raw),
+        limits=_limits(chosen, request, snapshot.settings.raw.get("limits") or {}),
+        settings=recorded(snapshot.settings.raw),
         files=files,
         input=request.input,
         parameters=dict(request.parameters),
@@ -185,8 +187,14 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> Prep
     return Prepared(started, {files[path]: text for path, text in texts.items()})
 
 
-def _limits(chosen: Chosen, request: StartRequest, ceiling: int | None) -> dict[str, Any]:
-    """Those of the loop that was asked for; a whole workflow has none of its own."""
+def _limits(chosen: Chosen, request: StartRequest, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run may spend, and the limits of the loop that was asked for."""
+    caps = Caps.of(settings, request.limits).wire()
+    return {**_loop_limits(chosen, request, settings.get("maxIterations")), **caps}
+
+
+def _loop_limits(chosen: Chosen, request: StartRequest, ceiling: int | None) -> dict[str, Any]:
+    """A whole workflow has none of its own."""
     loop = next((each for each in chosen.workflow.loops if each.name == request.target_name), None)
     if loop is None:
         return {} if request.max_iterations is None else {"maxIterations": request.max_iterations}
@@ -195,27 +203,6 @@ def _limits(chosen: Chosen, request: StartRequest, ceiling: int | None) -> dict[
     if loop.until:
         found["criterion"] = {"type": "condition", "value": loop.until}
     return found
-
-
-def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that the run depends on. Keys of providers live in the environment, so there is
-    nothing secret in them; passwords inside addresses are left out."""
-    found = {name: settings[name] for name in SECTIONS if name in settings}
-    if providers := settings.get("providers"):
-        found["providers"] = {name: _without_password(each) for name, each in providers.items()}
-    return found
-
-
-def _without_password(provider: Mapping[str, Any]) -> dict[str, Any]:
-    address = provider.get("baseUrl")
-    return {**provider, "baseUrl": without_password(address)} if isinstance(address, str) else dict(provider)
-
-
-def _has_errors(path: str, problems: Sequence[Problem]) -> Refused:
-    first, count = problems[0], len(problems)
-    told = f"{path} has {count} error{'s' if count > 1 else ''}: line {first.line}, {first.code}: {first.message}"
-    findings = [{"code": each.code, "message": each.message, "line": each.line} for each in problems]
-    return Refused("file_has_errors", told, "Mend the file, then run it again.", {"path": path, "findings": findings})
 
 
 def _refused(failure: Failure) -> Refused:

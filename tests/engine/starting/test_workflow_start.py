@@ -302,11 +302,28 @@ async def test_settings_of_the_project_are_recorded_without_anything_secret(desk
     assert "secret" not in str(prepared)
 
 
-@pytest.mark.parametrize("limit", ["budgetUsd: 5", "wallClock: 10m"])
-async def test_a_limit_that_nothing_holds_is_no_limit_to_rely_on(desk: Desk, limit: str) -> None:
-    desk.settings(f"limits: {{{limit}}}")
+async def test_the_narrower_of_two_caps_holds_and_stands_in_the_first_fact(desk: Desk) -> None:
+    desk.settings("limits: {budgetUsd: 5, wallClock: 10m, maxTokens: 900}")
+    prepared = await desk.start(limits={"budgetUsd": 0.5, "wallClock": "1h"})
+    assert prepared.started.limits == {"budgetUsd": 0.5, "wallClock": 600, "maxTokens": 900}
+
+
+async def test_a_cap_on_dollars_needs_the_price_of_every_model(desk: Desk) -> None:
+    desk.settings("""
+        limits: {budgetUsd: 5}
+        judge: {provider: deepseek, model: nobody-knows}
+    """)
+    desk.environ["DEEPSEEK_API_KEY"] = "sk-0123456789abcdef"
     refused = await desk.refused()
-    assert refused.code == "bad_argument" and limit.partition(":")[0] in refused.message
+    assert refused.code == "bad_argument"
+    assert "nobody-knows" in refused.message and "providers.deepseek.price" in refused.hint
+
+
+@pytest.mark.parametrize(
+    "limits", [3, {"budgetUSD": 1}, {"budgetUsd": 0}, {"budgetUsd": True}, {"maxTokens": 1.5}, {"wallClock": "soon"}]
+)
+async def test_UP_44_a_cap_that_is_misspelt_refuses_the_start(desk: Desk, limits: Any) -> None:
+    assert (await desk.refused(limits=limits)).code == "bad_argument"
 
 
 async def test_the_projects_ceiling_bounds_what_a_start_may_ask(desk: Desk) -> None:
@@ -321,7 +338,11 @@ def test_requests_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         *([], {}, {"path": 3}, {**good, "root": "/nowhere"}, {**good, "path": "/etc/passwd"}),
         *({**good, "path": f"{tmp_path}/../x.yaml"}, {**good, "target": {"kind": "loop"}}, {**good, "target": 1}),
         *({**good, "target": {"kind": "galaxy", "name": "x"}}, {**good, "maxIterations": 0}, {**good, "input": 1}),
-        *({**good, "maxIterations": True}, {**good, "parameters": []}, {**good, "target": {"kind": "assistant", "name": 3}}),
+        *(
+            {**good, "maxIterations": True},
+            {**good, "parameters": []},
+            {**good, "target": {"kind": "assistant", "name": 3}},
+        ),
     ):
         with pytest.raises(Refused) as refused:
             read_request(wrong)

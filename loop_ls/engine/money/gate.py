@@ -1,0 +1,115 @@
+"""The one door to paid models: nobody is asked before what the answer may cost is set aside.
+
+Knows prices and the account of the run, no provider. A run without caps passes at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from loop_ls.engine.money.ledger import Cost, Hold, Ledger
+from loop_ls.engine.money.pricing import offers, price_of, tokens_at_most
+from loop_ls.engine.plan import Door
+from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.prices import Price
+
+#: Failures after which nobody knows what the provider will charge: what was heard is counted.
+PAID_IN_VAIN = frozenset({"truncated", "timeout", "empty", "bad_answer"})
+
+
+class GatedModels:
+    """`plan.Door` under the caps of a run. `providers` is that section of its settings."""
+
+    def __init__(
+        self,
+        door: Door,
+        ledger: Ledger,
+        providers: Mapping[str, Any],
+        mock: bool = False,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._door, self._ledger, self._providers, self._mock = door, ledger, providers, mock
+        self._environ = os.environ if environ is None else environ
+
+    def problem(self, name: str) -> ModelFailure | None:
+        return self._door.problem(name)
+
+    async def ask(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None = None,
+        on_wait: Callable[[Waiting], None] | None = None,
+    ) -> ModelReply:
+        """Raises `CapReached` where no answer fits into what is left."""
+        caps = self._ledger.caps
+        if caps.usd is None and caps.tokens is None:
+            return await self._door.ask(request, on_text, on_wait)
+        price = await self._price(request)
+        choice = offers(request, price)
+        number, hold = await self._ledger.hold([cost for _, cost in choice])
+        limit = choice[number][0]
+        asked = request if limit is None else replace(request, max_tokens=limit)
+        return await self._held(asked, price, hold, on_text, on_wait)
+
+    async def _held(
+        self,
+        request: ModelRequest,
+        price: Price,
+        hold: Hold,
+        on_text: Callable[[str], None] | None,
+        on_wait: Callable[[Waiting], None] | None,
+    ) -> ModelReply:
+        heard: list[str] = []
+
+        def hear(text: str) -> None:
+            heard.append(text)
+            if on_text is not None:
+                on_text(text)
+
+        paid: Cost | None = None
+        try:
+            reply = _counted(await self._door.ask(request, hear, on_wait), request, price)
+            paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
+            return reply
+        except ModelFailure as failure:
+            if failure.code in PAID_IN_VAIN:
+                paid = _told(failure, request, price, "".join(heard))
+            raise
+        finally:
+            self._ledger.settle(hold, paid)
+
+    async def _price(self, request: ModelRequest) -> Price:
+        args = (request.provider, request.model, self._providers, self._environ, self._mock)
+        price = await asyncio.to_thread(price_of, *args)
+        if price is not None:
+            return price
+        if self._ledger.caps.usd is None:
+            return Price(0.0, 0.0)  # tokens are counted whatever they cost
+        raise ModelFailure(
+            "unknown_price",
+            f"nobody knows what `{request.model}` of `{request.provider}` costs, so `budgetUsd` could not hold",
+            f"Give `providers.{request.provider}.price`, such as {{input: 3, output: 15}}.",
+            provider=request.provider,
+            model=request.model,
+        )
+
+
+def _counted(reply: ModelReply, request: ModelRequest, price: Price) -> ModelReply:
+    """A provider that does not count tokens is counted for: a cap must not hang on its kindness."""
+    if not reply.input_tokens and not reply.output_tokens:
+        sent, got = tokens_at_most(request.prompt) // 2, tokens_at_most(reply.text) // 2
+        reply = replace(reply, input_tokens=sent, output_tokens=got)
+    usd = price.usd(reply.input_tokens, reply.output_tokens)
+    return replace(reply, usd=usd) if reply.usd is None else reply
+
+
+def _told(failure: ModelFailure, request: ModelRequest, price: Price, heard: str) -> Cost:
+    """The call was lost and will be charged all the same: about what was sent and heard, in its record."""
+    sent, got = sum(map(tokens_at_most, request.texts)) // 2, tokens_at_most(heard) // 2 if heard else 0
+    usd = price.usd(sent, got)
+    failure.details["spent"] = {"tokens": {"input": sent, "output": got}, "usd": usd}
+    return Cost(usd, sent + got)

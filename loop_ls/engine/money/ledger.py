@@ -1,0 +1,152 @@
+"""The account of one run: what it has spent, what calls in flight may still cost, and what is left.
+
+A call is let through only when the most it may cost fits into what is left, so calls side by side cannot
+overshoot a cap together. What does not fit beside others waits for them; what does not fit alone ends the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.events.kinds import BudgetWarning
+from loop_ls.engine.money.caps import CapReached, Caps
+from loop_ls.engine.ports import Fact
+
+#: The part of a cap after which a run says so.
+WARN_AT = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    usd: float = 0.0
+    tokens: int = 0
+
+    def plus(self, other: Cost) -> Cost:
+        return Cost(self.usd + other.usd, self.tokens + other.tokens)
+
+
+@dataclass(eq=False, slots=True)
+class Hold:
+    """What a call in flight may cost at most."""
+
+    most: Cost
+
+
+class Ledger:
+    """`spent` is what the facts so far say. Never used from two threads."""
+
+    def __init__(self, caps: Caps = Caps(), spent: Cost = Cost()) -> None:  # noqa: B008 - neither changes
+        self.caps, self.spent = caps, spent
+        self._holds: set[Hold] = set()
+        self._paid: list[Cost] = []  # answered, and not a fact yet
+        self._settled = asyncio.Event()
+        self._warned = self._near()
+
+    def limit(self, caps: Caps) -> None:
+        self.caps, self._warned = caps, False
+        self._warned = self._near()
+
+    # -- before a call ---------------------------------------------------------------------------
+
+    async def hold(self, wanted: list[Cost]) -> tuple[int, Hold]:
+        """Let a call through for the first of these costs, dearest first, that fits. Waits for calls in
+        flight where it would not fit only because of them. Raises `CapReached`."""
+        while True:
+            taken = self.spent.plus(_sum(self._paid))
+            held = _sum(hold.most for hold in self._holds)
+            for number, cost in enumerate(wanted):
+                if self._fits(taken.plus(held).plus(cost)):
+                    hold = Hold(cost)
+                    self._holds.add(hold)
+                    return number, hold
+            if not self._holds:
+                raise self._reached(taken, wanted[-1])
+            self._settled.clear()
+            await self._settled.wait()
+
+    def settle(self, hold: Hold, paid: Cost | None) -> None:
+        """The call has ended; `paid` None: it cost nothing."""
+        self._holds.discard(hold)
+        if paid is not None:
+            self._paid.append(paid)
+        self._settled.set()
+
+    def check(self) -> None:
+        """For calls whose cost nobody can bound: something has to be left. Raises `CapReached`."""
+        taken = self.spent.plus(_sum(self._paid))
+        if not self._fits(taken) or (self.caps.usd is not None and taken.usd >= self.caps.usd):
+            raise self._reached(taken, Cost())
+
+    @property
+    def left_usd(self) -> float | None:
+        """Dollars that nobody has spent or promised; None where there is no cap."""
+        if self.caps.usd is None:
+            return None
+        held = _sum(hold.most for hold in self._holds)
+        return max(0.0, self.caps.usd - self.spent.usd - _sum(self._paid).usd - held.usd)
+
+    def left_tokens(self) -> int | None:
+        if self.caps.tokens is None:
+            return None
+        held = _sum(hold.most for hold in self._holds)
+        return max(0, self.caps.tokens - self.spent.tokens - _sum(self._paid).tokens - held.tokens)
+
+    def _fits(self, whole: Cost) -> bool:
+        caps = self.caps
+        # Sums of floats may differ in the last digit from the cap they were meant to reach.
+        return (caps.usd is None or whole.usd <= caps.usd + 1e-12) and (
+            caps.tokens is None or whole.tokens <= caps.tokens
+        )
+
+    def _reached(self, taken: Cost, least: Cost) -> CapReached:
+        caps = self.caps
+        if caps.usd is not None and taken.usd + least.usd > caps.usd - 1e-12:
+            told = f"the next call may cost ${least.usd:.4f}, and ${taken.usd:.4f} of ${caps.usd:g} are spent"
+            return CapReached("budget", f"The run reached its `budgetUsd`: {told}.")
+        told = f"the next call may take {least.tokens} tokens, and {taken.tokens} of {caps.tokens} are used"
+        return CapReached("budget", f"The run reached its `maxTokens`: {told}.")
+
+    # -- after a call ----------------------------------------------------------------------------
+
+    def count(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Take the calls among these facts into the account: the warning that follows from them, once."""
+        for kind, body in facts:
+            if kind == "call":
+                cost = cost_of(body)
+                self.spent = self.spent.plus(cost)
+                if cost in self._paid:
+                    self._paid.remove(cost)
+        if self._warned or not self._near():
+            return []
+        self._warned = True
+        caps, spent = self.caps, self.spent
+        warning = BudgetWarning(
+            spent_usd=None if caps.usd is None else spent.usd,
+            cap_usd=caps.usd,
+            spent_tokens=None if caps.tokens is None else spent.tokens,
+            cap_tokens=caps.tokens,
+        )
+        return [warning.fact()]
+
+    def _near(self) -> bool:
+        caps, spent = self.caps, self.spent
+        money = caps.usd is not None and spent.usd > 0 and spent.usd >= WARN_AT * caps.usd
+        return money or (caps.tokens is not None and spent.tokens > 0 and spent.tokens >= WARN_AT * caps.tokens)
+
+
+def cost_of(call: dict[str, Any]) -> Cost:
+    """What a `call` fact says was spent; copied calls were paid by another run."""
+    if call.get("copied"):
+        return Cost()
+    tokens = call.get("tokens") or {}
+    return Cost(float(call.get("usd") or 0.0), int(tokens.get("input", 0)) + int(tokens.get("output", 0)))
+
+
+def _sum(costs: Iterable[Cost]) -> Cost:
+    found = Cost()
+    for cost in costs:
+        found = found.plus(cost)
+    return found

@@ -1,0 +1,61 @@
+"""What a call may cost at most, before it is made: a price, and bounds for its prompt and its answer.
+
+Bounds are for tokens that nobody has counted yet: they err on the dear side, and the account is put right
+by what the provider says afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from loop_ls.engine.money.ledger import Cost
+from loop_ls.engine.ports import ModelFailure, ModelRequest
+from loop_ls.engine.prices import Price, known_price
+from loop_ls.engine.providers.config import configured
+
+FREE = Price(0.0, 0.0)
+#: Tokens that an answer is taken to have at most where `max_tokens` does not say.
+LONGEST, LONGEST_VERDICT = 16_384, 2_048
+#: Where that does not fit any more, an answer may still be asked for with this `max_tokens`, or as many
+#: as are left, down to the second number: most answers are shorter, and one that is cut says so.
+SHORT, SHORTEST = 4_096, 1_024
+SHORT_VERDICT, SHORTEST_VERDICT = 512, 64
+
+
+def price_of(
+    name: str, model: str, providers: Mapping[str, Any], environ: Mapping[str, str], mock: bool = False
+) -> Price | None:
+    """Dollars for a million tokens: of the settings, else of the table; what runs here is free. None:
+    nobody knows. The table takes a tenth of a second to load the first time."""
+    if mock:
+        return FREE
+    try:
+        provider = configured(name, providers, environ)
+    except ModelFailure:
+        return FREE  # it cannot be asked
+    if provider.price is not None:
+        return provider.price
+    if provider.on_this_machine or provider.kind in ("local", "scripted"):
+        return FREE
+    return known_price(provider.prices, model or provider.default_model) if provider.prices else None
+
+
+def tokens_at_most(text: str) -> int:
+    """A prompt's tokens: words and code have fewer, only noise has more."""
+    plain = len(text) if text.isascii() else sum(map(str.isascii, text))
+    return plain // 2 + 2 * (len(text) - plain) + 20
+
+
+def offers(request: ModelRequest, price: Price) -> list[tuple[int | None, Cost]]:
+    """With which `max_tokens` the call may be made (None: as it is), and what it may cost then."""
+    sent = sum(map(tokens_at_most, request.texts))
+    verdict = request.purpose == "judge"
+    bounds: list[tuple[int | None, int]]
+    if request.max_tokens is not None:
+        bounds = [(None, request.max_tokens)]
+    elif verdict:
+        bounds = [(None, LONGEST_VERDICT), (SHORT_VERDICT, SHORT_VERDICT), (SHORTEST_VERDICT, SHORTEST_VERDICT)]
+    else:
+        bounds = [(None, LONGEST), (SHORT, SHORT), (SHORTEST, SHORTEST)]
+    return [(limit, Cost(price.usd(sent, most), sent + most)) for limit, most in bounds]
