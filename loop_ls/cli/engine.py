@@ -10,6 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from loop_ls.cli import engine_token
 from loop_ls.cli.at_engine import Answer, add_place, data_dir_of, refuse, root_of, running_engine, settled
 
 HELP = "start, stop and question the engine"
@@ -28,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     stop = verbs.add_parser("stop", help="end the engine; unfinished runs go on when it is started again")
     status = verbs.add_parser("status", help="whether it runs, and what it does")
+    engine_token.configure(verbs.add_parser("token", help="who besides you may use it: make, list and revoke tokens"))
     for verb in (start, stop, status):
         add_place(verb)
     for verb in (stop, status):
@@ -40,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
             return _foreground(args)
         case "start":
             return settled(lambda: _start(args))
+        case "token":
+            return engine_token.run(args)
         case "stop":
             return settled(lambda: _stop(args), args.json)
         case _:
