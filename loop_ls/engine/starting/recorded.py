@@ -1,0 +1,37 @@
+"""What every preparer writes down or says in the same words: the settings of a run, the errors of a file.
+
+Keys of providers live in the environment, so there is nothing secret in settings; passwords inside addresses
+are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from loop_ls.engine.refusal import Refused
+from loop_ls.engine.starting.consent import without_password
+from loop_ls.engine.starting.prepare import Problem
+
+#: Sections of the settings that a run depends on.
+SECTIONS = ("judge", "assist", "limits", "assistants")
+
+
+def recorded(settings: Mapping[str, Any], sections: Iterable[str] = SECTIONS) -> dict[str, Any]:
+    found = {name: settings[name] for name in sections if name in settings}
+    if providers := settings.get("providers"):
+        found["providers"] = {name: _without_password(each) for name, each in providers.items()}
+    return found
+
+
+def _without_password(provider: Mapping[str, Any]) -> dict[str, Any]:
+    address = provider.get("baseUrl")
+    return {**provider, "baseUrl": without_password(address)} if isinstance(address, str) else dict(provider)
+
+
+def has_errors(path: str, problems: Sequence[Problem]) -> Refused:
+    """The first error is told, all are listed."""
+    first, count = problems[0], len(problems)
+    told = f"{path} has {count} error{'s' if count > 1 else ''}: line {first.line}, {first.code}: {first.message}"
+    findings = [{"code": each.code, "message": each.message, "line": each.line} for each in problems]
+    return Refused("file_has_errors", told, "Mend the file, then run it again.", {"path": path, "findings": findings})
