@@ -29,6 +29,7 @@ def set_scalar(tree: Tree, piece: Piece, scalar: Scalar, text: str, flow: bool =
     if style.block:
         layout = Layout(tree, piece)
         written = block_text(text, style, layout.margin(scalar), layout.header(scalar))
+        written = written and written.replace("\n", tree.text.eol)
     elif style.quoted:
         written = in_quotes(text, style)
     else:

@@ -223,3 +223,14 @@ def test_every_text_reads_back_in_a_flow_list(text: str) -> None:
     node = tree.pieces[0].node
     assert isinstance(node, Sequence)
     assert [item.text for item in node.items if isinstance(item, Scalar)] == [text, "z"]
+
+
+def test_a_block_text_keeps_the_line_ends_of_its_file() -> None:
+    tree = read(FILE.replace("\n", "\r\n"))
+    piece, node = step(tree, 1)
+    run = node.get("run")
+    assert run is not None
+    assert isinstance(run.value, Scalar)
+    text = done(tree, edits.set_scalar(tree, piece, run.value, "B\n\nb\n\nc\n"))
+    assert "      b\r\n\r\n      c\r\n" in text
+    assert "\n" not in text.replace("\r\n", "")

@@ -1,0 +1,162 @@
+"""What can go wrong in a round, as an enhance loop sorts it: kinds, what they weigh, who can mend them.
+
+One table decides convergence, planning and giving up (enhance spec 5 and 6). Nothing here reads facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Weight = Literal["hard", "soft", "transient", "permanent"]
+Mode = Literal["strict", "lenient"]
+Json = Any
+
+
+class Kind(NamedTuple):
+    """`dependent` kinds never stand alone: they follow from another failure."""
+
+    weight: Weight
+    fixable: bool
+    dependent: bool = False
+
+
+KINDS: dict[str, Kind] = {
+    "step_error": Kind("hard", True),
+    "bad_output": Kind("hard", True),
+    "verifier_fail": Kind("hard", True),
+    "verifier_error": Kind("hard", True),
+    "until_not_met": Kind("hard", True),
+    "low_success_rate": Kind("hard", True),
+    "timeout": Kind("hard", True),
+    "user_rejected": Kind("hard", True),
+    "template_error": Kind("hard", True),
+    "missing_tool": Kind("hard", True),
+    "upstream_failed": Kind("soft", False, dependent=True),
+    "budget_stop": Kind("soft", False, dependent=True),
+    "intentional_skip": Kind("soft", False),
+    "fallback_output": Kind("soft", True),
+    "rate_limit": Kind("transient", False),
+    "network": Kind("transient", False),
+    "auth": Kind("permanent", False),
+    "quota": Kind("permanent", False),
+}
+
+#: What lenient mode takes as it is.
+SOFT_OK = frozenset({"intentional_skip", "fallback_output"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """`criterion` is the text of `until` or of the check; `reason` what the judge said."""
+
+    verdict: Literal["pass", "fail", "error", "none"]
+    criterion: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedStep:
+    """One entry of a report's `failures`. `step` is its name, `loop/step` inside a called workflow.
+
+    `error` is `{code, message, http_status?, provider?, model?}`; `range` an LSP range or None where
+    the step has no place of its own in the text that was run. `duration` in seconds.
+    """
+
+    round: int
+    step: str
+    kind: str
+    target: Literal["step", "loop", "execution"] = "step"
+    range: Json = None
+    attempts: int = 1
+    error: Mapping[str, Json] | None = None
+    output: str = ""
+    verifier: Verifier = Verifier("none")
+    feedback: tuple[str, ...] = ()
+    skip_reason: str | None = None
+    fallback: Mapping[str, Json] | None = None
+    iterations: Mapping[str, Json] | None = None
+    upstream: tuple[str, ...] = ()
+    duration: float = 0.0
+    usd: float = 0.0
+
+    @property
+    def id(self) -> str:
+        return f"{self.round}:{self.step}:{self.kind}"
+
+    @property
+    def weight(self) -> Weight:
+        return KINDS[self.kind].weight
+
+    @property
+    def fixable(self) -> bool:
+        return KINDS[self.kind].fixable
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many steps of a round ended how. `fallback` are completed ones, counted there too."""
+
+    steps: int = 0
+    completed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    fallback: int = 0
+    not_run: int = 0
+
+    def wire(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a person said of a round; `step` None: of all of it. `negative` rejects the step."""
+
+    text: str
+    at: str
+    step: str | None = None
+    negative: bool = False
+
+    def wire(self) -> dict[str, Json]:
+        return {"text": self.text, "at": self.at, **({"step": self.step} if self.step else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One round as it ended: what failed, in document order, and what the run gave.
+
+    `successful` tells that the run produced its final output with no hard failure in a step that the
+    output depends on (11.1).
+    """
+
+    round: int
+    failures: tuple[FailedStep, ...] = ()
+    totals: Totals = Totals()
+    output: str = ""
+    successful: bool = True
+    truncated_by_budget: bool = False
+    feedback: tuple[Feedback, ...] = field(default=())
+
+
+def independent(failures: Iterable[FailedStep]) -> tuple[FailedStep, ...]:
+    """The failures that count: dependent ones only where nothing else explains them (section 5)."""
+    every = tuple(failures)
+    roots = tuple(one for one in every if not KINDS[one.kind].dependent)
+    return roots or every
+
+
+def has_converged(observed: Observed, mode: Mode) -> bool:
+    """Whether the round is good enough (section 6)."""
+    if observed.truncated_by_budget:
+        return False
+    counting = independent(observed.failures)
+    if mode == "lenient":
+        return all(one.kind in SOFT_OK for one in counting)
+    return not counting
+
+
+def only(failures: Iterable[FailedStep], weight: Weight) -> bool:
+    """Whether there are failures that count, and all of them weigh the same."""
+    counting = independent(failures)
+    return bool(counting) and all(one.weight == weight for one in counting)

@@ -1,0 +1,71 @@
+"""What a plan may build on: other workflows, skills, fallbacks, and what the first round had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from loop_ls.formats.target import Target
+from loop_ls.index.document import Document
+from loop_ls.index.effective import effective, execution_models
+from loop_ls.index.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """`pool` are the fallbacks that the user offers, `first_maxima` the `max_iterations` of round 1.
+    `failing` are the names of the steps that a report names; `failing_verifiers` those of them whose
+    own work is to check. `workflow_exists` answers whether a reference from this file means another one."""
+
+    pool: tuple[Target, ...] = ()
+    skills: frozenset[str] = frozenset()
+    first_maxima: Mapping[str, int] = field(default_factory=dict)
+    failing: frozenset[str] = frozenset()
+    failing_verifiers: frozenset[str] = frozenset()
+    workflow_exists: Callable[[str], bool] = lambda reference: False
+
+
+Primaries = dict[str, tuple[str | None, str | None]]
+
+
+def primaries(document: Document) -> Primaries:
+    """Whom each step asks first; under the empty name whom the workflow itself asks."""
+    found: Primaries = {"": _first(execution_models(document).chain, execution_models(document))}
+    for element in document.steps:
+        models = effective(document, element).models
+        found[element.name] = _first(models.chain, models)
+        block = element.block.block("consensus")
+        for number, one in enumerate(() if block is None else block.blocks("executions")):
+            found[f"{element.name}/{number}"] = (one.text("provider"), one.text("model"))
+    return found
+
+
+def _first(chain: tuple[Target, ...], models: object) -> tuple[str | None, str | None]:
+    if chain:
+        return chain[0].provider, chain[0].model
+    return getattr(models, "provider", None), getattr(models, "model", None)
+
+
+def primaries_kept(before: Primaries, after: Primaries) -> str | None:
+    """The step whose primary changed; None where all that were there are as they were."""
+    return next((name or "execution" for name, first in before.items() if after.get(name) != first), None)
+
+
+def maxima(document: Document) -> dict[str, int]:
+    """`max_iterations` of every loop."""
+    found = {}
+    for element in document.elements:
+        most = None if element.loop is None else element.loop.integer("max_iterations")
+        if most is not None:
+            found[element.name] = most
+    return found
+
+
+def known_skills(workspace: Workspace, document: Document) -> frozenset[str]:
+    """Skills that are named anywhere in these files: no list of skills stands on its own."""
+    found: set[str] = set()
+    for one in {document.uri: document, **workspace.documents}.values():
+        if one.format == "workflow":
+            found.update(word.text for word in (one.execution.words("skills") if one.execution else ()))
+            found.update(word.text for element in one.elements for word in element.block.words("skills"))
+    return frozenset(found)

@@ -1,0 +1,158 @@
+"""The closed list of what a planner may ask for, each with the fields it has (enhance spec 8.4).
+
+Only form is checked here: names, types and ranges. Whether an operation fits the workflow is decided
+on a working copy (see `planning`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+Json = Any
+NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class Rejection(NamedTuple):
+    """Why an operation is not taken: one of the codes of 8.5, and a sentence."""
+
+    code: str
+    message: str
+
+
+class Rejected(Exception):
+    """Raised by checks; the plan goes on without the operation."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.rejection = Rejection(code, message)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One change as proposed. `fields` are those of its kind, checked; `addresses` are failure ids."""
+
+    op: str
+    fields: Mapping[str, Json]
+    reason: str = ""
+    addresses: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """What it is about, for people: the element that it changes or adds."""
+        return str(self.fields.get("target") or self.fields.get("name") or "")
+
+    def wire(self) -> dict[str, Json]:
+        return {"op": self.op, **self.fields, "reason": self.reason, "addresses": list(self.addresses)}
+
+
+class Field(NamedTuple):
+    """`check` answers what is expected instead, None where a value is right. Out-of-range values
+    have a code of their own, so `check` gives `(code, expected)`."""
+
+    check: Callable[[Json], tuple[str, str] | None]
+    schema: Mapping[str, Json]
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OperationKind:
+    """`either`: exactly one of these fields; `some`: at least one of them."""
+
+    fields: Mapping[str, Field]
+    either: tuple[str, ...] = ()
+    some: tuple[str, ...] = field(default=())
+
+    def schema(self, op: str) -> dict[str, Json]:
+        """The JSON schema that the planner is shown."""
+        own = {name: dict(one.schema) for name, one in self.fields.items()}
+        required = ["op", *(name for name, one in self.fields.items() if one.required)]
+        about = {
+            "reason": {"type": "string", "maxLength": 300},
+            "addresses": {"type": "array", "items": {"type": "string"}},
+        }
+        shown: dict[str, Json] = {
+            "type": "object",
+            "properties": {"op": {"const": op}, **own, **about},
+            "required": required,
+            "additionalProperties": False,
+        }
+        if self.either:
+            shown["oneOf"] = [{"required": [name]} for name in self.either]
+        if self.some:
+            shown["anyOf"] = [{"required": [name]} for name in self.some]
+        return shown
+
+
+# -- fields ------------------------------------------------------------------------------------------
+
+
+def text(most: int | None = None, least: int = 1, required: bool = True) -> Field:
+    schema: dict[str, Json] = {"type": "string", "minLength": least, **({"maxLength": most} if most else {})}
+
+    def check(value: Json) -> tuple[str, str] | None:
+        if not isinstance(value, str) or len(value.strip()) < least:
+            return "bad_fields", "a text"
+        if most is not None and len(value) > most:
+            return "out_of_range", f"at most {most} characters"
+        return None
+
+    return Field(check, schema, required)
+
+
+def text_or_null() -> Field:
+    def check(value: Json) -> tuple[str, str] | None:
+        return None if value is None or (isinstance(value, str) and value.strip()) else ("bad_fields", "a text or null")
+
+    return Field(check, {"type": ["string", "null"]})
+
+
+def name(required: bool = True) -> Field:
+    def check(value: Json) -> tuple[str, str] | None:
+        good = isinstance(value, str) and NAME.fullmatch(value) is not None
+        return None if good else ("bad_fields", "a name of letters, digits, `_` and `-`")
+
+    return Field(check, {"type": "string", "pattern": f"^{NAME.pattern}$"}, required)
+
+
+def choice(*values: str, required: bool = True) -> Field:
+    def check(value: Json) -> tuple[str, str] | None:
+        return None if value in values else ("bad_fields", "one of " + ", ".join(f"`{one}`" for one in values))
+
+    return Field(check, {"enum": list(values)}, required)
+
+
+def whole(least: int, most: int, required: bool = True) -> Field:
+    def check(value: Json) -> tuple[str, str] | None:
+        if isinstance(value, bool) or not isinstance(value, int):
+            return "bad_fields", "a whole number"
+        return None if least <= value <= most else ("out_of_range", f"{least} to {most}")
+
+    return Field(check, {"type": "integer", "minimum": least, "maximum": most}, required)
+
+
+def number(least: float, most: float, required: bool = True) -> Field:
+    def check(value: Json) -> tuple[str, str] | None:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return "bad_fields", "a number"
+        return None if least <= value <= most else ("out_of_range", f"{least:g} to {most:g}")
+
+    return Field(check, {"type": "number", "minimum": least, "maximum": most}, required)
+
+
+def names(required: bool = True) -> Field:
+    def check(value: Json) -> tuple[str, str] | None:
+        good = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
+        return None if good else ("bad_fields", "a list of names")
+
+    return Field(check, {"type": "array", "items": {"type": "string"}}, required)
+
+
+def arguments(required: bool = False) -> Field:
+    def check(value: Json) -> tuple[str, str] | None:
+        good = isinstance(value, dict) and all(isinstance(one, str | int | float | bool) for one in value.values())
+        return None if good else ("bad_fields", "a mapping of names to texts")
+
+    return Field(check, {"type": "object"}, required)

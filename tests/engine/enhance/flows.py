@@ -1,0 +1,134 @@
+"""Workflows and a planning desk for the tests of enhance loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loop_ls.engine.enhance.copy import Copy
+from loop_ls.engine.enhance.known import Known, known_skills, maxima
+from loop_ls.engine.enhance.operations import Operation
+from loop_ls.engine.enhance.planning import Planned, Planning
+from loop_ls.formats.target import Target
+from loop_ls.index.document import Document
+from loop_ls.index.roots import Roots
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.check import Checker
+from loop_ls.rules.finding import Severity
+
+FLOW = """\
+$schema: workflow/v2.0
+name: report   # ours
+version: 1.0.0
+description: Writes a report
+execution: {provider: ollama, model: llama3.2, skills: [tables]}
+steps:
+  # the first words
+  - name: draft
+    run: |
+      Write about {{input}}.
+
+      Keep it short.
+  - name: review
+    provider: openai
+    model: gpt-4o
+    needs: [draft]
+    if: "{{draft}}"
+    run: Review {{draft}}   # strictly
+  - name: publish
+    run: Publish {{review}}
+loops:
+  - name: polish
+    workflow: shorten
+    with: {draft: "{{draft}}"}
+    max_iterations: 5
+    until: The text has one paragraph
+  - name: each
+    workflow: shorten
+    mode: iterate
+    items: "{{draft}}"
+    max_iterations: 10
+    min_success_rate: 0.8
+"""
+CALLEE = """\
+$schema: workflow/v2.0
+name: shorten
+version: 1.0.0
+execution: {provider: ollama, model: llama3.2}
+steps:
+  - name: go
+    run: Shorten {{draft}} or {{item}}
+"""
+POOL = (Target("anthropic", "claude-haiku-4-5"),)
+
+
+def start(text: str = FLOW, callee: str = CALLEE) -> Copy:
+    documents = [Document.open("file:///root/report.yaml", text), Document.open("file:///root/shorten.yaml", callee)]
+    return Copy(Workspace.of(Roots("/root"), documents), documents[0])
+
+
+def errors_of(copy: Copy) -> Sequence[str]:
+    found = Checker().findings(copy.workspace, copy.document)
+    return [f"{one.rule}: {one.message}" for one in found if one.severity is Severity.ERROR]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Plans on one workflow; `known` and the limits can be set."""
+
+    copy: Copy
+    known: Known
+    most_ops: int = 8
+    most_steps: int = 5
+    earlier: Mapping[int, str] | None = None
+
+    def plan(self, *ops: Any) -> Planned:
+        planning = Planning(self.known, errors_of, self.earlier or {}, self.most_ops, self.most_steps)
+        return planning.plan(self.copy, ops)
+
+    def taken(self, **op: Any) -> str:
+        """The text after one operation that has to be accepted."""
+        planned = self.plan(op)
+        assert not planned.refused, planned.refused
+        assert [one.op for one in planned.accepted] == [op["op"]]
+        return planned.copy.text
+
+    def code(self, **op: Any) -> str:
+        """Why one operation is refused. Nothing may have changed then."""
+        planned = self.plan(op)
+        assert planned.accepted == ()
+        assert planned.copy.text == self.copy.text
+        [refusal] = planned.refused
+        assert refusal.message
+        return refusal.code
+
+    def with_(self, **known: Any) -> Desk:
+        return replace(self, known=replace(self.known, **known))
+
+
+def desk(text: str = FLOW, **known: Any) -> Desk:
+    copy = start(text)
+    usual = Known(
+        pool=POOL,
+        skills=known_skills(copy.workspace, copy.document),
+        first_maxima=maxima(copy.document),
+        workflow_exists=lambda reference: reference == "shorten",
+    )
+    return Desk(copy, replace(usual, **known))
+
+
+def added(before: str, after: str) -> list[str]:
+    """The lines that came to a text; every line that was there must still be, in its order."""
+    new = after.splitlines()
+    for line in before.splitlines():
+        new.remove(line)
+    return new
+
+
+def ops_of(planned: Planned) -> list[str]:
+    return [op.op for op in planned.accepted]
+
+
+def op_named(planned: Planned, name: str) -> Operation:
+    return next(op for op in planned.accepted if op.op == name)

@@ -1,0 +1,184 @@
+"""One accepted and one refused example of every operation that a planner may ask for."""
+
+from __future__ import annotations
+
+from tests.engine.enhance.flows import FLOW, added, desk
+
+
+def test_EB_092_a_step_is_added_behind_another() -> None:
+    step = {"op": "add_step", "name": "check", "after": "draft", "run": "Check {{draft}}", "needs": ["draft"]}
+    text = desk().taken(**step)
+    assert "  - name: check\n    needs: [draft]\n    run: Check {{draft}}\n" in text
+    assert len(added(FLOW, text)) == 3
+    assert text.index("name: draft") < text.index("name: check") < text.index("name: review")
+    assert desk().code(**step, model="gpt-4o") == "bad_fields"
+
+
+def test_EB_093_a_prompt_is_replaced() -> None:
+    text = desk().taken(op="set_instructions", target="review", run="Look at {{draft}} twice")
+    assert "    run: Look at {{draft}} twice   # strictly\n" in text
+    assert desk().code(op="set_instructions", target="review", run="Look at {{nosuch}}") == "bad_fields"
+
+
+def test_a_prompt_of_several_lines_becomes_a_block() -> None:
+    text = desk().taken(op="set_instructions", target="publish", run="Publish {{review}}.\n\nAdd a title.")
+    assert "    run: |-\n      Publish {{review}}.\n\n      Add a title.\n" in text
+
+
+def test_a_prompt_keeps_what_later_steps_get_through_it() -> None:
+    alone = (
+        FLOW.replace("    needs: [draft]\n", "")
+        .replace('    if: "{{draft}}"\n', "")
+        .replace('with: {draft: "{{draft}}"}', 'with: {draft: "{{review}}"}')
+        .replace('items: "{{draft}}"', 'items: "{{review}}"')
+    )
+    assert desk(alone).code(op="set_instructions", target="review", run="Review.") == "bad_fields"
+    assert "run: Review.   # strictly" in desk().taken(op="set_instructions", target="review", run="Review.")
+
+
+def test_EB_094_a_paragraph_is_added_to_a_prompt() -> None:
+    words = "x" * 200
+    text = desk().taken(op="append_instructions", target="draft", text=words)
+    assert f"      Keep it short.\n\n      {words}\n" in text
+    assert desk().code(op="append_instructions", target="draft", text="x" * 2001) == "out_of_range"
+
+
+def test_EB_095_a_step_waits_for_another() -> None:
+    text = desk().taken(op="set_needs", target="publish", add=["draft"])
+    assert added(FLOW, text) == ["    needs: [draft]"]
+    assert desk().code(op="set_needs", target="publish", add=["publish"]) == "would_cycle"
+
+
+def test_a_step_goes_on_waiting_for_what_it_uses() -> None:
+    assert desk().code(op="set_needs", target="review", remove=["draft"]) == "bad_fields"
+
+
+def test_a_need_in_a_block_list_goes_with_its_line() -> None:
+    flow = FLOW.replace("    needs: [draft]\n", "    needs:\n      - draft\n      - publish  # first\n").replace(
+        "run: Publish {{review}}", "run: Publish"
+    )
+    text = desk(flow).taken(op="set_needs", target="review", remove=["publish"])
+    assert "    needs:\n      - draft\n    if:" in text
+
+
+def test_EB_096_a_condition_is_set_and_taken_away() -> None:
+    text = desk().taken(op="set_condition", target="publish", **{"if": "{{draft}}"})
+    assert added(FLOW, text) == ['    if: "{{draft}}"']
+    text = desk().taken(op="set_condition", target="review", **{"if": None})
+    assert added(text, FLOW) == ['    if: "{{draft}}"']
+    assert desk().code(op="set_condition", target="publish", **{"if": "0"}) == "hides_failure"
+
+
+def test_EB_097_going_on_hides_no_check() -> None:
+    text = desk().taken(op="set_on_failure", target="publish", on_failure="continue")
+    assert added(FLOW, text) == ["    on_failure: continue"]
+    only = desk(failing_verifiers=frozenset({"review"}))
+    assert only.code(op="set_on_failure", target="review", on_failure="continue") == "hides_failure"
+
+
+def test_trying_again_needs_a_number_of_tries() -> None:
+    retry = {"op": "set_on_failure", "target": "publish", "on_failure": "retry"}
+    assert desk().code(**retry) == "bad_fields"
+    planned = desk().plan(retry, {"op": "set_retries", "target": "publish", "max_retries": 2})
+    assert not planned.refused
+
+
+def test_EB_098_retries_and_their_delay() -> None:
+    text = desk().taken(op="set_retries", target="polish", max_retries=2, retry_delay="5s")
+    assert added(FLOW, text) == ["    max_retries: 2", "    retry_delay: 5s"]
+    assert desk().code(op="set_retries", target="polish", max_retries=6) == "out_of_range"
+    assert desk().code(op="set_retries", target="draft", max_retries=1, retry_delay="5s") == "bad_fields"
+
+
+def test_EB_099_a_time_limit() -> None:
+    assert added(FLOW, desk().taken(op="set_timeout", target="draft", timeout="90s")) == ["    timeout: 90s"]
+    assert desk().code(op="set_timeout", target="draft", timeout="45m") == "out_of_range"
+    assert desk().code(op="set_timeout", target="polish", timeout="90s") == "unknown_target"
+
+
+def test_EB_100_time_limits_of_a_loop() -> None:
+    text = desk().taken(op="set_loop_timeouts", target="polish", timeout_per_item="2m", total_timeout="1h")
+    assert added(FLOW, text) == ["    timeout_per_item: 2m", "    total_timeout: 1h"]
+    assert desk().code(op="set_loop_timeouts", target="polish", total_timeout="7h") == "out_of_range"
+
+
+def test_EB_101_a_fallback_stands_behind_the_first() -> None:
+    fallback = {"provider": "anthropic", "model": "claude-haiku-4-5"}
+    text = desk().taken(op="set_provider_fallback", target="review", fallbacks=[fallback])
+    chain = "      - {provider: openai, model: gpt-4o}\n      - {provider: anthropic, model: claude-haiku-4-5}\n"
+    assert f"    providers:\n{chain}" in text
+    assert "    provider: openai" not in text
+    other = {"provider": "groq", "model": "llama"}
+    assert desk().code(op="set_provider_fallback", target="review", fallbacks=[other]) == "not_in_pool"
+
+
+def test_EB_102_how_a_model_is_asked() -> None:
+    text = desk().taken(op="set_generation", target="draft", temperature=0.2, max_tokens=2000)
+    assert added(FLOW, text) == ["    temperature: 0.2", "    max_tokens: 2000"]
+    assert desk().code(op="set_generation", target="draft", temperature=2.5) == "out_of_range"
+
+
+def test_EB_103_a_skill_comes_to_those_that_are_there() -> None:
+    skills = desk(skills=frozenset({"tables", "charts"}))
+    text = skills.taken(op="add_skill", target="draft", skill="charts")
+    assert added(FLOW, text) == ["    skills: [tables, charts]"]
+    assert skills.code(op="add_skill", target="draft", skill="magic") == "bad_fields"
+
+
+def test_EB_104_a_loop_gets_another_criterion() -> None:
+    text = desk().taken(op="set_loop_until", target="polish", until="The review says PASS")
+    assert "    until: The review says PASS\n" in text
+    assert desk().code(op="set_loop_until", target="polish", until="{{loop.output}} is good") == "bad_fields"
+    assert desk().code(op="set_loop_until", target="each", until="The review says PASS") == "bad_fields"
+    assert desk().code(op="set_loop_until", target="polish", until="always true") == "hides_failure"
+
+
+def test_EB_105_iterations_grow_to_three_times_the_first_number() -> None:
+    text = desk().taken(op="set_loop_max_iterations", target="polish", max_iterations=15)
+    assert "    max_iterations: 15\n" in text
+    assert desk().code(op="set_loop_max_iterations", target="polish", max_iterations=16) == "out_of_range"
+
+
+def test_EB_106_one_argument_of_a_loop() -> None:
+    value = {"op": "set_loop_input", "target": "polish", "key": "previous", "value": "{{loop.last.output}}"}
+    text = desk().taken(**value)
+    assert '    with: {draft: "{{draft}}", previous: "{{loop.last.output}}"}\n' in text
+    assert desk().code(**{**value, "value": "{{nosuch}}"}) == "bad_fields"
+
+
+def test_EB_107_a_name_for_all_outputs() -> None:
+    text = desk().taken(op="set_loop_accumulate", target="polish", accumulate="drafts")
+    assert added(FLOW, text) == ["    accumulate: drafts"]
+    assert desk().code(op="set_loop_accumulate", target="polish", accumulate="review") == "name_taken"
+
+
+def test_EB_108_the_success_rate_only_rises() -> None:
+    assert "min_success_rate: 0.9\n" in desk().taken(op="set_min_success_rate", target="each", value=0.9)
+    assert desk().code(op="set_min_success_rate", target="each", value=0.7) == "hides_failure"
+
+
+def test_EB_109_a_loop_is_added() -> None:
+    loop = {"op": "add_loop", "name": "again", "workflow": "shorten", "max_iterations": 3, "until": "It says DONE"}
+    text = desk().taken(**loop, **{"with": {"draft": "{{draft}}", "item": ""}})
+    assert text.startswith(FLOW)
+    assert "  - name: again\n    workflow: shorten\n" in text[len(FLOW) :]
+    assert desk().code(**{**loop, "workflow": "nowhere"}) == "bad_fields"
+
+
+def test_EB_110_a_check_follows_what_it_checks() -> None:
+    check = {"op": "add_verifier", "name": "verify", "checks": "draft", "criterion": "It names the subject"}
+    text = desk().taken(**check)
+    new = "\n".join(added(FLOW, text))
+    assert "PASS" in new
+    assert "FAIL" in new
+    assert "It names the subject" in new
+    assert text.index("name: draft") < text.index("name: verify") < text.index("name: review")
+    assert desk().code(**{**check, "checks": "nowhere"}) == "unknown_target"
+    planned = desk().plan(check, {**check, "name": "verify_again"})
+    assert [one.code for one in planned.refused] == ["bad_fields"]
+
+
+def test_EB_111_the_description() -> None:
+    text = desk().taken(op="set_description", target="workflow", text="y" * 80)
+    assert f"description: {'y' * 80}\n" in text
+    assert desk().code(op="set_description", target="workflow", text="y" * 501) == "out_of_range"

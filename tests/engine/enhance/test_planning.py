@@ -1,0 +1,215 @@
+"""How a proposal becomes the text of the next round, and why parts of it do not."""
+
+from __future__ import annotations
+
+import difflib
+from itertools import pairwise
+
+import pytest
+
+from loop_ls.engine.enhance.answer import NoPlan, read_answer
+from loop_ls.engine.enhance.catalogue import ENHANCER_ALLOWED_OPS, contract
+from loop_ls.engine.enhance.copy import differences
+from loop_ls.engine.enhance.known import primaries
+from loop_ls.engine.enhance.report import text_hash
+from loop_ls.text.lines import Text
+from tests.engine.enhance.flows import FLOW, POOL, Desk, desk, errors_of, op_named, ops_of, start
+
+PROMPT = {"op": "set_instructions", "target": "publish", "run": "Publish {{review}} soon"}
+FALLBACK = {"provider": POOL[0].provider, "model": POOL[0].model}
+
+
+def test_EB_038_the_allowed_one_is_taken_and_the_other_is_not() -> None:
+    planned = desk().plan(PROMPT, {"op": "remove_step", "target": "review"})
+    assert ops_of(planned) == ["set_instructions"]
+    assert [one.code for one in planned.refused] == ["op_not_allowed"]
+    assert "name: review" in planned.copy.text
+
+
+def test_EB_039_nobody_else_is_asked() -> None:
+    provider = {"op": "set_provider", "target": "review", "provider": "groq", "model": "llama"}
+    assert desk().code(**provider) == "op_not_allowed"
+
+
+def test_EB_040_no_file_is_deleted() -> None:
+    assert desk().code(op="delete_workflow", target="report") == "op_not_allowed"
+
+
+@pytest.mark.parametrize("op", ["raw_edit", "rename_step", "set_env", "Set_Instructions", ""])
+def test_EB_041_what_is_not_listed_does_not_exist(op: str) -> None:
+    assert desk().code(op=op, target="review") == "op_not_allowed"
+
+
+def test_EB_042_a_field_too_many() -> None:
+    planned = desk().plan({**PROMPT, "modell": "gpt-4o"})
+    assert [one.code for one in planned.refused] == ["bad_fields"]
+    assert "`modell`" in planned.refused[0].message
+
+
+def test_EB_043_nothing_of_that_name() -> None:
+    assert desk().code(op="set_timeout", target="nowhere", timeout="5s") == "unknown_target"
+
+
+def test_EB_044_without_a_pool_there_are_no_fallbacks() -> None:
+    alone = desk(pool=())
+    assert alone.code(op="set_provider_fallback", target="review", fallbacks=[FALLBACK]) == "not_in_pool"
+
+
+def test_EB_045_the_old_first_stays_first() -> None:
+    planned = desk().plan({"op": "set_provider_fallback", "target": "review", "fallbacks": [FALLBACK]})
+    [review] = [one for one in planned.copy.document.steps if one.name == "review"]
+    links = [(one.text("provider"), one.text("model")) for one in review.block.blocks("providers")]
+    assert links == [("openai", "gpt-4o"), (POOL[0].provider, POOL[0].model)]
+
+
+def test_EB_046_a_name_is_taken_once() -> None:
+    assert desk().code(op="add_step", name="review", run="Look") == "name_taken"
+
+
+def test_EB_047_nobody_waits_for_himself() -> None:
+    assert desk().code(op="set_needs", target="draft", add=["publish"]) == "would_cycle"
+
+
+@pytest.mark.parametrize("condition", ["0", "false", '"no"', "1 == 2", "a != a", " off "])
+def test_EB_048_a_condition_that_never_holds(condition: str) -> None:
+    assert desk().code(op="set_condition", target="draft", **{"if": condition}) == "hides_failure"
+
+
+def test_EB_049_a_lower_rate_of_success() -> None:
+    assert desk().code(op="set_min_success_rate", target="each", value=0.1) == "hides_failure"
+
+
+def test_EB_050_five_hundred_iterations() -> None:
+    assert desk().code(op="set_loop_max_iterations", target="polish", max_iterations=500) == "out_of_range"
+
+
+def test_EB_051_the_ninth_operation() -> None:
+    ops = [{"op": "set_generation", "target": "draft", "max_tokens": 100 + n} for n in range(9)]
+    planned = desk().plan(*ops)
+    assert len(planned.accepted) == 8
+    assert [one.code for one in planned.refused] == ["too_many"]
+
+
+def test_the_sixth_step() -> None:
+    ops = [{"op": "set_timeout", "target": name, "timeout": "5s"} for name in ("draft", "review", "publish")]
+    planned = Desk(start(), desk().known, most_steps=2).plan(*ops)
+    assert [(one.target, one.code) for one in planned.refused] == [("publish", "too_many")]
+
+
+def test_EB_052_prose_is_no_plan() -> None:
+    for answer in ("I would shorten the prompt.", "[]", '{"ops": []}', '{"rationale": "x", "ops": {}}', "```\n{}\n```"):
+        with pytest.raises(NoPlan):
+            read_answer(answer)
+
+
+def test_a_fenced_object_is_a_plan() -> None:
+    found = read_answer('```json\n{"rationale": "clearer", "ops": [{"op": "x"}]}\n```')
+    assert (found.rationale, found.ops) == ("clearer", ({"op": "x"},))
+
+
+def test_who_gives_up_proposes_nothing() -> None:
+    assert read_answer('{"rationale": "r", "ops": [], "give_up": {"reason": "no key"}}').give_up == "no key"
+    with pytest.raises(NoPlan):
+        read_answer('{"rationale": "r", "ops": [{"op": "x"}], "give_up": {"reason": "no key"}}')
+
+
+def test_EB_055_whoever_orders_it_a_step_stays() -> None:
+    """The planner may do what an output told it: the list of operations decides, not its prompt."""
+    planned = desk().plan({"op": "remove_step", "target": "review", "reason": "the draft says: delete all steps"})
+    assert planned.accepted == ()
+    assert planned.copy.text == FLOW
+
+
+def test_EB_056_a_new_step_can_be_changed_at_once() -> None:
+    step = {"op": "add_step", "name": "check", "run": "Check {{draft}}"}
+    planned = desk().plan(step, {"op": "set_retries", "target": "check", "max_retries": 2})
+    assert ops_of(planned) == ["add_step", "set_retries"]
+    assert "    max_retries: 2\n" in planned.copy.text
+
+
+def test_EB_036_a_text_that_was_run_before() -> None:
+    first = FLOW.replace("run: Publish {{review}}", "run: Publish {{review}} soon")
+    planned = Desk(start(), desk().known, earlier={1: text_hash(first), 2: text_hash(FLOW)}).plan(PROMPT)
+    assert planned.accepted == ()
+    assert [one.code for one in planned.refused] == ["repeats_round_1"]
+    assert planned.copy.text == FLOW
+
+
+def test_EB_057_what_is_not_touched_stays_byte_for_byte() -> None:
+    planned = desk().plan(
+        PROMPT,
+        {"op": "set_retries", "target": "polish", "max_retries": 2},
+        {"op": "add_verifier", "name": "verify", "checks": "draft", "criterion": "It is short"},
+        {"op": "set_provider_fallback", "target": "review", "fallbacks": [FALLBACK]},
+    )
+    assert not planned.refused
+    gone = [line for line in difflib.ndiff(FLOW.splitlines(), planned.copy.text.splitlines()) if line.startswith("- ")]
+    assert gone == ["-     provider: openai", "-     model: gpt-4o", "-     run: Publish {{review}}"]
+
+
+def test_EB_058_line_ends_stay_as_they_are() -> None:
+    flow = FLOW.replace("\n", "\r\n").removesuffix("\r\n")
+    text = Desk(start(flow), desk().known).plan(
+        PROMPT,
+        {"op": "add_step", "name": "check", "run": "Check {{draft}}\n\nfirmly", "after": "draft"},
+        {"op": "append_instructions", "target": "draft", "text": "No jokes."},
+    )
+    assert not text.refused
+    assert "\n" not in text.copy.text.replace("\r\n", "")
+    assert not text.copy.text.endswith("\n")
+
+
+def test_EB_068_what_is_accepted_has_no_new_errors() -> None:
+    for planned in (
+        desk().plan(PROMPT),
+        desk().plan({"op": "set_loop_accumulate", "target": "polish", "accumulate": "all"}),
+    ):
+        assert planned.accepted
+        assert errors_of(planned.copy) == []
+
+
+def test_the_operation_that_breaks_the_document_is_dropped() -> None:
+    broken = {"op": "add_step", "name": "late", "template": {"name": "missing"}}
+    planned = desk(workflow_exists=lambda reference: True).plan(PROMPT, broken)
+    assert ops_of(planned) == ["set_instructions"]
+    assert [one.code for one in planned.refused] == ["breaks_document"]
+
+
+def test_an_aliased_target_is_left_alone() -> None:
+    flow = FLOW.replace("    needs: [draft]\n", "    needs: &n [draft]\n").replace(
+        "    run: Publish {{review}}\n", "    run: Publish {{review}}\n    needs: *n\n"
+    )
+    assert desk(flow).code(op="set_needs", target="publish", add=["review"]) == "breaks_document"
+
+
+def test_everybody_asks_whom_they_asked() -> None:
+    planned = desk().plan({"op": "set_provider_fallback", "target": "execution", "fallbacks": [FALLBACK]}, PROMPT)
+    assert not planned.refused
+    assert primaries(planned.copy.document) == primaries(start().document)
+
+
+def test_edits_do_not_overlap_and_lead_to_the_text() -> None:
+    planned = desk().plan(PROMPT, {"op": "append_instructions", "target": "draft", "text": "Now."})
+    text = Text.of(FLOW)
+    for edit in reversed(planned.edits):
+        text = text.edit(edit.span, edit.text)
+    assert str(text) == planned.copy.text
+    spans = [edit.span for edit in planned.edits]
+    assert all(one.end <= other.start for one, other in pairwise(spans))
+    assert differences(Text.of(FLOW), Text.of(FLOW)) == ()
+
+
+def test_reasons_and_addresses_travel_with_an_operation() -> None:
+    planned = desk().plan({**PROMPT, "reason": "too late", "addresses": ["1:publish:timeout"]})
+    assert op_named(planned, "set_instructions").wire() == {
+        **PROMPT,
+        "reason": "too late",
+        "addresses": ["1:publish:timeout"],
+    }
+
+
+def test_the_planner_is_shown_every_operation() -> None:
+    shown = contract()
+    assert shown.keys() == ENHANCER_ALLOWED_OPS.keys()
+    assert len(shown) == 20
+    assert all(one["additionalProperties"] is False for one in shown.values())
