@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loop_ls.cli.catalogue import catalogue
+from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.durable.dbos_owner import DbosOwner
+from loop_ls.engine.plan import Program
 from loop_ls.engine.process import Options
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
+from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.prepare import Problem
 from loop_ls.engine.starting.workflow import WorkflowPreparer
@@ -26,8 +29,10 @@ from loop_ls.index.workspace import Workspace
 
 def build(folder: Path, providers: Providers, root: Path | None = None) -> Engine:
     """`root` is the workspace of starts that name none."""
-    preparer = ByFormat({"workflow": WorkflowPreparer(folder, validate)})
-    programs = {"workflow": WorkflowProgram()}
+    preparer = ByFormat(
+        {"workflow": WorkflowPreparer(folder, validate), "assistant": AssistantPreparer(folder, validate)}
+    )
+    programs: dict[str, Program] = {"workflow": WorkflowProgram(), "assistant": AssistantProgram()}
     return Engine(folder, programs, providers.door, preparer, DbosOwner(folder, patience=0.5), home=root)
 
 

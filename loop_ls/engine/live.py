@@ -13,10 +13,13 @@ from typing import Any
 from loop_ls.engine.approvals import approval_of
 from loop_ls.engine.control import Control
 from loop_ls.engine.events import Event, RunState, fold
+from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal import Journal, RunRow
 from loop_ls.engine.refusal import Refused
 
 PAGE = 1000
+#: Formats of which each target has one run at a time.
+ONE_AT_A_TIME = frozenset({"assistant"})
 
 
 @dataclass(eq=False)
@@ -79,6 +82,20 @@ class Runs:
         while more:
             page, more = self._journal.facts_now(run_id, state.last_seq, PAGE)
             state = fold(page, state)
+        return state
+
+    # -- one at a time -----------------------------------------------------------------------------
+
+    def alone(self, started: RunStarted) -> RunState:
+        """The state of a run that begins. An assistant has one loop at a time, whoever starts it; one
+        that was told to stop makes room at once. Raises `Refused`."""
+        state = RunState(format=started.format, root=started.root, target=started.target)
+        for run in self.live.values() if started.format in ONE_AT_A_TIME else ():
+            other = run.state
+            same = (other.format, other.root, other.target) == (state.format, state.root, state.target)
+            if same and not (run.control.stopping or other.status == "stopping"):
+                told = f"`{started.name}` already has a running loop: {run.run_id}."
+                raise Refused("already_running", told, "Stop it, or wait for its end.", {"runId": run.run_id})
         return state
 
     # -- questions ---------------------------------------------------------------------------------

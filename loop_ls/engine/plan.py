@@ -28,15 +28,19 @@ class Plan:
     target_name: str | None = None
     elements: tuple[str, ...] | None = None
     input: str | None = None
+    goal: str | None = None
+    message: str | None = None
+    session_id: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     max_iterations: int | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    mock: bool = False
-
-
     limits: Mapping[str, Any] = field(default_factory=dict)
+    mock: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)  # what only the format of the run understands
+
+
 class Program(Protocol):
     """One format. `run` returns how it ended, or raises `Stopped`; the engine journals the end."""
 
@@ -65,11 +69,15 @@ def read_plan(run_id: str, started: Mapping[str, Any], text_of: Callable[[str], 
         target_name=target.get("name"),
         elements=None if elements is None else tuple(elements),
         input=started.get("input"),
+        goal=started.get("goal"),
+        message=started.get("message"),
+        session_id=started.get("sessionId"),
         parameters=started.get("parameters") or {},
         max_iterations=plan.get("maxIterations"),
         texts={path: text_of(name) for path, name in (started.get("files") or {}).items()},
         keys=plan.get("keys") or {},
         settings=started.get("settings") or {},
-        mock=bool(started.get("mock")),
-    )
         limits=started.get("limits") or {},
+        mock=bool(started.get("mock")),
+        details=plan,
+    )

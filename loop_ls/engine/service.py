@@ -142,7 +142,8 @@ class Engine:
         is; None is the owner of the data folder."""
         try:
             prepared = await self._preparer.prepare(read_request(argument, self._home), self._models)
-            run = LiveRun(run_id := secrets.token_hex(6), RunState(run_id), Control())
+            one = self._runs.alone(prepared.started)
+            run = LiveRun(run_id := secrets.token_hex(6), one._replace(run_id=run_id), Control())
             self._runs.live[run_id] = run
             facts = [prepared.started.model_copy(update={"user": user}).fact()]
             done = self.journal.append(run_id, ":start", facts, {"value": True}, prepared.texts)
@@ -150,7 +151,7 @@ class Engine:
             await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
         except (Refused, JournalRefused) as refused:
             return refused.answer()
-        return {"ok": True, "runId": run_id}
+        return {"ok": True, "runId": run_id, **prepared.more}
 
     def _started(self, run: LiveRun, told: asyncio.Future[list[Event]]) -> None:
         if told.cancelled() or told.exception() is not None:

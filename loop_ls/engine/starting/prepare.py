@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.plan import Door, Plan
@@ -30,10 +30,11 @@ Validate = Callable[[Workspace, Sequence[Document]], Sequence[Sequence[Problem]]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The first fact of a run, and the texts it names, by hash."""
+    """The first fact of a run, and the texts it names, by hash. `more` goes into the answer of the start."""
 
     started: RunStarted
     texts: Mapping[str, str] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Preparer(Protocol):

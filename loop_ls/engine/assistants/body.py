@@ -1,0 +1,127 @@
+"""One iteration of an assistant loop: a fresh agent with the message and the log of what came before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.assistants.errors import classified
+from loop_ls.engine.assistants.memory import ProgressLog
+from loop_ls.engine.assistants.message import composed
+from loop_ls.engine.assistants.profile import budget_of, model_of, tools_of
+from loop_ls.engine.assistants.source import Source
+from loop_ls.engine.driver import Turn, error_of
+from loop_ls.engine.events.kinds import Retrying, Warned
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Failure, ModelFailure, Recorder
+from loop_ls.engine.runners.recorded import perform
+from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
+from loop_ls.formats.assistant import Assistant
+
+#: Kinds of failures that may pass by themselves.
+RETRYABLE = frozenset({"STREAM_ERROR", "API_ERROR", "TIMEOUT_ERROR", "APPROVAL_TIMEOUT", "RESOURCE_ERROR"})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of every iteration's process, in seconds; None: none."""
+
+    idle: float | None = IDLE
+    total: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentBody:
+    """`most` is the limit that the agent is told. `provider` are the settings of the assistant's provider."""
+
+    source: Source
+    place: Place
+    message: str
+    most: int
+    runner: Runner
+    folder: str
+    log: ProgressLog
+    recorder: Recorder
+    provider: Mapping[str, Any]
+    limits: Limits = Limits()
+
+    async def run(self, turn: Turn) -> str:
+        assistant, changes = await asyncio.to_thread(self.source.now)
+        facts = [Warned(code=each.code, message=each.message).fact(turn.place) for each in changes]
+        if facts and not self._told_before(turn, facts):
+            await self.recorder.record(turn.place.part("source"), facts, answer=[body for _, body in facts])
+        try:
+            return await self._tried(turn, assistant)
+        except (Failure, ModelFailure) as failure:
+            if failure.code == "empty_message":
+                raise
+            told = f"Iteration {turn.number} failed: {failure.message}"
+            raise Failure(failure.code, told, failure.hint, place=turn.place.key) from failure
+
+    def _told_before(self, turn: Turn, facts: list[Any]) -> bool:
+        """Once is enough: a file that is gone is gone for the rest of the run."""
+        return any(self._warned(number) == [body["code"] for _, body in facts] for number in range(1, turn.number))
+
+    def _warned(self, number: int) -> list[str]:
+        known = self.recorder.recall(self.place.turn(self.place.key, number).part("source"))
+        return [body["code"] for body in known or []]
+
+    async def _tried(self, turn: Turn, assistant: Assistant) -> str:
+        attempts = assistant.retry.attempts if assistant.retry else 0
+        for attempt in range(1, attempts + 2):
+            name = "ask" if attempt == 1 else f"ask.{attempt}"
+            try:
+                work = await perform(
+                    self.runner,
+                    await self._assignment(turn, assistant),
+                    self.recorder,
+                    turn.place,
+                    turn.place.part(name),
+                )
+                return work.text
+            except (Failure, ModelFailure) as failure:
+                if attempt > attempts or classified(failure.message) not in RETRYABLE:
+                    raise
+                await self._wait(turn, attempt, failure, assistant)
+        raise AssertionError("there is at least one attempt")
+
+    async def _wait(self, turn: Turn, attempt: int, failure: Failure | ModelFailure, assistant: Assistant) -> None:
+        delay = assistant.retry.backoff_seconds if assistant.retry else 0.0
+        retrying = Retrying(attempt=attempt + 1, because=error_of(failure), delay=delay)
+        await self.recorder.record(turn.place.part(f"retrying.{attempt}"), [retrying.fact(turn.place)])
+        if delay > 0:
+            await self.recorder.sleep(turn.place.part(f"delay.{attempt}"), delay)
+
+    async def _assignment(self, turn: Turn, assistant: Assistant) -> Assignment:
+        log = self.log
+        message = composed(self.message, turn.number, self.most, log.learnings, log.feedback, log.check)
+        left = self.recorder.left_usd()
+        caps = (assistant.max_budget_usd, left, self.left_of_total(assistant, turn.number))
+        return Assignment(
+            message=message,
+            system=assistant.persona,
+            folder=self.folder,
+            model=model_of(assistant, self.provider),
+            tools=tools_of(assistant),
+            budget_usd=budget_of(caps),
+            name=f"loop-ls-{assistant.id}",
+            idle=self.limits.idle,
+            total=self.limits.total,
+            place=turn.place.part("agent"),
+            purpose="agent",
+        )
+
+    def left_of_total(self, assistant: Assistant, number: int) -> float | None:
+        """What `maxTotalBudgetUsd` leaves for this iteration."""
+        if assistant.max_total_budget_usd is None:
+            return None
+        return max(0.0, assistant.max_total_budget_usd - spent(self.recorder, self.place, number - 1))
+
+
+def spent(recorder: Recorder, place: Place, iterations: int) -> float:
+    """Dollars of the first so many iterations, as far as their agents said."""
+    turns = (place.turn(place.key, number) for number in range(1, iterations + 1))
+    answers = (recorder.recall(turn.part("ask")) or {} for turn in turns)
+    return sum(float(answer.get("usd") or 0.0) for answer in answers)

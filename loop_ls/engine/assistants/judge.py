@@ -1,0 +1,163 @@
+"""Deciding after each iteration of an assistant loop whether it goes on: pattern, command, person, or none.
+
+First the learning is told, then the criterion is asked. Whatever cannot be judged keeps the loop going; only
+a person can make it fail.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from loop_ls.engine.assistants.body import spent
+from loop_ls.engine.assistants.memory import ProgressLog
+from loop_ls.engine.driver import Turn, Verdict
+from loop_ls.engine.events.kinds import ApprovalResolved, Judged, ManualApprovalRequired, Progress, Warned
+from loop_ls.engine.judges.pattern import LIMIT, Pattern
+from loop_ls.engine.judges.test_command import Command, words_of
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Approval, Json, Recorder
+from loop_ls.formats.assistant import Assistant, Criteria
+from loop_ls.formats.assistant_keys import MANUAL, REGEX, TEST_PASS
+
+Word = Literal["yes", "no", "unclear", "error"]
+REJECTED = "Manual approval was rejected by user"
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantJudge:
+    """`folder` is the workspace, `environ` that of the engine."""
+
+    assistant: Assistant
+    log: ProgressLog
+    recorder: Recorder
+    place: Place
+    folder: str
+    environ: Mapping[str, str]
+    pattern_limit: float = LIMIT
+
+    async def judge(self, turn: Turn, output: str) -> Verdict:
+        progress = Progress(iteration=turn.number, learning=self.log.learnings[-1])
+        await self.recorder.record(turn.place.part("progress"), [progress.fact(turn.place)])
+        found = await self._criterion(turn, output)
+        if found.exit is None and self._over_budget(turn.number):
+            return Verdict("no", "budget")
+        return found
+
+    async def _criterion(self, turn: Turn, output: str) -> Verdict:
+        criteria = self.assistant.criteria or Criteria()
+        match criteria.type:
+            case t if t == REGEX:
+                return await self._pattern(turn, criteria.value, output)
+            case t if t == TEST_PASS:
+                return await self._command(turn, criteria)
+            case t if t == MANUAL:
+                return await self._person(turn, output)
+            case _:
+                return Verdict("no")
+
+    def _over_budget(self, number: int) -> bool:
+        cap = self.assistant.max_total_budget_usd
+        return cap is not None and spent(self.recorder, self.place, number) >= cap
+
+    # -- pattern -----------------------------------------------------------------------------------
+
+    async def _pattern(self, turn: Turn, written: str, output: str) -> Verdict:
+        key = turn.place.part("judge")
+        known = self.recorder.recall(key)
+        if known is None:
+            found = await Pattern(written, self.pattern_limit).judge(output)
+            known = {"verdict": found.verdict, "answer": found.answer}
+            facts = [self._judged(turn, REGEX, written, found.verdict, found.answer).fact(turn.place)]
+            if found.verdict == "error" and not Pattern(written).problem:
+                told = f"{found.answer}; the criterion counts as not met"
+                facts.append(Warned(code="slow_pattern", message=told).fact(turn.place))
+            await self.recorder.record(key, facts, answer=known)
+        return _verdict(known["verdict"], known["answer"])
+
+    # -- command -----------------------------------------------------------------------------------
+
+    async def _command(self, turn: Turn, criteria: Criteria) -> Verdict:
+        words = words_of(criteria.value) if criteria.argv is None else criteria.argv
+        command = Command(words, self._folder(criteria), criteria.timeout_seconds, self.environ)
+
+        async def checked() -> Json:
+            return asdict(await command.run())
+
+        with self.recorder.undivided():  # a pause waits for the next iteration
+            answer = await self.recorder.call(
+                turn.place.part("judge"),
+                checked,
+                lambda answer: [
+                    self._judged(
+                        turn, TEST_PASS, " ".join(words), "yes" if answer["passed"] else "no", answer["told"]
+                    ).fact(turn.place)
+                ],
+            )
+        if criteria.include_output and not answer["passed"]:
+            self.log.check = str(answer["output"])
+        return _verdict("yes" if answer["passed"] else "no", answer["told"])
+
+    def _folder(self, criteria: Criteria) -> str:
+        return self.folder if not criteria.cwd else f"{self.folder}/{criteria.cwd}"
+
+    # -- person ------------------------------------------------------------------------------------
+
+    async def _person(self, turn: Turn, output: str) -> Verdict:
+        key = turn.place.part("loop_id")
+        loop_id = self.recorder.recall(key)
+        if loop_id is None:
+            loop_id = str(uuid.uuid4())
+            await self.recorder.record(key, answer=loop_id)
+        asked = ManualApprovalRequired(iteration=turn.number, output=output, loop_id=loop_id)
+        decided = await self._decided(turn, asked)
+        match decided.decision:
+            case "approve":
+                return Verdict("yes", "approved", decided.feedback or "")
+            case "revise":
+                self.log.feedback = decided.feedback or ""
+                return Verdict("no", None, decided.feedback or "")
+            case _:
+                return Verdict("no", "rejected", decided.feedback or "")
+
+    async def _decided(self, turn: Turn, asked: ManualApprovalRequired) -> Approval:
+        limit = self.assistant.approval_timeout_seconds
+        if limit is None:
+            return await self.recorder.approval(turn.place, asked)
+        waiting = asyncio.create_task(self.recorder.approval(turn.place, asked))
+        alarm = asyncio.create_task(self.recorder.sleep(turn.place.part("approval_limit"), limit))
+        try:
+            await asyncio.wait({waiting, alarm}, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return waiting.result()
+            alarm.result()
+            return await self._too_late(turn, asked)
+        finally:
+            for task in (waiting, alarm):
+                task.cancel()
+            await asyncio.gather(waiting, alarm, return_exceptions=True)
+
+    async def _too_late(self, turn: Turn, asked: ManualApprovalRequired) -> Approval:
+        """Nobody answered in time: a no, written where a person's answer would stand."""
+        no = Approval(False, "reject", "nobody answered in time")
+        fact = ApprovalResolved(loop_id=asked.loop_id, **asdict(no)).fact(turn.place)
+        await self.recorder.record(turn.place.part("approval"), [fact], answer=asdict(no))
+        return no
+
+    def _judged(self, turn: Turn, criterion: str, condition: str, verdict: Word, answer: str) -> Judged:
+        return Judged(
+            criterion=criterion,
+            verdict=verdict,
+            iteration=turn.number,
+            condition=condition,
+            output_ref=turn.place.key,
+            answer=answer,
+            local=True,
+        )
+
+
+def _verdict(word: Word, answer: str) -> Verdict:
+    return Verdict(word, "condition_met" if word == "yes" else None, answer)

@@ -1,0 +1,52 @@
+"""How an assistant's settings reach its agent: tools, model, budget (assistant-loop spec 1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from loop_ls.formats.assistant import Assistant
+from loop_ls.formats.assistant_keys import TOOLS
+
+#: Tools that every assistant has.
+ALWAYS = ("Read", "WebSearch", "WebFetch")
+
+#: What the names of kinds of models stand for where the settings say nothing else (`models`).
+TIERS = {"opus": "claude-opus-4-8", "sonnet": "claude-sonnet-4-6", "haiku": "claude-haiku-4-5"}
+_BY_PURPOSE = {"analysis": "opus", "review": "opus", "chat": "haiku"}
+
+
+def tools_of(assistant: Assistant) -> tuple[str, ...]:
+    chosen = assistant.allowed_tools or TOOLS
+    return tuple(dict.fromkeys((*chosen, *ALWAYS)))
+
+
+def model_of(assistant: Assistant, provider: Mapping[str, Any]) -> str | None:
+    """The model of the file, else that of its provider's settings, else the one for its purpose. Tiers
+    mean something to Claude Code alone: any other agent chooses for itself where nothing is written."""
+    tiers = {**TIERS, **_tiers(provider.get("tiers"))}
+    if assistant.model:
+        return tiers.get(assistant.model, assistant.model)
+    if default := provider.get("defaultModel"):
+        return str(default)
+    if assistant.provider != "claude-code" or not _is_claude(provider):
+        return None
+    return tiers[_BY_PURPOSE.get(assistant.purpose or "", "sonnet")]
+
+
+def budget_of(caps: Iterable[float | None]) -> float | None:
+    """The narrowest of all caps of one iteration."""
+    return min((cap for cap in caps if cap is not None), default=None)
+
+
+def _tiers(given: Any) -> dict[str, str]:
+    return {name: str(model) for name, model in given.items()} if isinstance(given, Mapping) else {}
+
+
+def _is_claude(provider: Mapping[str, Any]) -> bool:
+    cli = provider.get("cli")
+    first = cli[0] if isinstance(cli, list) and cli else cli
+    speaks = provider.get("speaks")
+    return provider.get("kind") in (None, "agent-cli") and (
+        speaks == "claude-code" if speaks else str(first or "claude").rpartition("/")[2] in ("claude", "claude-code")
+    )

@@ -1,0 +1,165 @@
+"""An assistant loop as a program of the engine: body, judge and memory for the one loop machine.
+
+How it ended is told in the words of its document: at the limit the final output is the last learning, a
+criterion that was met gives the whole output, a rejection is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.assistants.body import AgentBody, Limits
+from loop_ls.engine.assistants.judge import REJECTED, AssistantJudge
+from loop_ls.engine.assistants.memory import ProgressLog
+from loop_ls.engine.assistants.source import Source
+from loop_ls.engine.driver import Limits as LoopLimits
+from loop_ls.engine.driver import LoopParts, Outcome, drive
+from loop_ls.engine.events.kinds import Warned
+from loop_ls.engine.judges.pattern import LIMIT, Pattern
+from loop_ls.engine.money.caps import in_time
+from loop_ls.engine.place import Place
+from loop_ls.engine.plan import Plan
+from loop_ls.engine.ports import Fact, Failure, Models, Recorder
+from loop_ls.engine.runners.choosing import runner_for
+from loop_ls.engine.runners.runner import IDLE, Runner
+from loop_ls.formats.assistant import Assistant
+from loop_ls.formats.assistant_keys import REGEX
+from loop_ls.formats.assistant_read import read_assistant
+from loop_ls.formats.regex_check import compiled
+
+#: Variables of the original program that set the limits of a process; a setting of the provider wins.
+IDLE_MS, TOTAL_MS = "RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS", "RONDOFLOW_SPAWN_MAX_MS"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What one loop was started with. `disk`: see `source.Source`."""
+
+    assistant: Assistant
+    message: str
+    most: int
+    root: str
+    path: str
+    disk: str | None = None
+    unchanged: int | None = None
+    provider: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantProgram:
+    """Runs of `*.assistant.yaml` files. `environ` is that of the engine."""
+
+    environ: Mapping[str, str] | None = None
+    pattern_limit: float = LIMIT
+
+    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
+        """Raises `Stopped` when a person stops the run."""
+        try:
+            start = start_of(plan)
+            providers = plan.settings.get("providers") or {}
+            runner = runner_for(start.assistant.provider, providers, models, plan.mock, self._environ)
+        except Failure as failure:
+            return Outcome(failure.reason, failure=failure)
+        return await self.loop(start, runner, recorder)
+
+    async def loop(self, start: Start, runner: Runner, recorder: Recorder) -> Outcome:
+        assistant, log = start.assistant, ProgressLog()
+        place = replace(Place(file=start.path).element(assistant.id), workflow="")
+        if facts := warnings_of(assistant, place):
+            await recorder.record(place.part("warnings"), facts)
+        body = AgentBody(
+            source=Source(Path(start.root, start.path), assistant, start.disk),
+            place=place,
+            message=start.message,
+            most=start.most,
+            runner=runner,
+            folder=start.root,
+            log=log,
+            recorder=recorder,
+            provider=start.provider,
+            limits=limits_of(start.provider, self._environ),
+        )
+        judge = AssistantJudge(assistant, log, recorder, place, start.root, self._environ, self.pattern_limit)
+        limits = LoopLimits(max_iterations=start.most, unchanged=start.unchanged)
+        parts = LoopParts(assistant.name, place, body, log, limits, judge)
+        outcome = await in_time(recorder, assistant.max_duration_seconds, drive(parts, recorder))
+        return told(outcome, log)
+
+    @property
+    def _environ(self) -> Mapping[str, str]:
+        return os.environ if self.environ is None else self.environ
+
+
+def start_of(plan: Plan) -> Start:
+    """Raises `Failure` where the file holds no such assistant any more."""
+    text = plan.texts.get(plan.path, "")
+    found = read_assistant(text, plan.target_name, json=plan.path.endswith(".json"))
+    if not isinstance(found, Assistant):
+        raise Failure("not_found", f"{plan.path} holds no assistant `{plan.target_name}`.")
+    wanted = plan.max_iterations or found.max_iterations
+    return Start(
+        assistant=found,
+        message=plan.message or "",
+        most=min(wanted, (plan.settings.get("limits") or {}).get("maxIterations") or wanted),
+        root=plan.root,
+        path=plan.path,
+        disk=plan.details.get("disk"),
+        unchanged=plan.limits.get("unchanged"),
+        provider=(plan.settings.get("providers") or {}).get(found.provider) or {},
+    )
+
+
+def told(outcome: Outcome, log: ProgressLog) -> Outcome:
+    """How it ended, with the output that counts for that end."""
+    match outcome.reason:
+        case "rejected":
+            return replace(outcome, failure=Failure("rejected", REJECTED, reason="rejected"))
+        case "condition_met" | "approved":
+            return outcome
+        case _ if outcome.failure is None:
+            learned = log.learnings[-1] if log.learnings else ""
+            return replace(outcome, output=learned, last=log.last_output)
+        case _:
+            return outcome
+
+
+def warnings_of(assistant: Assistant, place: Place) -> list[Fact]:
+    """What is worth knowing about the criterion before the first iteration is paid."""
+    criteria = assistant.criteria
+    if criteria is None or criteria.type != REGEX:
+        return []
+    if problem := Pattern(criteria.value).problem:
+        message = f"the pattern does not compile ({problem}), so only the limit ends the loop"
+        return [Warned(code="pattern_faulty", message=message).fact(place)]
+    if is_bare_word(criteria.value):
+        message = (
+            f"`{criteria.value}` is also found inside of longer words; write `\\b{criteria.value}\\b` for the word"
+        )
+        return [Warned(code="unanchored_pattern", message=message).fact(place)]
+    return []
+
+
+def is_bare_word(pattern: str) -> bool:
+    """Whether a pattern is letters and nothing else, so that `done` is found in `abandoned`."""
+    return compiled(pattern).source is not None and bool(pattern) and pattern.isalnum()
+
+
+def limits_of(provider: Mapping[str, Any], environ: Mapping[str, str]) -> Limits:
+    """Of each process: 5 minutes without a line, and no limit in all."""
+    total = provider.get("timeoutSeconds")
+    return Limits(
+        idle=_seconds(environ.get(IDLE_MS), IDLE),
+        total=float(total) if isinstance(total, int | float) and total > 0 else _seconds(environ.get(TOTAL_MS), None),
+    )
+
+
+def _seconds(ms: str | None, usual: float | None) -> float | None:
+    """A whole number of milliseconds; 0 is no limit, anything else is the usual one."""
+    text = (ms or "").strip()
+    if not text.isascii() or not text.isdigit():
+        return usual
+    return int(text) / 1000 or None

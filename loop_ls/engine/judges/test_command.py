@@ -1,0 +1,98 @@
+"""Judging by a command: whether it ends with status 0 (assistant-loop spec 2.5).
+
+The command is a list of words and never sees a shell. It runs in the workspace with a reduced environment
+and a limit of time; one that reached the limit has not passed, whatever it says then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from loop_ls.engine import leash
+
+#: Of what it prints, the end is kept for whoever wants to know why it failed.
+TAIL = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    passed: bool
+    told: str
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`environ` is that of the engine; `limit` in seconds."""
+
+    words: tuple[str, ...]
+    folder: str
+    limit: float
+    environ: Mapping[str, str]
+
+    async def run(self) -> Checked:
+        """Cancelling ends the whole process group."""
+        if not self.words:
+            return Checked(False, "there is no command")
+        env = leash.reduced(self.environ)
+        if not self._is_there(env):
+            return Checked(False, f"`{self.words[0]}` is no program that can be started")
+        try:
+            held = await leash.start(self._argv(env), cwd=self.folder, env=env, stderr=asyncio.subprocess.STDOUT)
+        except OSError as error:
+            return Checked(False, f"`{self.words[0]}` could not be started: {error.strerror or error}")
+        reading = asyncio.create_task(_tail(held.process.stdout))
+        try:
+            async with asyncio.timeout(self.limit):
+                status = await held.wait()
+            return Checked(status == 0, _how(status), await reading)
+        except TimeoutError:
+            await held.stop(gently=True)
+            return Checked(False, f"it took longer than {self.limit:g} s", await reading)
+        finally:
+            if held.running:
+                await asyncio.shield(held.stop())
+            held.release()
+            reading.cancel()
+            with suppress(asyncio.CancelledError):
+                await reading
+
+    def _is_there(self, env: Mapping[str, str]) -> bool:
+        return shutil.which(self._program, path=env.get("PATH")) is not None
+
+    @property
+    def _program(self) -> str:
+        word = self.words[0]
+        return word if not _is_relative(word) else str(Path(self.folder, word))
+
+    def _argv(self, env: Mapping[str, str]) -> tuple[str, ...]:
+        """A batch file of Windows is found by its whole name only."""
+        found = shutil.which(self._program, path=env.get("PATH"))
+        return (found or self.words[0], *self.words[1:])
+
+
+def words_of(value: str) -> tuple[str, ...]:
+    """Split at blanks; quotes, stars and dollars are letters like any other."""
+    return tuple(value.split())
+
+
+def _is_relative(word: str) -> bool:
+    return "/" in word and not word.startswith("/")
+
+
+def _how(status: int) -> str:
+    if status > 128:
+        return f"it was ended by signal {status - 128}"
+    return f"it ended with status {status}"
+
+
+async def _tail(stream: asyncio.StreamReader | None) -> str:
+    kept = b""
+    while stream is not None and (chunk := await stream.read(65_536)):
+        kept = (kept + chunk)[-TAIL:]
+    return kept.decode("utf-8", "replace").strip()

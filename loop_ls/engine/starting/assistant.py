@@ -1,0 +1,180 @@
+"""Preparing a run of an assistant file: everything that can refuse it, then its first fact.
+
+In this order: the file has no errors that keep it from meaning something, it holds the assistant, that one
+may loop, there is a message, somebody can be asked, and the user has agreed to the programs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.events.kinds import RunStarted
+from loop_ls.engine.journal.border import hash_of, plain_text
+from loop_ls.engine.judges.test_command import words_of
+from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.plan import Door, Plan, read_plan
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.refusal import Refused
+from loop_ls.engine.request import StartRequest
+from loop_ls.engine.runners.choosing import is_agent, program_of
+from loop_ls.engine.starting.consent import Consents, StartedProgram, endpoints
+from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
+from loop_ls.engine.starting.recorded import has_errors, recorded
+from loop_ls.formats.assistant import Assistant
+from loop_ls.formats.assistant_flaws import TOLERATED
+from loop_ls.formats.assistant_keys import TEST_PASS
+from loop_ls.formats.assistant_read import read_assistants
+from loop_ls.formats.spelling import nearest
+from loop_ls.index.discovery import find_roots, load_settings, read_text
+from loop_ls.index.document import Document
+from loop_ls.index.uris import uri_of
+from loop_ls.index.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`disk` is the hash of the file as it lies on the disk; None where it does not."""
+
+    assistant: Assistant
+    text: str
+    disk: str | None
+    settings: Mapping[str, Any]
+
+
+class AssistantPreparer:
+    """Prepares starts from all roots of one engine; `folder` is its data folder."""
+
+    def __init__(self, folder: Path, validate: Validate, environ: Mapping[str, str] | None = None) -> None:
+        self._validate, self._environ = validate, os.environ if environ is None else environ
+        self._consents = Consents(folder)
+        self._thread = ThreadPoolExecutor(1, "start-assistant")
+
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
+
+    def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        chosen = self._chosen(request)
+        assistant = chosen.assistant
+        if not assistant.loop_enabled:
+            told = f"`{assistant.name}` may not run as a loop: its `loopEnabled` is not true."
+            raise Refused("bad_argument", told, "Write `loopEnabled: true` into its file.")
+        if request.message is None and request.input is None:
+            told = "The loop needs a message: what the assistant has to do."
+            raise Refused("input_required", told, "Give a text.", {"names": ["message"]})
+        prepared = _prepared(chosen, request)
+        self._require_runner(chosen, request, prepared, models)
+        return prepared
+
+    def _chosen(self, request: StartRequest) -> Chosen:
+        settings, _ = load_settings(str(request.root), request.settings)
+        whole = f"{request.root.as_posix()}/{request.path}"
+        read = read_text(whole)
+        disk = None if read is None else plain_text(str(read))
+        text = request.texts.get(request.path, disk)
+        if text is None:
+            raise Refused("not_found", f"There is no file {request.path} in {request.root}.")
+        document = Document.open(uri_of(whole), text, path=whole)
+        workspace = Workspace.of(find_roots(str(request.root), settings), [document], settings)
+        problems = [each for each in self._validate(workspace, [document])[0] if each.code not in TOLERATED]
+        if problems:
+            raise has_errors(request.path, problems)
+        found = read_assistants(text, json=request.path.endswith(".json"))
+        if isinstance(found, list):
+            refusals = [Problem(each.code, each.message, each.span.start.line + 1) for each in found]
+            raise has_errors(request.path, refusals)
+        assistant = _named(found, request)
+        return Chosen(assistant, text, None if disk is None else hash_of(disk), settings.raw)
+
+    def _require_runner(
+        self, chosen: Chosen, request: StartRequest, prepared: Prepared, models: Callable[[Plan], Door]
+    ) -> None:
+        provider, root = chosen.assistant.provider, request.root.as_posix()
+        providers = chosen.settings.get("providers") or {}
+        programs, places = [], []
+        if request.mock:
+            pass  # nobody is asked, nothing is sent, and no agent is started
+        elif is_agent(provider, providers):
+            programs.append(StartedProgram(_program(provider, providers), root))
+        else:
+            plan = read_plan("", {**prepared.started.fact()[1]}, lambda name: prepared.texts.get(name, ""))
+            problem = models(plan).problem(provider)
+            if problem is not None:
+                raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})
+            places = endpoints([provider], providers, self._environ)
+        if words := test_words(chosen.assistant):
+            programs.append(StartedProgram(words, root))
+        self._consents.settle(places, request.consent, programs)
+
+
+def test_words(assistant: Assistant) -> tuple[str, ...]:
+    """The words of the command that judges an assistant; () where none does."""
+    criteria = assistant.criteria
+    if criteria is None or criteria.type != TEST_PASS:
+        return ()
+    return words_of(criteria.value) if criteria.argv is None else criteria.argv
+
+
+def _program(provider: str, providers: Mapping[str, Any]) -> tuple[str, ...]:
+    try:
+        return program_of(provider, providers)
+    except Failure as failure:
+        raise Refused("provider_unavailable", failure.message, failure.hint, {"provider": provider}) from failure
+
+
+def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:
+    wanted = request.target_name
+    if wanted is None and len(found) == 1:
+        return found[0]
+    keys = [each.id for each in found]
+    if wanted is None:
+        listed = ", ".join(f"`{key}`" for key in keys)
+        raise Refused("bad_argument", f"{request.path} holds several assistants: {listed}.", "Name one as the target.")
+    fitting = [each for each in found if each.id == wanted] or [each for each in found if each.name == wanted]
+    if not fitting:
+        near = nearest(wanted, keys)
+        guess = f"; did you mean `{near}`?" if near else "."
+        raise Refused("not_found", f"{request.path} holds no assistant `{wanted}`{guess}")
+    return fitting[0]
+
+
+def _prepared(chosen: Chosen, request: StartRequest) -> Prepared:
+    assistant, name = chosen.assistant, hash_of(chosen.text)
+    started = RunStarted(
+        format="assistant",
+        name=assistant.name,
+        target={"kind": "assistant", "name": assistant.id},
+        root=request.root.as_posix(),
+        uri=request.uri,
+        path=request.path,
+        limits=_limits(chosen, request),
+        settings=recorded(chosen.settings),
+        files={request.path: name},
+        message=request.message if request.message is not None else request.input,
+        session_id=request.session_id,
+        origin=request.origin,
+        detach=request.detach,
+        mock=request.mock,
+        plan={"maxIterations": request.max_iterations, "disk": chosen.disk},
+    )
+    return Prepared(started, {name: chosen.text})
+
+
+def _limits(chosen: Chosen, request: StartRequest) -> dict[str, Any]:
+    settings = chosen.settings.get("limits") or {}
+    assistant, ceiling = chosen.assistant, settings.get("maxIterations")
+    wanted = request.max_iterations or assistant.max_iterations
+    criteria = assistant.criteria
+    return {
+        "maxIterations": wanted if ceiling is None else min(wanted, ceiling),
+        "criterion": {
+            "type": criteria.type if criteria else "max_iterations",
+            "value": criteria.value if criteria else "",
+        },
+        **Caps.of(settings, request.limits).wire(),
+    }

@@ -1,0 +1,17 @@
+"""One workspace and one engine for each test; closed when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.assistants.support.house import House
+
+
+@pytest.fixture
+async def it(tmp_path: Path) -> AsyncIterator[House]:
+    house = House(tmp_path)
+    yield house
+    await house.close()

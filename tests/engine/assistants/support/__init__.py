@@ -1,0 +1,1 @@
+"""A workspace with assistants, a fake agent, and the engine over them."""
