@@ -6,13 +6,14 @@ A failed call is an answer too: it is kept, so a replay does not pay for it agai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens, Warned
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure, Json, ModelFailure, ModelReply, ModelRequest, Models, Recorder, Waiting
+from loop_ls.engine.turns import ToolSpec, Turn
 from loop_ls.formats.workflow import Target
 
 
@@ -20,7 +21,8 @@ from loop_ls.formats.workflow import Target
 class Question:
     """A prompt and whom to send it to. `key` is where the calls are recorded, `place` what they are for.
 
-    `once`: the caller tries again by a rule of its own, so a provider must not.
+    `once`: the caller tries again by a rule of its own, so a provider must not. `offered` gives the tools,
+    when the model is really asked: a replay needs none.
     """
 
     place: Place
@@ -34,12 +36,17 @@ class Question:
     request_place: str = ""
     once: bool = False
     shown: dict[str, Json] = field(default_factory=dict)  # fields of streamed text
+    system: str | None = None
+    turns: tuple[Turn, ...] = ()
+    offered: Callable[[], Awaitable[tuple[ToolSpec, ...]]] | None = None
 
     def request(self, target: Target) -> ModelRequest:
         return ModelRequest(
             provider=target.provider,
             model=target.model,
             prompt=self.prompt,
+            system=self.system,
+            turns=self.turns,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             timeout=self.timeout,
@@ -56,8 +63,21 @@ async def ask(
     before: Sequence[Fact] = (),
     then: Callable[[str], Iterable[Fact]] = lambda text: (),
 ) -> str:
-    """The first whole answer of the chain. `then` gives the facts that follow from it, in one
+    """The text of the first whole answer. `then` gives the facts that follow from it, in one
     transaction with it. Raises `Failure` when nobody answered."""
+    answer = await answered(question, models, recorder, before, lambda answer: then(answer["text"]))
+    return str(answer["text"])
+
+
+async def answered(
+    question: Question,
+    models: Models,
+    recorder: Recorder,
+    before: Sequence[Fact] = (),
+    then: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+) -> Json:
+    """The first whole answer of the chain as it is recorded: `text`, `provider`, `calls`, ...
+    Raises `Failure` when nobody answered."""
     failed: list[str] = []
     answer: Json = None
     for number, target in enumerate(question.targets, 1):
@@ -65,11 +85,11 @@ async def ask(
         answer = await recorder.call(
             key,
             partial(_asked, key, question.request(target), question, models, recorder),
-            lambda answer: [*_facts(answer, question), *(() if "error" in answer else then(answer["text"]))],
+            lambda answer: [*_facts(answer, question), *(() if "error" in answer else then(answer))],
             before if number == 1 else (),
         )
         if "error" not in answer:
-            return str(answer["text"])
+            return answer
         failed.append(f"{target.provider}/{target.model}: {answer['error']['message']}")
     if not failed:
         raise Failure("provider_unavailable", "no provider and model is named for this call", place=question.place.key)
@@ -90,6 +110,8 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
         fact = Retrying(attempt=wait.attempt, because=because, delay=wait.delay).fact(question.place)
         notes.append(asyncio.ensure_future(recorder.record(f"{key}:wait{wait.attempt}", [fact])))
 
+    if question.offered is not None:
+        request = replace(request, tools=await question.offered())
     try:
         return _reply(await models.ask(request, on_text, on_wait))
     except ModelFailure as failure:
@@ -101,6 +123,7 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
 
 
 def _reply(reply: ModelReply) -> dict[str, Json]:
+    asked = {"calls": [call.wire() for call in reply.calls], "thoughts": reply.thoughts} if reply.calls else {}
     return {
         "text": reply.text,
         "provider": reply.provider,
@@ -110,6 +133,7 @@ def _reply(reply: ModelReply) -> dict[str, Json]:
         "duration": reply.duration,
         "response": reply.response_id,
         "finish": reply.finish,
+        **asked,
     }
 
 

@@ -1,7 +1,7 @@
 """A small MCP server over stdio for tests: plain Python, up in 20 ms, and it misbehaves on demand.
 
 Run it as a file. Words behind it: `dumb` never answers, `dead` says why and exits, `chatty` prints lines that
-are no messages. Each line it writes to the file named by MCP_LOG (if set) is one call of a tool.
+are no messages, `only NAME ...` offers these tools alone. Each line it writes to the file named by MCP_LOG (if set) is one call of a tool.
 """
 
 from __future__ import annotations
@@ -66,9 +66,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
             info = {"name": "test", "version": "1"}
             return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info}
         case "tools/list":
-            listed = [
-                {"name": name, "description": said, "inputSchema": schema} for name, (said, schema) in TOOLS.items()
-            ]
+            kept = sys.argv[2:] if sys.argv[1:2] == ["only"] else list(TOOLS)
+            listed = [{"name": name, "description": TOOLS[name][0], "inputSchema": TOOLS[name][1]} for name in kept]
             return {"tools": listed}
         case "tools/call":
             _log(params["name"], params.get("arguments") or {})

@@ -10,14 +10,17 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.turns import ToolCall
 
 #: The model never answers: the call ends by a time limit or a stop.
 SILENCE = object()
 
-#: A text, a failure to raise, `SILENCE`, or a function of the request that gives one of them.
-Answer = str | ModelFailure | Callable[[ModelRequest], "Answer"] | object
+#: A text, a failure to raise, `SILENCE`, `calls(...)`, or a function of the request that gives one of them.
+Answer = str | ModelFailure | ModelReply | Callable[[ModelRequest], "Answer"] | object
 
 
 class ScriptedModels:
@@ -52,6 +55,8 @@ class ScriptedModels:
             self.running -= 1
         if isinstance(answer, ModelFailure):
             raise answer
+        if isinstance(answer, ModelReply):
+            return replace(answer, provider=request.provider, model=request.model)
         text = str(answer)
         if on_text and text:
             on_text(text)
@@ -85,6 +90,15 @@ class ScriptedModels:
 def failure(message: str = "the service is out of order", code: str = "server") -> ModelFailure:
     """A failure for a script."""
     return ModelFailure(code, message)
+
+
+def calls(*asked: tuple[str, Any], text: str = "") -> ModelReply:
+    """An answer that asks for tools: names with their arguments (a text is what is no JSON)."""
+    found = tuple(
+        ToolCall(f"call_{number}", name, arguments if isinstance(arguments, dict) else None, str(arguments))
+        for number, (name, arguments) in enumerate(asked, 1)
+    )
+    return ModelReply(text, "", "", finish="tools", calls=found)
 
 
 async def _silence(request: ModelRequest) -> ModelFailure:

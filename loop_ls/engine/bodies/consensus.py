@@ -9,10 +9,10 @@ from typing import Literal
 from loop_ls.engine.asking import Question, ask
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
-from loop_ls.engine.bodies.together import together
 from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.targets import vote_asking
+from loop_ls.engine.together import together
 from loop_ls.formats.workflow import Consensus
 
 

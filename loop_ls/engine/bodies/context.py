@@ -13,6 +13,7 @@ from loop_ls.engine.library import Library
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure, Models, Recorder
 from loop_ls.engine.scope import LoopValues, Scope
+from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow import Workflow
 
 
@@ -21,7 +22,7 @@ class Context:
     """The means of one run, the same in every workflow of it.
 
     `environment` answers the variables of the process environment; `root` is the folder that files in
-    texts may be read from. `max_iterations`, when set,
+    texts may be read from, `sessions` are the MCP servers, None in a mock run. `max_iterations`, when set,
     replaces the limit of the loops of the started workflow; no loop of the run passes `ceiling`, the
     project's own bound, and `unchanged` equal outputs in a row end one. `run` runs one workflow: the parts that
     call others get it from here.

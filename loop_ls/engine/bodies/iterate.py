@@ -14,7 +14,6 @@ from loop_ls.engine.bodies.called import call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.items import FILE, Items, label, parse_items, read_items_file
 from loop_ls.engine.bodies.limits import limits_of
-from loop_ls.engine.bodies.together import pooled
 from loop_ls.engine.deadline import OVER_TIME, within
 from loop_ls.engine.driver import Limits, error_of
 from loop_ls.engine.events.kinds import Iteration, IterationFailed, IterationStarted, Retrying, Warned
@@ -23,6 +22,7 @@ from loop_ls.engine.loop_values import AfterIterate, DuringItem, joined
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
+from loop_ls.engine.together import pooled
 from loop_ls.formats.workflow import Loop
 
 DEFAULT_WORKERS = 3

@@ -1,10 +1,12 @@
-"""A `run` step: one prompt, one answer (workflow spec 2.5)."""
+"""A `run` step: one prompt, one answer, with rounds of tools in between where it names servers (workflow spec 2.5)."""
 
 from __future__ import annotations
 
 from loop_ls.engine.asking import Question, ask
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
+from loop_ls.engine.bodies.tools import ServerTools, rounds_of, servers_of, wants_skills
+from loop_ls.engine.conversing import ROUNDS, converse
 from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.targets import asking
@@ -27,24 +29,37 @@ async def run_prompt(attempt: Try, text: str) -> Finished:
         shown={**attempt.place.fields(), "step": step.name},
     )
     warnings = attempt.unknown(rendered.unknown, f"`{step.name}`") if attempt.attempt == 1 else []
-    await _warn_of_tools(attempt)
-    output = await ask(
-        question,
-        frame.context.models,
-        frame.recorder,
-        before=[attempt.started(), *warnings],
-        then=lambda reply: [attempt.completed(reply)],
-    )
+    await _warn_of_skills(attempt)
+    before = [attempt.started(), *warnings]
+    toolbox = _toolbox(attempt, how.timeout)
+    if toolbox is None:
+        output = await ask(
+            question, frame.context.models, frame.recorder, before, lambda said: [attempt.completed(said)]
+        )
+    else:
+        rounds = rounds_of(step, frame.workflow.execution) or ROUNDS
+        output = await converse(
+            question,
+            toolbox,
+            rounds,
+            frame.context.models,
+            frame.recorder,
+            before,
+            lambda said: [attempt.completed(said)],
+        )
     return Finished(step.name, output)
 
 
-async def _warn_of_tools(attempt: Try) -> None:
-    """Say once for each step that its tools are missing, rather than let a model pretend to have them."""
+def _toolbox(attempt: Try, limit: float | None) -> ServerTools | None:
+    """The tools of the servers that the step names; none in a run that only plays."""
+    servers, sessions = servers_of(attempt.step, attempt.frame.workflow.execution), attempt.frame.context.sessions
+    return ServerTools(sessions, servers, limit) if servers and sessions is not None else None
+
+
+async def _warn_of_skills(attempt: Try) -> None:
+    """Say once for each step that its skills are missing, rather than let a model pretend to have them."""
     step, frame = attempt.step, attempt.frame
-    execution = frame.workflow.execution
-    servers = execution.servers if step.servers is None else step.servers
-    skills = execution.skills if step.skills is None else step.skills
-    if servers or skills:
-        message = f"`{step.name}` names servers or skills, which this engine does not connect yet: it has no tools"
-        fact = Warned(code="no_tools", message=message).fact(attempt.place)
+    if wants_skills(step, frame.workflow.execution):
+        message = f"`{step.name}` names skills, which this engine does not have: it works without them"
+        fact = Warned(code="no_skills", message=message).fact(attempt.place)
         await frame.recorder.record(f":tools/{frame.key}/{step.name}", [fact])

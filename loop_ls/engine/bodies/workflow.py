@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
@@ -24,17 +24,25 @@ from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Failure, Models, Recorder
 from loop_ls.engine.scope import Scope
+from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow import Element, Loop, Step, Workflow
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowProgram:
-    """Runs of `workflow/v2.0` files. `environment` answers `${NAME}` in `env`."""
+    """Runs of `workflow/v2.0` files. `environment` answers `${NAME}` in `env`; `variables` are what MCP
+    servers may ask for."""
 
     environment: Callable[[str], str | None] = os.environ.get
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
         """Run what the plan asks for. Raises `Stopped` when a person stops the run."""
+        servers = plan.settings.get("servers") or {}
+        async with Sessions(servers, Path(plan.root), self.variables) as sessions:
+            return await self._run(plan, recorder, models, None if plan.mock else sessions)
+
+    async def _run(self, plan: Plan, recorder: Recorder, models: Models, sessions: Sessions | None) -> Outcome:
         library = Library(plan.texts, plan.keys)
         context = Context(
             library=library,
@@ -42,6 +50,7 @@ class WorkflowProgram:
             models=models,
             judging=JudgeSettings.of(plan.settings),
             environment=self.environment,
+            sessions=sessions,
             root=Path(plan.root),
             run=run_workflow,
             max_iterations=plan.max_iterations,

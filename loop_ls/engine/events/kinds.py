@@ -298,6 +298,19 @@ class Warned(Payload):
     code: str
     message: str
 
+class ToolCalled(Payload):
+    """A tool was called by a model; `source` is the server that answered, `arguments` JSON as written.
+    The answer is in the record of the call, here is only how long it was."""
+
+    kind = "tool_called"
+    tool: str
+    source: str = ""
+    arguments: str = ""
+    failed: bool = False
+    characters: int = 0
+    duration: float = 0.0
+
+
 
 class BudgetWarning(Payload):
     kind = "budget_warning"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import Call, Heard, StreamError, number, text_of
+from loop_ls.engine.providers.dialect import Asked, Call, Heard, StreamError, number, text_of
+from loop_ls.engine.turns import ToolSpec, Turn
 
 VERSION = "2023-06-01"
 
@@ -17,6 +20,7 @@ _FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "max_tokens": "length",
+    "tool_use": "tools",
     "model_context_window_exceeded": "length",
 }
 
@@ -37,10 +41,12 @@ class Anthropic:
     def call(self, provider: Provider, key: str, request: ModelRequest, without: frozenset[str]) -> Call:
         body: dict[str, Any] = {
             "model": request.model,
-            "messages": [{"role": "user", "content": request.prompt}],
+            "messages": [{"role": "user", "content": request.prompt}, *_rounds(request.turns)],
             "max_tokens": request.max_tokens or MAX_TOKENS,
             "stream": True,
         }
+        if request.tools:
+            body["tools"] = [_tool(each) for each in request.tools]
         if request.system:
             body["system"] = request.system
         if request.temperature is not None and "temperature" not in without:
@@ -52,21 +58,56 @@ class Anthropic:
         return AnthropicReader()
 
 
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    schema = {"type": "object", **tool.schema}
+    return {"name": tool.name, "description": tool.description, "input_schema": schema}
+
+
+def _rounds(turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    for turn in turns:
+        said: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text.strip() else []
+        for call in turn.calls:
+            said.append(
+                {"type": "tool_use", "id": _id(call.id), "name": call.name, "input": dict(call.arguments or {})}
+            )
+        heard = [
+            {"type": "tool_result", "tool_use_id": _id(each.id), "content": each.text, "is_error": each.failed}
+            for each in turn.answers
+        ]
+        messages += [{"role": "assistant", "content": said}, {"role": "user", "content": heard}]
+    return messages
+
+
+def _id(given: str) -> str:
+    """Ids of other providers may hold what this one refuses."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", given)
+
+
 class AnthropicReader:
     """Typed events from `message_start` to `message_stop`."""
 
     def __init__(self) -> None:
         self.heard = Heard()
         self._reason = ""
+        self._calls: dict[Any, Asked] = {}
 
     def feed(self, event: dict[str, Any]) -> str:
         match event.get("type"):
             case "message_start":
                 self._note(event.get("message"))
             case "content_block_start":
+                self._begin(event.get("content_block"), event.get("index"))
                 return _text(event.get("content_block"))
             case "content_block_delta":
-                return _text(event.get("delta"))
+                delta = event.get("delta")
+                if (
+                    isinstance(delta, dict)
+                    and delta.get("type") == "input_json_delta"
+                    and event.get("index") in self._calls
+                ):
+                    self._calls[event.get("index")].add(str(delta.get("partial_json") or ""))
+                return _text(delta)
             case "message_delta":
                 self._usage(event.get("usage"))
                 delta = event.get("delta")
@@ -82,11 +123,22 @@ class AnthropicReader:
             raise _error(body)
         self._note(body)
         self._reason = str(body.get("stop_reason") or "")
+        content = body.get("content")
+        for index, part in enumerate(content if isinstance(content, list) else ()):
+            self._begin(part, index)
         self._finish()
         return text_of(body.get("content"))
 
+    def _begin(self, part: Any, index: Any) -> None:
+        """A block begins; one that asks for a tool is noted. Its input comes in pieces, or at once."""
+        if isinstance(part, dict) and part.get("type") == "tool_use":
+            self._calls[index] = asked = Asked(str(part.get("id") or ""), str(part.get("name") or ""))
+            if part.get("input"):
+                asked.add(json.dumps(part["input"]))
+
     def _finish(self) -> None:
         self.heard.finish = _FINISH.get(self._reason, self._reason)
+        self.heard.calls = tuple(asked.call(n) for n, asked in enumerate(self._calls.values(), 1) if asked.name)
         if self._reason == "refusal":
             self.heard.refused = "the model refused"
 

@@ -5,11 +5,13 @@ A reader is fed decoded events. It says what was heard, when the answer is whole
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.turns import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,13 @@ class Heard:
     usd: float | None = None
     response_id: str | None = None
     model: str = ""
+    thoughts: str = ""
+    calls: tuple[ToolCall, ...] = ()
 
 
 class Reader(Protocol):
-    """Reads one answer. `feed` and `whole` answer new text; both may raise `StreamError`."""
+    """Reads one answer. `feed` and `whole` answer new text; both may raise `StreamError`. Calls of tools
+    are complete once `heard.finish` is set."""
 
     heard: Heard
 
@@ -72,6 +77,30 @@ class Unaccepted:
 
     def find(self, said: str, sent: dict[str, Any]) -> str | None:
         return next((name for name in self.names if name in sent and name in said), None)
+
+
+class Asked:
+    """One call of a tool while it streams in, its arguments in pieces."""
+
+    def __init__(self, id_: str = "", name: str = "") -> None:
+        self.id, self.name = id_, name
+        self.extra: dict[str, Any] = {}
+        self._written: list[str] = []
+
+    def add(self, piece: str) -> None:
+        self._written.append(piece)
+
+    def call(self, position: int) -> ToolCall:
+        written = "".join(self._written).strip()
+        return ToolCall(self.id or f"call_{position}", self.name, _object(written or "{}"), written, self.extra)
+
+
+def _object(written: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def number(value: Any) -> int:

@@ -124,7 +124,7 @@ class HttpModels:
             raise failures.unreadable(self.provider, request.model, heard.refused)
         if not heard.finish:
             raise self._cut(request, heard, text, "it ended without saying that it is finished")
-        if not text.strip():
+        if not text.strip() and not heard.calls:
             failure = failures.empty(self.provider, request.model)
             failure.details = _usage(heard)
             raise failure
@@ -137,7 +137,9 @@ class HttpModels:
             usd=heard.usd,
             duration=duration,
             response_id=heard.response_id,
-            finish="length" if heard.finish == "length" else "stop",
+            finish="tools" if heard.calls else "length" if heard.finish == "length" else "stop",
+            calls=heard.calls,
+            thoughts=heard.thoughts if heard.calls else "",
         )
 
     def _cut(self, request: ModelRequest, heard: Heard, text: str, why: str) -> ModelFailure:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import Call, Heard, StreamError, number, text_of
+from loop_ls.engine.providers.dialect import Asked, Call, Heard, StreamError, number, text_of
+from loop_ls.engine.turns import ToolCall, ToolSpec, Turn
 
 #: Where the newer name of the reply limit is needed; others know only the old one.
 _NEW_LIMIT = frozenset({"openai", "azure-foundry"})
 
-_FINISH = {"stop": "stop", "length": "length", "eos": "stop", "max_tokens": "length"}
+_FINISH = {
+    "stop": "stop",
+    "length": "length",
+    "eos": "stop",
+    "max_tokens": "length",
+    "tool_calls": "tools",
+    "function_call": "tools",
+}
+#: What a call of a tool consists of; whatever else a provider adds, it wants back.
+_OF_A_CALL = frozenset({"index", "id", "type", "function"})
 
 
 class OpenAI:
@@ -21,7 +32,7 @@ class OpenAI:
         messages = [{"role": "system", "content": request.system}] if request.system else []
         body: dict[str, Any] = {
             "model": request.model,
-            "messages": [*messages, {"role": "user", "content": request.prompt}],
+            "messages": [*messages, {"role": "user", "content": request.prompt}, *_rounds(request.turns)],
             "stream": True,
             "stream_options": {"include_usage": True},
         }
@@ -30,12 +41,37 @@ class OpenAI:
         if request.max_tokens is not None:
             new = (provider.name in _NEW_LIMIT) != ("max_completion_tokens" in without or "max_tokens" in without)
             body["max_completion_tokens" if new else "max_tokens"] = request.max_tokens
+        if request.tools:
+            body["tools"] = [_tool(each) for each in request.tools]
         for name in without - {"max_tokens", "max_completion_tokens"}:
             body.pop(name, None)
         return Call(f"{provider.base_url}/chat/completions", _headers(provider, key), body)
 
     def reader(self) -> OpenAIReader:
         return OpenAIReader()
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    schema = dict(tool.schema) or {"type": "object", "properties": {}}
+    function = {"name": tool.name, "description": tool.description, "parameters": schema}
+    return {"type": "function", "function": function}
+
+
+def _rounds(turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    for turn in turns:
+        said: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
+        if turn.thoughts:
+            said["reasoning_content"] = turn.thoughts
+        messages.append(said | {"tool_calls": [_asked(call) for call in turn.calls]})
+        messages += [{"role": "tool", "tool_call_id": each.id, "content": each.text} for each in turn.answers]
+    return messages
+
+
+def _asked(call: ToolCall) -> dict[str, Any]:
+    # What was no JSON would be refused: the answer to the call says what was wrong with it.
+    written = json.dumps(dict(call.arguments)) if call.arguments is not None else "{}"
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}, **call.extra}
 
 
 def _headers(provider: Provider, key: str) -> dict[str, str]:
@@ -51,6 +87,7 @@ class OpenAIReader:
 
     def __init__(self) -> None:
         self.heard = Heard()
+        self._calls: dict[Any, Asked] = {}
 
     def feed(self, event: dict[str, Any]) -> str:
         if event.get("error"):
@@ -58,8 +95,7 @@ class OpenAIReader:
         self._note(event)
         said = ""
         for choice in _choices(event):
-            delta = choice.get("delta")
-            said += text_of(delta.get("content")) if isinstance(delta, dict) else ""
+            said += self._message(choice.get("delta"))
             self._finish(choice.get("finish_reason"))
         return said
 
@@ -68,15 +104,41 @@ class OpenAIReader:
             raise StreamError(_status(body["error"]), body)
         self._note(body)
         for choice in _choices(body):
+            said = self._message(choice.get("message"))
             self._finish(choice.get("finish_reason"))
-            message = choice.get("message")
-            return text_of(message.get("content")) if isinstance(message, dict) else ""
+            return said
         return ""
+
+    def _message(self, message: Any) -> str:
+        """Text of a message or of a piece of one; its thoughts and calls are noted."""
+        if not isinstance(message, dict):
+            return ""
+        self.heard.thoughts += text_of(message.get("reasoning_content"))
+        calls = message.get("tool_calls")
+        for position, each in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(each, dict):
+                self._call(each, position)
+        return text_of(message.get("content"))
+
+    def _call(self, piece: dict[str, Any], position: int) -> None:
+        """A piece of a call. Some servers give no `index`: then an id of its own tells calls apart."""
+        key = piece.get("index")
+        if key is None:
+            key = piece.get("id") or (position if not self._calls else list(self._calls)[-1])
+        asked = self._calls.setdefault(key, Asked())
+        asked.id = asked.id or str(piece.get("id") or "")
+        asked.extra |= {name: value for name, value in piece.items() if name not in _OF_A_CALL and value is not None}
+        function = piece.get("function")
+        if isinstance(function, dict):
+            asked.name += str(function.get("name") or "")
+            written = function.get("arguments")
+            asked.add(written if isinstance(written, str) else "" if written is None else json.dumps(written))
 
     def _finish(self, reason: Any) -> None:
         if not isinstance(reason, str) or not reason:
             return
         self.heard.finish = _FINISH.get(reason, reason)
+        self.heard.calls = tuple(asked.call(n) for n, asked in enumerate(self._calls.values(), 1) if asked.name)
         if reason == "content_filter":
             self.heard.refused = "its content filter stopped the answer"
 

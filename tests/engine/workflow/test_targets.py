@@ -124,14 +124,14 @@ async def test_a_wait_of_the_provider_is_shown_at_once() -> None:
     assert (await running).output == "ok"
 
 
-async def test_missing_tools_are_told_once_for_each_step() -> None:
+async def test_missing_skills_are_told_once_for_each_step() -> None:
     files = {
         "main": "loops: [{name: l, workflow: work, max_iterations: 3, until: It says DONE}]",
-        "work": "steps: [{name: work, run: x, servers: [filesystem]}, {name: plain, run: x}]",
+        "work": "steps: [{name: work, run: x, skills: [pdf]}, {name: plain, run: x}]",
     }
     ran = await run(files, {"judge": "NO"})
-    assert [warning for warning in ran.warnings if "tools" in warning] == [
-        "`work` names servers or skills, which this engine does not connect yet: it has no tools"
+    assert [warning for warning in ran.warnings if "skills" in warning] == [
+        "`work` names skills, which this engine does not have: it works without them"
     ]
 
 
