@@ -6,7 +6,7 @@ call goes through the recorder, so a replay after a crash takes the same way wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from loop_ls.engine.deadline import OVER_TIME, within
@@ -100,13 +100,14 @@ class LoopParts:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a loop or a whole run ended. `output` is the final one; `failure` is set where it failed. `last`
-    is what came out last, where that is not what counts as final."""
+    is what came out last, where that is not what counts as final; `because` names the limit that ended it."""
 
     reason: str
     output: str = ""
     iterations: int = 0
     failure: Failure | None = None
     last: str | None = None
+    because: str | None = field(default=None, compare=False)
 
 
 async def drive(loop: LoopParts, recorder: Recorder) -> Outcome:
@@ -149,8 +150,14 @@ class _Driver:
             if verdict is not None and verdict.exit is not None:
                 return Outcome(verdict.exit, self.output, self.number)
             if self.limits.unchanged is not None and self.sameness.in_a_row >= self.limits.unchanged:
-                return Outcome("unchanged", self.output, self.number)
-        return Outcome("max_iterations", self.output, self.number)
+                return self.at_limit("unchanged", f"gave the same output {self.sameness.in_a_row} times in a row")
+        return self.at_limit("max_iterations", f"reached its `max_iterations` of {most}")
+
+    def at_limit(self, reason: str, told: str) -> Outcome:
+        repeated = self.sameness.in_a_row
+        if reason != "unchanged" and repeated > 1:
+            told += f"; its last {repeated} outputs were {'the same' if self.output.strip() else 'empty'}"
+        return Outcome(reason, self.output, self.number, because=f"`{self.loop.name}` {told}.")
 
     async def iteration(self) -> Turn | Failure:
         """The try that succeeded, or why the last one did not."""

@@ -82,6 +82,7 @@ def _ended(run: LiveRun, outcome: Outcome) -> End:
         case "completed":
             return Completed(
                 reason=outcome.reason,
+                because=outcome.because,
                 total_iterations=outcome.iterations,
                 final_output=outcome.output,
                 last_output=outcome.output if outcome.last is None else outcome.last,

@@ -20,11 +20,15 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 async def end(tasks: Iterable[asyncio.Future[Any]]) -> None:
     """Cancel what still runs and wait until it is over."""
-    left = [task for task in tasks if not task.done()]
+    all_ = list(tasks)
+    left = [task for task in all_ if not task.done()]
     for task in left:
         task.cancel()
     if left:
         await asyncio.wait(left)
+    for task in all_:  # whoever waits hears of the first error; the others are heard of here
+        if task.done() and not task.cancelled():
+            task.exception()
 
 
 async def pooled(count: int, workers: int, job: Callable[[int], Coroutine[Any, Any, bool]]) -> None:

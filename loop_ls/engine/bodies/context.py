@@ -37,9 +37,9 @@ class Context:
     run: Callable[[Frame, Scope], Awaitable[Result]]
     max_iterations: int | None = None
     ceiling: int | None = None
-
     sessions: Sessions | None = None
     unchanged: int | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -68,6 +68,7 @@ class Finished:
     loop: LoopValues | None = None
     reason: str = "completed"
     iterations: int = 0
+    because: str | None = None
 
     def enter(self, scope: Scope) -> Scope:
         """The scope in which this element has finished."""
@@ -88,3 +89,4 @@ class Result:
     output: str | None
     reason: str = "completed"
     iterations: int = 0
+    because: str | None = None

@@ -73,6 +73,7 @@ async def run_refine(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Fi
         loop=AfterRefine(outcome.iterations, outcome.output),
         reason=outcome.reason,
         iterations=outcome.iterations,
+        because=outcome.because,
     )
 
 

@@ -55,6 +55,7 @@ class WorkflowProgram:
             run=run_workflow,
             max_iterations=plan.max_iterations,
             ceiling=(plan.settings.get("limits") or {}).get("maxIterations"),
+            unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
         )
         try:
             key = library.key_of(plan.path)
@@ -64,8 +65,7 @@ class WorkflowProgram:
             result = await _run(frame, scope, plan.elements, target)
         except Failure as failure:
             return Outcome(failure.reason, failure=failure)
-            unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
-        return Outcome(result.reason, result.output or "", result.iterations)
+        return Outcome(result.reason, result.output or "", result.iterations, because=result.because)
 
 
 async def run_workflow(frame: Frame, scope: Scope) -> Result:
@@ -114,16 +114,17 @@ def summed_up(workflow: Workflow, finished: Mapping[str, Finished]) -> Result:
     """The workflow's result and why it counts as ended (4.6): a loop at its limit is no success."""
     loops = [done for done in finished.values() if done.loop is not None]
     reasons = [done.reason for done in loops]
-    limits = [reason for reason in reasons if reason not in ("condition_met", "completed")]
-    reason = limits[0] if limits else ("condition_met" if "condition_met" in reasons else "completed")
-    return Result(_output(workflow, finished), reason, sum(done.iterations for done in loops))
+    limits = [done for done in loops if done.reason not in ("condition_met", "completed")]
+    reason = limits[0].reason if limits else ("condition_met" if "condition_met" in reasons else "completed")
+    because = limits[0].because if limits else None
+    return Result(_output(workflow, finished), reason, sum(done.iterations for done in loops), because)
 
 
 def _of_target(done: Finished, whole: Result) -> Result:
     """The result of a run that was started for one element: a loop's own end counts, not those before it."""
     if done.loop is None:
         return replace(whole, output=done.output)
-    return Result(done.output, done.reason, done.iterations)
+    return Result(done.output, done.reason, done.iterations, done.because)
 
 
 def _output(workflow: Workflow, finished: Mapping[str, Finished]) -> str | None:
