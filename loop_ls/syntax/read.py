@@ -7,7 +7,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from loop_ls.syntax import quick, tolerant
-from loop_ls.syntax.compose import ODD_BREAKS, Composed, compose
+from loop_ls.syntax.compose import compose
+from loop_ls.syntax.composed import ODD_BREAKS, Composed
 from loop_ls.syntax.cut import Follower, Unit
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
 from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
@@ -155,7 +156,8 @@ def _refusal(why: Rejected | None, lines: tuple[str, ...]) -> Fault:
     line = min(at.line, len(lines) - 1)
     while line and not lines[line].strip():
         line -= 1
-    column = min(at.column, len(lines[line])) if line == at.line else 0
-    span = Span(Position(line, column), Position(line, max(column + 1, len(lines[line]))))
+    end = len(lines[line])
+    column = min(at.column, max(end - 1, 0)) if line == at.line else 0
+    span = Span(Position(line, column), Position(line, end))
     problem = why.problem if why else "no `key: value`"
     return Fault(span, f"The text cannot be read as YAML from here on ({problem}).", "syntax")

@@ -7,8 +7,6 @@ from collections.abc import Sequence as Lines
 from itertools import accumulate
 from typing import Any
 
-from yaml.reader import ReaderError
-
 from loop_ls.text.position import Position
 
 
@@ -24,8 +22,8 @@ def rejected(error: Exception, lines: Lines[str], text: str) -> Rejected:
     """The refusal behind an error of libyaml for `text`, which are these lines joined."""
     if isinstance(error, UnicodeEncodeError):
         return Rejected("half of a surrogate pair", offset_position(offsets(lines), error.start))
-    if isinstance(error, ReaderError):
-        sign: Any = error.character
+    sign: Any = getattr(error, "character", None)  # what yaml's ReaderError has
+    if sign is not None:
         place = max(0, text.find(chr(sign))) if isinstance(sign, int) else 0
         return Rejected("control character", offset_position(offsets(lines), place))
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from loop_ls.syntax.compose import Composed, completes_behind, compose
+from loop_ls.syntax.compose import completes_behind, compose
+from loop_ls.syntax.composed import Composed
 from loop_ls.syntax.cut import START
 from loop_ls.syntax.piece import Chunk, Source, pieces
 from loop_ls.syntax.refusal import Rejected
