@@ -242,23 +242,37 @@ class StepSkipped(Payload):
 
 
 class StageStarted(Payload):
+    """A turn of a role was handed to its agent: `task` names that work, `session` where it is done."""
+
     kind = "stage_started"
     stage: str
     role: str | None = None
+    index: int | None = None
+    task: str | None = None
+    session: str | None = None
+    model: str | None = None
 
 
 class StageCompleted(Payload):
+    """`artifact` holds the output for stages and people that look for it later."""
+
     kind = "stage_completed"
     stage: str
     output: str
     role: str | None = None
+    index: int | None = None
+    artifact: str | None = None
 
 
 class StageFailed(Payload):
+    """`dispatch`: it was never handed to an agent."""
+
     kind = "stage_failed"
     stage: str
     error: Error
     role: str | None = None
+    index: int | None = None
+    dispatch: bool | None = None
 
 
 # -- calls, money, warnings ----------------------------------------------------------------------
@@ -284,6 +298,19 @@ class Call(Payload):
     error: Error | None = None
 
 
+class ToolCalled(Payload):
+    """A tool was called by a model; `source` is the server that answered, `arguments` JSON as written.
+    The answer is in the record of the call, here is only how long it was."""
+
+    kind = "tool_called"
+    tool: str
+    source: str = ""
+    arguments: str = ""
+    failed: bool = False
+    characters: int = 0
+    duration: float = 0.0
+
+
 class Text(Payload):
     """Streamed output: shown, never journalled."""
 
@@ -298,21 +325,10 @@ class Warned(Payload):
     code: str
     message: str
 
-class ToolCalled(Payload):
-    """A tool was called by a model; `source` is the server that answered, `arguments` JSON as written.
-    The answer is in the record of the call, here is only how long it was."""
-
-    kind = "tool_called"
-    tool: str
-    source: str = ""
-    arguments: str = ""
-    failed: bool = False
-    characters: int = 0
-    duration: float = 0.0
-
-
 
 class BudgetWarning(Payload):
+    """Most of what the run may spend is spent: dollars, tokens, or both where both have a cap."""
+
     kind = "budget_warning"
     spent_usd: float | None = None
     cap_usd: float | None = None
@@ -321,9 +337,12 @@ class BudgetWarning(Payload):
 
 
 class UnchangedOutputWarning(Payload):
+    """The last `repeated` outputs said the same; `empty`: they said nothing."""
+
     kind = "unchanged_output_warning"
     iteration: int
     repeated: int = 2
+    empty: bool | None = None
 
 
 class LoopFixationWarning(Payload):
@@ -342,15 +361,10 @@ ENHANCE_KINDS = frozenset(
     }
 )
 
-    """Most of what the run may spend is spent: dollars, tokens, or both where both have a cap."""
-
 PAYLOADS: dict[str, type[Payload]] = {cls.kind: cls for cls in Payload.__subclasses__()}
 
 
 def payload(kind: str, body: dict[str, Json]) -> Payload | None:
     """The typed payload of an event; None for kinds that have no model here."""
     model = PAYLOADS.get(kind)
-    """The last `repeated` outputs said the same; `empty`: they said nothing."""
-
     return model.model_validate(body) if model else None
-    empty: bool | None = None

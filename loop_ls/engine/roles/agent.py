@@ -1,0 +1,48 @@
+"""What a stage asks of whoever takes its turn: the port between role loops and their agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Recorder
+from loop_ls.formats.roles import Role
+
+#: Steps of a stage where neither stage nor role nor settings say a number, and the most that count.
+STEPS, MOST_STEPS = 48, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One turn of one role. `session` is the starter's: artifacts and todos belong there; `execution` is
+    the turn's own, fresh one. `steps`: how many model calls it may take."""
+
+    place: Place
+    stage: str
+    role: Role
+    prompt: str
+    steps: int
+    session: str
+    execution: str
+    project: str = ""
+    sprint: str = ""
+    iteration: int = 1
+    skills: tuple[str, ...] = ()
+
+
+class Agent(Protocol):
+    def model(self, role: Role) -> str | None:
+        """Who answers for a role, as shown in records; None where nobody does."""
+        ...
+
+    async def run(self, job: Job, recorder: Recorder) -> str:
+        """The last text of the turn. Paid calls and tools go through the recorder. Raises `Failure`,
+        `ModelFailure`, `Stopped`."""
+        ...
+
+
+def step_cap(stage: int | None, role: Role) -> int:
+    """The stage's own number, else the role's, else the usual one; 0 is unlimited, which is the most."""
+    wanted = next((each for each in (stage, role.steps) if each is not None), STEPS)
+    return MOST_STEPS if wanted <= 0 else min(wanted, MOST_STEPS)

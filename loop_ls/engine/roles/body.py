@@ -1,0 +1,219 @@
+"""One iteration of a role loop: its stages one after the other, each told what those before it said.
+
+A stage that has ended is in the journal under the key of its place, so a restart goes on with the next
+one. One that was under way is handed out again, at most twice (role-loop spec 6).
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from dataclasses import dataclass
+
+from loop_ls.engine.driver import Turn, error_of
+from loop_ls.engine.events.kinds import StageCompleted, StageFailed, StageStarted, Warned
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Failure, Json, ModelFailure
+from loop_ls.engine.roles.agent import Job, step_cap
+from loop_ls.engine.roles.ids import derived, sprint_id
+from loop_ls.engine.roles.loop import RoundMemory, Started
+from loop_ls.engine.roles.outcome import first_line
+from loop_ls.engine.roles.prompt import Done, Work, compose
+from loop_ls.engine.roles.records import Table
+from loop_ls.formats.role_loop import EvaluationBound, Stage
+
+#: How often a stage that a crash cut off is handed out once more.
+AGAIN = 2
+DEADLINE = "deadline"
+BLOCKED, NO_ARTIFACT = "question", "missing_artifact"
+_SIGNAL = re.compile(r"\s*[*_`#>-]*\s*STATUS\s*[:*_]*\s*(BLOCKED|NEEDS_CONTEXT)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The body of a role loop. The output of an iteration is that of its last stage."""
+
+    started: Started
+    memory: RoundMemory
+
+    async def run(self, turn: Turn) -> str:
+        await self.started.sprints.begin(turn.number, turn.place.key)
+        done: list[Done] = []
+        for index, stage in enumerate(self.started.definition.stages):
+            await self.started.recorder.gate()
+            await self._in_time(turn, index)
+            done.append(await self._stage(turn, index, stage, done))
+        return done[-1].output
+
+    async def _in_time(self, turn: Turn, index: int) -> None:
+        deadline = self.started.deadline
+        if deadline is not None and self.started.ends_hard:
+            now = await self.started.recorder.now(self.started.stage_place(turn, index).part("now"))
+            if now >= deadline:
+                raise Failure(DEADLINE, f"the time was up before stage {index + 1} of iteration {turn.number}")
+
+    async def _stage(self, turn: Turn, index: int, stage: Stage, done: list[Done]) -> Done:
+        place = self.started.stage_place(turn, index)
+        known = self.started.recorder.recall(place.part("stage"))
+        if known is None:
+            known = await self._turn(turn, index, stage, done, place)
+        if "failure" in known:
+            raise Failure(**known["failure"], place=place.key)
+        self._unblocked(index, stage, known, place)
+        return Done(index, stage.role, known["output"], known["artifact"])
+
+    async def _turn(self, turn: Turn, index: int, stage: Stage, done: list[Done], place: Place) -> Json:
+        """Hand the stage to its agent and journal how it ended. Raises `Stopped`."""
+        try:
+            job = await self._dispatched(turn, index, stage, done, place)
+        except (Failure, sqlite3.Error, OSError) as error:
+            return await self._failed(index, stage, place, _told(error), dispatch=True)
+        try:
+            with self.started.recorder.undivided():
+                output = await self.started.agent.run(job, self.started.recorder)
+        except (Failure, ModelFailure) as failure:
+            return await self._failed(index, stage, place, failure)
+        artifact = await self._kept(turn, index, stage, place, output)
+        answer = {"output": output, "artifact": artifact}
+        fact = StageCompleted(stage=stage.label, role=stage.role, index=index, output=output, artifact=artifact)
+        await self.started.recorder.record(place.part("stage"), [fact.fact(place)], answer=answer)
+        await self._remembered(stage, place)
+        return answer
+
+    async def _dispatched(self, turn: Turn, index: int, stage: Stage, done: list[Done], place: Place) -> Job:
+        """Everything that comes before the agent. Raises `Failure`."""
+        started, recorder = self.started, self.started.recorder
+        attempt = await self._attempt(place)
+        needed = stage.requires_artifact_from
+        if needed is not None and not done[needed].artifact:
+            label = started.definition.stages[needed].label
+            raise Failure("artifact_needed", f"`{stage.label}` needs the artifact of `{label}`, which left none")
+        execution = derived(started.run_id, place.key, attempt)
+        session = started.session
+        await started.records.do(lambda table: table.add("sessions", execution, parent=session, hidden=1))
+        role = started.roles[stage.role]
+        job = Job(
+            place=place,
+            stage=stage.label,
+            role=role,
+            prompt=compose(self._work(turn, index, stage, done)),
+            steps=step_cap(stage.max_iterations, role),
+            session=session,
+            execution=execution,
+            project=started.project.get("id", ""),
+            sprint=sprint_id(started.run_id, turn.number),
+            iteration=turn.number,
+            skills=stage.skills,
+        )
+        fact = StageStarted(
+            stage=stage.label,
+            role=stage.role,
+            index=index,
+            task=derived(execution, "task"),
+            session=execution,
+            model=started.agent.model(role),
+        )
+        await recorder.record(place.part(f"started.{attempt}"), [fact.fact(place)], answer=True)
+        return job
+
+    async def _attempt(self, place: Place) -> int:
+        """Which time this stage is handed out: a start without an end was cut off by a crash."""
+        attempt = 1
+        while self.started.recorder.recall(place.part(f"started.{attempt}")) is not None:
+            attempt += 1
+        if attempt > 1 + AGAIN:
+            raise Failure("given_up", f"the engine went away {attempt - 1} times while this stage ran")
+        return attempt
+
+    def _work(self, turn: Turn, index: int, stage: Stage, done: list[Done]) -> Work:
+        started, memory = self.started, self.memory
+        return Work(
+            loop=started.definition.name,
+            goal=started.goal,
+            iteration=turn.number,
+            limit=started.limit(),
+            index=index,
+            stages=len(started.definition.stages),
+            role=stage.role,
+            task=stage.prompt,
+            done=tuple(done),
+            outcomes=tuple(memory.outcomes),
+            artifact=memory.last_artifact,
+            rationale=memory.rationale,
+            criteria=started.criteria,
+            parameters=started.definition.resolved,
+            project=started.project,
+        )
+
+    async def _failed(
+        self, index: int, stage: Stage, place: Place, failure: Failure | ModelFailure, dispatch: bool = False
+    ) -> Json:
+        error = error_of(failure)
+        fact = StageFailed(stage=stage.label, role=stage.role, index=index, error=error, dispatch=dispatch or None)
+        answer = {"failure": {"code": error.code, "message": error.message, "hint": error.hint}}
+        await self.started.recorder.record(place.part("stage"), [fact.fact(place)], answer=answer)
+        return answer
+
+    async def _kept(self, turn: Turn, index: int, stage: Stage, place: Place, output: str) -> str | None:
+        """The artifact with the whole output; None where there is none, or it cannot be written."""
+        if not output.strip():
+            return None
+        started, id_ = self.started, self.started.artifact(place)
+        title = f"Loop output: {stage.role} (iter {turn.number}, stage {index})"
+        told = {
+            "loop_id": started.run_id,
+            "stage_id": place.key,
+            "role": stage.role,
+            "iteration_number": turn.number,
+            "stage_index": index,
+        }
+
+        def work(table: Table) -> None:
+            table.add(
+                "artifacts",
+                id_,
+                session_id=started.session,
+                project_id=started.project.get("id"),
+                loop_id=started.run_id,
+                type="loop_output",
+                title=title,
+                content=output,
+                created_by=f"loop:{stage.role} stage:{index}",
+                metadata=told,
+            )
+
+        try:
+            await started.records.do(work)
+        except (sqlite3.Error, OSError) as error:
+            warned = Warned(code="no_artifact", message=f"the output of `{stage.label}` was not kept: {error}")
+            await started.recorder.record(place.part("unkept"), [warned.fact(place)])
+            return None
+        return id_
+
+    async def _remembered(self, stage: Stage, place: Place) -> None:
+        """`memory_required` is a soft wish: it is noted, nothing more."""
+        if not stage.memory_required:
+            return
+        by = f"{self.started.run_id}/{place.key}"
+        if not await self.started.records.do(lambda table: table.find("memories", created_by=by)):
+            warned = Warned(code="no_memory", message=f"`{stage.label}` was to store a memory and stored none")
+            await self.started.recorder.record(place.part("memory"), [warned.fact(place)])
+
+    def _unblocked(self, index: int, stage: Stage, known: Json, place: Place) -> None:
+        """Raises `Failure` where the stage says that it cannot go on, or left nothing behind."""
+        if stage.artifact_required and not known["artifact"]:
+            raise Failure(NO_ARTIFACT, f"`{stage.label}` was to leave an artifact and left none", place=place.key)
+        judges = isinstance(self.started.definition.termination, EvaluationBound)
+        last = index == len(self.started.definition.stages) - 1
+        if stage.gate or (judges and last):
+            return
+        for number, line in enumerate(known["output"].splitlines()[:5]):
+            if _SIGNAL.match(line):
+                rest = "\n".join(known["output"].splitlines()[number + 1 :])
+                raise Failure(BLOCKED, f"`{stage.label}` cannot go on: {first_line(rest)}", place=place.key)
+
+
+def _told(error: Failure | sqlite3.Error | OSError) -> Failure:
+    if isinstance(error, Failure):
+        return error
+    return Failure("dispatch", f"the stage could not be handed out: {error}"[:200])

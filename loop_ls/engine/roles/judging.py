@@ -1,0 +1,217 @@
+"""What ends a role loop: the word of the last stage, a model that looks at the goal, time, a tool, or nobody
+(role-loop spec 8).
+
+The verdict comes before the limit, so that approval in the last round is approval. A judge that fails
+counts as "not met", and the loop goes on.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal, assert_never
+
+from loop_ls.engine.asking import Question, ask
+from loop_ls.engine.driver import Turn, Verdict
+from loop_ls.engine.events.kinds import Judged, Warned
+from loop_ls.engine.ports import Fact, Failure
+from loop_ls.engine.roles.approval import Finding, by_last_line, by_words
+from loop_ls.engine.roles.gate import GateVerdict, gate_question, goal_question, read_gate, read_goal
+from loop_ls.engine.roles.loop import RoundMemory, Started
+from loop_ls.engine.roles.measuring import Measure, number_in
+from loop_ls.engine.roles.outcome import one_line
+from loop_ls.formats.role_loop import EvaluationBound, GoalBound, IterationBound, Manual, TimeBound, ToolBound
+
+#: A loop that ends so waits for a person: its gate refused too often.
+REWORK = "question"
+_COMPARE = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+@dataclass(slots=True)
+class RoundJudge:
+    """Asked after each iteration; closes its sprint once it knows whether another one follows."""
+
+    started: Started
+    memory: RoundMemory
+    measure: Measure | None = None
+    refused: int = field(default=0, init=False)
+
+    async def judge(self, turn: Turn, output: str) -> Verdict:
+        verdict = await self._verdict(turn, output)
+        limit = self.started.limit()
+        ends = verdict.exit is not None or (limit is not None and turn.number >= limit)
+        last = self.started.definition.stages[-1]
+        status: Literal["complete", "rejected"] = "complete" if ends and verdict.exit != REWORK else "rejected"
+        await self.started.sprints.end(turn.number, status, one_line(last.role, "completed", output))
+        return verdict
+
+    async def _verdict(self, turn: Turn, output: str) -> Verdict:
+        match self.started.definition.termination:
+            case EvaluationBound():
+                return await self._evaluate(turn, output)
+            case GoalBound():
+                return await self._goal(turn, output)
+            case TimeBound():
+                return await self._time(turn)
+            case ToolBound() as bound:
+                return await self._tool(turn, bound)
+            case IterationBound() | Manual():
+                return Verdict("no")
+            case never:
+                assert_never(never)
+
+    # -- the word of the last stage ------------------------------------------------------------------
+
+    async def _evaluate(self, turn: Turn, output: str) -> Verdict:
+        approval = self.started.definition.approval
+        match approval.mode:
+            case "keyword":
+                return await self._words(turn, [by_words(text, approval.signals) for text in self._gates(turn, output)])
+            case "verdict_line":
+                texts = self._gates(turn, output)
+                return await self._words(turn, [by_last_line(text, approval.signals) for text in texts])
+            case "llm":
+                return await self._gate(turn, output)
+            case never:
+                assert_never(never)
+
+    def _gates(self, turn: Turn, output: str) -> list[str]:
+        """The outputs that judge: that of the last stage, and of every other one that is a gate."""
+        stages = self.started.definition.stages
+        places = (self.started.stage_place(turn, n) for n, stage in enumerate(stages[:-1]) if stage.gate)
+        known = (self.started.recorder.recall(place.part("stage")) for place in places)
+        return [*(one["output"] for one in known if one is not None and "output" in one), output]
+
+    async def _words(self, turn: Turn, found: list[Finding]) -> Verdict:
+        counting = next((one for one in found if not one.approved), found[-1])
+        word: Literal["yes", "no"] = "yes" if counting.approved else "no"
+        judged = self._judged(turn, word, counting.reason, local=True)
+        await self._recorded(turn, [judged.fact(turn.place)])
+        return Verdict(word, "approved" if counting.approved else None, counting.reason)
+
+    async def _gate(self, turn: Turn, output: str) -> Verdict:
+        prompt = gate_question(self.started.goal, self.started.criteria, output)
+        try:
+            answer = await self._ask(turn, prompt, lambda text: self._gate_facts(turn, output, text))
+        except Failure as failure:
+            verdict = await self._not_met(turn, failure)
+        else:
+            found = self._read_gate(output, answer)
+            verdict = Verdict("yes" if found.approved else "no", "approved" if found.approved else None, answer)
+        self.refused = 0 if verdict.exit else self.refused + 1
+        if self.refused >= self.started.definition.max_rework_attempts and not self._at_limit(turn):
+            return Verdict(verdict.verdict, REWORK, verdict.answer)
+        return verdict
+
+    def _read_gate(self, output: str, answer: str) -> GateVerdict:
+        """Prose instead of an object: the words of the review decide."""
+        return read_gate(answer) or GateVerdict(by_words(output, self.started.definition.approval.signals).approved)
+
+    def _gate_facts(self, turn: Turn, output: str, answer: str) -> list[Fact]:
+        found = self._read_gate(output, answer)
+        facts = [self._judged(turn, "yes" if found.approved else "no", answer).fact(turn.place)]
+        if found.contradiction:
+            facts.append(Warned(code="contradiction", message=found.contradiction).fact(turn.place))
+        return facts
+
+    # -- a model that looks at the goal --------------------------------------------------------------
+
+    async def _goal(self, turn: Turn, output: str) -> Verdict:
+        prompt = goal_question(self.started.goal, self.started.criteria, self.memory.outcomes[:-1], output)
+        if not self.started.utility:
+            message = "no model judges the goal (`judge` or `assist` in the settings), so the loop runs to its limit"
+            await self.started.recorder.record(":no_judge", [Warned(code="no_judge", message=message).fact(turn.place)])
+            return Verdict("no")
+        try:
+            answer = await self._ask(turn, prompt, lambda text: [self._goal_judged(turn, text).fact(turn.place)])
+        except Failure as failure:
+            return await self._not_met(turn, failure)
+        found = read_goal(answer)
+        self.memory.rationale = "" if found.achieved else found.rationale
+        return Verdict("yes" if found.achieved else "no", "goal_met" if found.achieved else None, answer)
+
+    def _goal_judged(self, turn: Turn, answer: str) -> Judged:
+        return self._judged(turn, "yes" if read_goal(answer).achieved else "no", answer)
+
+    # -- time and tools ------------------------------------------------------------------------------
+
+    async def _time(self, turn: Turn) -> Verdict:
+        now = await self.started.recorder.now(turn.place.part("now"))
+        over = self.started.deadline is not None and now >= self.started.deadline
+        return Verdict("yes", "time_limit") if over else Verdict("no")
+
+    async def _tool(self, turn: Turn, bound: ToolBound) -> Verdict:
+        if self.measure is None:
+            return await self._not_met(turn, Failure("no_tools", f"there is no tool `{bound.tool}` here"))
+        try:
+            text = await self.measure(turn.place.part("measure"), bound.tool, bound.arguments)
+        except Failure as failure:
+            return await self._not_met(turn, failure)
+        number = number_in(text)
+        met = number is not None and bound.threshold is not None and _COMPARE[bound.operator](number, bound.threshold)
+        told = f"`{bound.tool}` gave {number if number is not None else 'no number'}"
+        judged = self._judged(turn, "yes" if met else "no", told, local=True)
+        await self._recorded(turn, [judged.fact(turn.place)])
+        return Verdict("yes" if met else "no", "condition_met" if met else None, told)
+
+    # -- parts ---------------------------------------------------------------------------------------
+
+    async def _ask(self, turn: Turn, prompt: str, then: Callable[[str], Iterable[Fact]]) -> str:
+        key = turn.place.part("judge")
+        question = Question(
+            place=turn.place,
+            key=key,
+            prompt=prompt,
+            targets=self.started.utility,
+            temperature=0.0,
+            purpose="judge",
+            request_place=key,
+            shown={**turn.place.fields(), "purpose": "judge"},
+        )
+        return await ask(question, self.started.models, self.started.recorder, then=then)
+
+    async def _not_met(self, turn: Turn, failure: Failure) -> Verdict:
+        judged = self._judged(turn, "error", failure.message)
+        warned = Warned(code="judge_failed", message=f"the judge gave no answer: {failure.message}; the loop goes on")
+        await self._recorded(turn, [judged.fact(turn.place), warned.fact(turn.place)])
+        return Verdict("error", None, failure.message)
+
+    async def _recorded(self, turn: Turn, facts: list[Fact]) -> None:
+        await self.started.recorder.record(turn.place.part("judged"), facts)
+
+    def _at_limit(self, turn: Turn) -> bool:
+        limit = self.started.limit()
+        return limit is not None and turn.number >= limit
+
+    def _judged(
+        self, turn: Turn, word: Literal["yes", "no", "error"], answer: str, local: bool | None = None
+    ) -> Judged:
+        return Judged(
+            criterion=self.criterion,
+            verdict=word,
+            iteration=turn.number,
+            condition=self.started.criteria,
+            output_ref=turn.place.key,
+            answer=answer,
+            local=bool(local),
+        )
+
+    @property
+    def criterion(self) -> str:
+        match self.started.definition.termination:
+            case EvaluationBound():
+                return "approval"
+            case GoalBound():
+                return "goal"
+            case ToolBound():
+                return "tool"
+            case _:
+                return "limit"

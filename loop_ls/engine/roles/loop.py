@@ -1,0 +1,77 @@
+"""One role loop while it runs: what it was started with, and what its rounds remember."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from loop_ls.engine.driver import Turn
+from loop_ls.engine.place import Place
+from loop_ls.engine.ports import Models, Recorder
+from loop_ls.engine.roles.agent import Agent
+from loop_ls.engine.roles.ids import artifact_id
+from loop_ls.engine.roles.outcome import one_line
+from loop_ls.engine.roles.records import Records
+from loop_ls.engine.roles.sprints import Sprints
+from loop_ls.formats.role_loop import EvaluationBound, GoalBound, RoleLoop
+from loop_ls.formats.roles import Role
+from loop_ls.formats.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A snapshot: edits of the file do not reach it. `deadline` in Unix seconds; `ends_hard`: no stage
+    begins after it. `limit` is asked each time, because people may change it."""
+
+    run_id: str
+    definition: RoleLoop
+    goal: str
+    roles: Mapping[str, Role]
+    session: str
+    project: Mapping[str, str]
+    recorder: Recorder
+    models: Models
+    agent: Agent
+    records: Records
+    sprints: Sprints
+    limit: Callable[[], int | None]
+    utility: tuple[Target, ...] = ()
+    deadline: float | None = None
+    ends_hard: bool = False
+
+    @property
+    def criteria(self) -> str:
+        """What the loop works towards, besides its goal."""
+        match self.definition.termination:
+            case EvaluationBound(criteria=criteria):
+                return criteria
+            case GoalBound(goal_prompt=prompt):
+                return prompt
+            case _:
+                return ""
+
+    def stage_place(self, turn: Turn, index: int) -> Place:
+        """Labels may repeat; places may not."""
+        stages = self.definition.stages
+        label = stages[index].label
+        alone = sum(stage.label == label for stage in stages) == 1
+        return turn.place.element(label if alone else f"{label}-{index + 1}")
+
+    def artifact(self, place: Place) -> str:
+        return artifact_id(self.run_id, place.key)
+
+
+@dataclass(slots=True)
+class RoundMemory:
+    """The memory of a role loop: one line for each iteration, and what the judge of the goal found missing."""
+
+    started: Started
+    outcomes: list[str] = field(default_factory=list)
+    rationale: str = ""
+    last_artifact: str | None = None
+
+    def remember(self, turn: Turn, output: str) -> None:
+        last = len(self.started.definition.stages) - 1
+        role = self.started.definition.stages[last].role
+        self.outcomes.append(f"Iteration {turn.number}: {one_line(role, 'completed', output)}")
+        self.last_artifact = self.started.artifact(self.started.stage_place(turn, last)) if output.strip() else None

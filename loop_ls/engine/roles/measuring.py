@@ -1,0 +1,21 @@
+"""`tool_bound`: the number that a tool gives (role-loop spec 8.6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+_NUMBER = re.compile(r"\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.]\d)")
+
+
+class Measure(Protocol):
+    async def __call__(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        """What the tool answers, recorded under `key`. Raises `Failure`."""
+        ...
+
+
+def number_in(text: str) -> float | None:
+    """The number that a text is or begins with (`42 tests passed`)."""
+    found = _NUMBER.match(text)
+    return None if found is None else float(found[1])

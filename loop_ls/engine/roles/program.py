@@ -1,0 +1,141 @@
+"""Runs of role loops: the definition as it was when the loop started, put together for the one driver.
+
+Body, judge and memory are those of this room; everything else of a run is as for every other format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC
+from typing import Any, Protocol
+
+from loop_ls.engine.driver import Limits, LoopParts, Outcome, drive
+from loop_ls.engine.place import Place
+from loop_ls.engine.plan import Plan
+from loop_ls.engine.ports import Failure, Models, Recorder, Stopped
+from loop_ls.engine.roles.agent import Agent
+from loop_ls.engine.roles.body import BLOCKED, DEADLINE, NO_ARTIFACT, Rounds
+from loop_ls.engine.roles.judging import REWORK, RoundJudge
+from loop_ls.engine.roles.loop import RoundMemory, Started
+from loop_ls.engine.roles.measuring import Measure
+from loop_ls.engine.roles.outcome import first_line
+from loop_ls.engine.roles.records import Records
+from loop_ls.engine.roles.sprints import Sprints
+from loop_ls.engine.roles.targets import utility_targets
+from loop_ls.formats.placeholders import fill
+from loop_ls.formats.role_loop import RoleLoop, TimeBound
+from loop_ls.formats.role_loop_read import read_role_loop
+from loop_ls.formats.roles import known_roles
+
+#: How an iteration failed -> why the loop ended, where that is no failure of a stage.
+_ENDS = {DEADLINE: "time_limit", BLOCKED: "question", NO_ARTIFACT: "missing_artifact"}
+
+
+class Hands(Agent, Protocol):
+    """Who does the work of one run."""
+
+    async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        """What one tool answers, for `tool_bound`, recorded under `key`. Raises `Failure`."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything that the run has opened."""
+        ...
+
+
+#: Makes the hands of one run.
+HandsOf = Callable[[Plan, Recorder, Models], Hands]
+
+
+@dataclass(frozen=True, slots=True)
+class RoleLoopProgram:
+    records: Records
+    hands: HandsOf
+
+    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
+        """Raises `Stopped` when a person stops the run."""
+        hands = self.hands(plan, recorder, models)
+        try:
+            started = await self._started(plan, recorder, models, hands)
+            return await _driven(plan, started, hands.measure)
+        finally:
+            await hands.close()
+
+    async def _started(self, plan: Plan, recorder: Recorder, models: Models, agent: Agent) -> Started:
+        definition = snapshot(plan)
+        project = str(plan.details.get("projectId") or "")
+        found = await self.records.do(lambda table: table.get("projects", project)) or {"id": project}
+        base = Started(
+            run_id=recorder.run_id,
+            definition=definition,
+            goal=fill(plan.goal or "", definition.resolved).text,
+            roles=known_roles(plan.settings.get("roles")),
+            session=plan.session_id or "",
+            project={**_shown(found), "folder": plan.root},
+            recorder=recorder,
+            models=models,
+            agent=agent,
+            records=self.records,
+            sprints=Sprints(self.records, recorder.run_id, definition.name, project, None),
+            limit=lambda: plan.max_iterations,
+            utility=utility_targets(plan.settings, plan.mock),
+        )
+        sprints = Sprints(self.records, recorder.run_id, definition.name, project, base.criteria or None)
+        return replace(base, sprints=sprints, **await _deadline(definition, recorder))
+
+
+async def _driven(plan: Plan, started: Started, measure: Measure | None) -> Outcome:
+    memory = RoundMemory(started)
+    place = Place(file=plan.path).element(started.definition.name)
+    judge = RoundJudge(started, memory, measure)
+    parts = LoopParts(
+        started.definition.name, place, Rounds(started, memory), memory, Limits(plan.max_iterations), judge
+    )
+    try:
+        outcome = await drive(parts, started.recorder)
+    except Stopped:
+        await started.sprints.cancel(len(memory.outcomes))
+        await started.sprints.cancel(len(memory.outcomes) + 1)
+        raise
+    return await _ended(started, judge, outcome)
+
+
+async def _ended(started: Started, judge: RoundJudge, outcome: Outcome) -> Outcome:
+    failure = outcome.failure
+    if failure is None:
+        if outcome.reason == REWORK:
+            told = f"the gate refused {judge.refused} times in a row, the last time: {first_line(outcome.output)}"
+            return replace(outcome, failure=Failure(REWORK, told, "say what to do differently, and start it again"))
+        return outcome
+    reason = _ENDS.get(failure.code)
+    match reason:
+        case "time_limit":
+            await started.sprints.cancel(outcome.iterations)
+            return replace(outcome, reason=reason, failure=None)
+        case _:
+            await started.sprints.end(outcome.iterations, "rejected", failure.message)
+            return replace(outcome, reason=reason or outcome.reason)
+
+
+def snapshot(plan: Plan) -> RoleLoop:
+    """The definition with the parameters of the start filled in. Raises `Failure`."""
+    found = read_role_loop(plan.texts[plan.path], plan.parameters, known_roles(plan.settings.get("roles")))
+    if isinstance(found, RoleLoop):
+        return found
+    raise Failure("file_has_errors", f"{plan.path}: {found[0].code}: {found[0].message}")
+
+
+async def _deadline(definition: RoleLoop, recorder: Recorder) -> dict[str, Any]:
+    end = definition.termination
+    if not isinstance(end, TimeBound):
+        return {}
+    if end.deadline is not None:
+        moment = end.deadline if end.deadline.tzinfo else end.deadline.replace(tzinfo=UTC)
+        return {"deadline": moment.timestamp(), "ends_hard": end.hard}
+    began = await recorder.now(":began")
+    return {"deadline": began + (end.seconds or 0), "ends_hard": end.hard}
+
+
+def _shown(project: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(project.get(name) or "") for name in ("id", "title", "slug", "status", "description")}

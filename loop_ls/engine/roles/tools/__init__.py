@@ -1,0 +1,1 @@
+"""What stage agents can do, tool by tool. Which role gets which is decided in `roles.access` alone."""

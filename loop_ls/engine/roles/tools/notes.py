@@ -1,0 +1,181 @@
+"""Artifacts, todos, the sprint and memory: what stages write down, in the session of whoever started the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.roles.ids import fresh
+from loop_ls.engine.roles.outcome import first_line
+from loop_ls.engine.roles.records import Records, Row, Table
+from loop_ls.engine.roles.sprints import move
+from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, spec, text
+
+TODO = ("open", "in_progress", "done")
+#: Where a stage may move its sprint; how it ends is decided by the loop.
+SPRINT = ("in_progress", "review")
+SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where a stage writes. `by` names the stage in what it makes."""
+
+    records: Records
+    session: str
+    run_id: str
+    project: str
+    sprint: str
+    by: str
+
+    def tool(self, work: Callable[[Table, Arguments], str], name: str, told: str, **parameters: Any) -> RoleTool:
+        async def run(given: Arguments) -> str:
+            return await self.records.do(lambda table: work(table, given))
+
+        return RoleTool(spec(name, told, **parameters), run)
+
+
+def artifact_tools(desk: Desk, may_delete: bool) -> list[RoleTool]:
+    def listed(table: Table, given: Arguments) -> str:
+        rows = table.find("artifacts", session_id=desk.session)[-SHOWN:]
+        return "\n".join(f"{row['id']}  {row['type']}  {row['title']}" for row in rows) or "no artifacts yet"
+
+    def read(table: Table, given: Arguments) -> str:
+        return str(_one(table, "artifacts", desk, given)["content"])
+
+    def create(table: Table, given: Arguments) -> str:
+        title, content = text(given, "title"), text(given, "content")
+        if not title.strip():
+            raise Refusal("`title` says what the artifact is; it is empty.")
+        row = table.add(
+            "artifacts",
+            fresh(),
+            session_id=desk.session,
+            project_id=desk.project,
+            loop_id=desk.run_id,
+            type=text(given, "type", "note"),
+            title=title,
+            content=content,
+            created_by=desk.by,
+            metadata={},
+        )
+        return f"artifact {row['id']}"
+
+    def delete(table: Table, given: Arguments) -> str:
+        row = _one(table, "artifacts", desk, given)
+        table.remove("artifacts", id=row["id"])
+        return f"artifact {row['id']} deleted"
+
+    found = [
+        desk.tool(listed, "artifact_list", "List the artifacts of this session: id, type, title."),
+        desk.tool(read, "artifact_read", "Read an artifact.", id="Its id."),
+        desk.tool(
+            create,
+            "artifact_create",
+            "Keep a text that later stages and people need.",
+            title="What it is.",
+            content="The text.",
+            type_="A word for its kind; `note` without it.",
+        ),
+    ]
+    if may_delete:
+        found.append(desk.tool(delete, "artifact_delete", "Delete an artifact.", id="Its id."))
+    return found
+
+
+def todo_tools(desk: Desk) -> list[RoleTool]:
+    def listed(table: Table, given: Arguments) -> str:
+        rows = table.find("todos", session_id=desk.session)[-SHOWN:]
+        return "\n".join(f"{row['id']}  [{row['status']}] {row['title']}" for row in rows) or "no todos yet"
+
+    def add(table: Table, given: Arguments) -> str:
+        title = first_line(text(given, "title"))
+        row = table.add(
+            "todos",
+            fresh(),
+            session_id=desk.session,
+            loop_id=desk.run_id,
+            title=title,
+            status="open",
+            created_by=desk.by,
+            updated_at=table.now,
+        )
+        return f"todo {row['id']}"
+
+    def update(table: Table, given: Arguments) -> str:
+        row, status = _one(table, "todos", desk, given), text(given, "status")
+        if status not in TODO:
+            raise Refusal(f"`status` is one of {', '.join(TODO)}.")
+        table.change("todos", row["id"], status=status, updated_at=table.now)
+        return f"todo {row['id']} is {status}"
+
+    return [
+        desk.tool(listed, "todo_list", "List the todos of this session: id, status, title."),
+        desk.tool(add, "todo_add", "Write down one thing to do.", title="What is to be done, in one line."),
+        desk.tool(update, "todo_update", "Say how far a todo is.", id="Its id.", status=TODO),
+    ]
+
+
+def sprint_tools(desk: Desk) -> list[RoleTool]:
+    def show(table: Table, given: Arguments) -> str:
+        found = table.get("sprints", desk.sprint)
+        if found is None:
+            raise Refusal("This iteration has no sprint.")
+        told = (f"{name}: {found[name]}" for name in ("title", "status", "acceptance_criteria", "note") if found[name])
+        return "\n".join(told)
+
+    def update(table: Table, given: Arguments) -> str:
+        status, note = text(given, "status", ""), text(given, "note", "")
+        found = table.get("sprints", desk.sprint)
+        if found is None:
+            raise Refusal("This iteration has no sprint.")
+        if note:
+            table.change("sprints", desk.sprint, note=note, updated_at=table.now)
+        if status and status not in SPRINT:
+            raise Refusal(f"`status` is one of {', '.join(SPRINT)}; how a sprint ends is decided by the loop.")
+        if status and status != found["status"]:
+            try:
+                move(table, desk.sprint, status)
+            except ValueError as error:
+                raise Refusal(f"It stays as it is: {error}.") from None
+        return show(table, given)
+
+    return [
+        desk.tool(show, "sprint_show", "Show the sprint of this iteration."),
+        desk.tool(
+            update,
+            "sprint_update",
+            "Note progress on the sprint of this iteration.",
+            note_="What has been reached, in a few lines.",
+            status_=SPRINT,
+        ),
+    ]
+
+
+def memory_tools(desk: Desk) -> list[RoleTool]:
+    def store(table: Table, given: Arguments) -> str:
+        remembered = text(given, "text")
+        if not remembered.strip():
+            raise Refusal("`text` is what to remember; it is empty.")
+        row = table.add("memories", fresh(), session_id=desk.session, text=remembered, created_by=desk.by)
+        return f"memory {row['id']}"
+
+    def search(table: Table, given: Arguments) -> str:
+        words = text(given, "query").lower().split()
+        rows = [row for row in table.find("memories") if all(word in row["text"].lower() for word in words)]
+        return "\n".join(f"- {row['text']}" for row in rows[-SHOWN:]) or "nothing is remembered about that"
+
+    return [
+        desk.tool(store, "memory_store", "Remember a fact beyond this loop.", text="One fact, clear by itself."),
+        desk.tool(search, "memory_search", "Find what was remembered in this workspace.", query="Words it contains."),
+    ]
+
+
+def _one(table: Table, name: str, desk: Desk, given: Arguments) -> Row:
+    """A record of this session, and of no other."""
+    id_ = text(given, "id").strip()
+    found = table.get(name, id_)
+    if found is None or found["session_id"] != desk.session:
+        raise Refusal(f"There is no {name.removesuffix('s')} `{id_[:60]}` in this session.")
+    return found

@@ -1,0 +1,43 @@
+"""Skills of a workspace: `skills/<name>/SKILL.md`, texts that say how something is done here."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, shortened, spec, text
+from loop_ls.engine.roles.tools.workspace import Workspace
+
+FOLDER, FILE = "skills", "SKILL.md"
+
+
+def skill_tools(workspace: Workspace) -> list[RoleTool]:
+    return [
+        RoleTool(
+            spec("skill_list", "List the skills of this workspace."),
+            lambda given: asyncio.to_thread(_list, workspace),
+        ),
+        RoleTool(
+            spec("skill_read", "Read how something is done here.", skill="Its name."),
+            lambda given: asyncio.to_thread(_read, workspace, given),
+        ),
+    ]
+
+
+def _files(workspace: Workspace) -> dict[str, Path]:
+    found = sorted((workspace.root / FOLDER).glob(f"*/{FILE}"))
+    return {path.parent.name: path for path in found if path.resolve().is_relative_to(workspace.root)}
+
+
+def _list(workspace: Workspace) -> str:
+    return "\n".join(_files(workspace)) or "no skills here"
+
+
+def _read(workspace: Workspace, given: Arguments) -> str:
+    name, known = text(given, "skill"), _files(workspace)
+    if name not in known:
+        raise Refusal(f"There is no skill `{name[:60]}`; there are {', '.join(known) or 'none'}.")
+    try:
+        return shortened(known[name].read_text("utf-8", "replace"))
+    except OSError as error:
+        raise Refusal(f"`{name}` cannot be read: {error.strerror or error}.") from None

@@ -1,0 +1,68 @@
+"""A tool of a stage: how a model sees it, what it does, and how its arguments are read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.turns import ToolSpec
+
+Arguments = Mapping[str, Any]
+#: Characters of one answer; more would push everything else out of a model's context.
+MOST = 50_000
+
+
+class Refusal(Exception):
+    """The tool does not do this; the sentence goes to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleTool:
+    """`run` gives the text that the model gets. Raises `Refusal`."""
+
+    spec: ToolSpec
+    run: Callable[[Arguments], Awaitable[str]]
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+
+def spec(name: str, description: str, **parameters: str | tuple[str, ...]) -> ToolSpec:
+    """A tool with parameters that are texts: what each means; a tuple lists what it may be. A name that
+    ends in `_` is optional."""
+    properties: dict[str, Any] = {}
+    for key, meaning in parameters.items():
+        told = {"enum": list(meaning)} if isinstance(meaning, tuple) else {"description": meaning}
+        properties[key.removesuffix("_")] = {"type": "string", **told}
+    required = [key for key in parameters if not key.endswith("_")]
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return ToolSpec(name, description, schema)
+
+
+def text(arguments: Arguments, name: str, otherwise: str | None = None) -> str:
+    """An argument as text. Raises `Refusal` where it is missing or something else."""
+    value = arguments.get(name)
+    if value is None and otherwise is not None:
+        return otherwise
+    if isinstance(value, bool | int | float):
+        return str(value)
+    if not isinstance(value, str):
+        raise Refusal(f"`{name}` is a text, and it is needed.")
+    return value
+
+
+def number(arguments: Arguments, name: str, otherwise: int) -> int:
+    written = text(arguments, name, str(otherwise)).strip()
+    if not written.isascii() or not written.isdigit():
+        raise Refusal(f"`{name}` is a whole number from 0, not `{written[:40]}`.")
+    return int(written)
+
+
+def shortened(answer: str) -> str:
+    """An answer of bearable length: its beginning and its end."""
+    if len(answer) <= MOST:
+        return answer
+    half = MOST // 2
+    return f"{answer[:half]}\n[… {len(answer) - MOST} characters left out …]\n{answer[-half:]}"

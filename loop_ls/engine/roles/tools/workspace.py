@@ -1,0 +1,30 @@
+"""The one border of a workspace: a path that a model names lies inside of it, or is refused.
+
+Links are followed before it is decided, so a link inside cannot lead out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loop_ls.engine.roles.tools.tool import Refusal
+
+
+class Workspace:
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+
+    def inside(self, given: str) -> Path:
+        """The real path. Raises `Refusal`."""
+        if "\x00" in given:
+            raise Refusal("A path holds no NUL.")
+        try:
+            path = (self.root / given).resolve()
+        except (OSError, RuntimeError):
+            raise Refusal(f"`{given}` cannot be followed.") from None
+        if not path.is_relative_to(self.root):
+            raise Refusal(f"`{given}` lies outside of the workspace.")
+        return path
+
+    def named(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix() or "."

@@ -1,0 +1,233 @@
+"""Preparing a run of a role loop: everything that can refuse it, then its first fact.
+
+In this order: the definition exists and has no errors, a goal and all parameters are there, the roles can
+be asked, the user has agreed to what they may do. Only then records are made (role-loop spec 5).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.events.kinds import RunStarted
+from loop_ls.engine.journal.border import hash_of
+from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.plan import Door, Plan, read_plan
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.refusal import Refused
+from loop_ls.engine.request import StartRequest
+from loop_ls.engine.roles.definitions import Definition, definition_of, definitions, seed, unknown_name
+from loop_ls.engine.roles.ids import fresh, workspace_session
+from loop_ls.engine.roles.records import Records, Row, Table
+from loop_ls.engine.roles.sprints import project_of
+from loop_ls.engine.roles.targets import role_target, utility_targets
+from loop_ls.engine.runners.choosing import is_agent, program_of
+from loop_ls.engine.starting.consent import Consents, StartedProgram, endpoints
+from loop_ls.engine.starting.demands import require_inputs, require_models
+from loop_ls.engine.starting.folder import Folder, Snapshot
+from loop_ls.engine.starting.prepare import Prepared
+from loop_ls.engine.starting.recorded import recorded
+from loop_ls.formats.placeholders import fill
+from loop_ls.formats.role_loop import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
+from loop_ls.formats.role_loop_read import read_role_loop
+from loop_ls.formats.roles import known_roles
+from loop_ls.formats.target import Target
+
+#: Sections of the settings that a role loop depends on.
+SECTIONS = ("judge", "assist", "limits", "roles", "servers")
+
+
+class RoleLoopPreparer:
+    """Prepares starts from all roots of one engine; `folder` is its data folder, which gets the built-in
+    definitions at once."""
+
+    def __init__(
+        self,
+        folder: Path,
+        environ: Mapping[str, str] | None = None,
+        records: Records | None = None,
+    ) -> None:
+        self._data, self._environ = folder, os.environ if environ is None else environ
+        self._records = records or Records(folder, time.time)
+        self._consents = Consents(folder)
+        self._thread = ThreadPoolExecutor(1, "start")
+        seed(folder)
+
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
+
+    def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        snapshot = Folder(request.root).snapshot(request.texts, request.settings)
+        settings = snapshot.settings.raw
+        found = self._found(snapshot, request)
+        loop = _filled(found, request, settings)
+        session = self._session(request)
+        started = _first_fact(snapshot, found, loop, request, session)
+        texts = {hash_of(found.text): found.text}
+        if not request.mock:
+            plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
+            self._agreed(loop, request, settings, models(plan))
+        project = self._records.do_now(lambda table: _project(table, found.name, request, session, started.goal or ""))
+        started = started.model_copy(update={"plan": {**started.plan, "projectId": project["id"]}})
+        ignored = [name for name in request.parameters if name not in loop.resolved]
+        more = {"sessionId": session, "projectId": project["id"], **({"ignored": ignored} if ignored else {})}
+        return Prepared(started, texts, more)
+
+    def _found(self, snapshot: Snapshot, request: StartRequest) -> Definition:
+        """By its file, else by its name. Raises `Refused`."""
+        roles = known_roles(snapshot.settings.raw.get("roles"))
+        if request.path:
+            text = snapshot.text(request.path)
+            if text is None:
+                raise Refused("not_found", f"There is no file {request.path} in {snapshot.root}.")
+            return _right(definition_of(text, request.path, request.uri, False, roles))
+        listed = {one.name: one for one in definitions(snapshot.root, self._data, request.texts, roles)}
+        name = request.target_name or ""
+        if name not in listed:
+            told = unknown_name(name, listed)
+            raise Refused("not_found", told, "`loop-ls definitions` tells more.", {"definitions": sorted(listed)})
+        return _right(listed[name])
+
+    def _session(self, request: StartRequest) -> str:
+        """Where artifacts and todos of this loop belong. An editor has one session for each workspace."""
+        if request.session_id is None:
+            return workspace_session(request.root.as_posix()) if request.origin == "editor" else fresh()
+        if request.origin == "api":
+            known = self._records.do_now(lambda table: table.get("sessions", request.session_id or ""))
+            if known is None:
+                raise Refused("not_found", f"There is no session `{request.session_id}`.")
+        return request.session_id
+
+    def _agreed(self, loop: RoleLoop, request: StartRequest, settings: Mapping[str, Any], door: Door) -> None:
+        """Raises `Refused`: somebody cannot be asked, or nobody has agreed to what would happen."""
+        asked = list(_asked(loop, settings))
+        providers = settings.get("providers") or {}
+        models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
+        require_models(models, door.problem)
+        names = [target.provider for _, chain in models for target in chain]
+        agents = {target.provider for _, chain in asked for target in chain if is_agent(target.provider, providers)}
+        root = request.root.as_posix()
+        programs = [StartedProgram(_program(name, providers), root) for name in sorted(agents)]
+        roles = known_roles(settings.get("roles"))
+        full = sorted({stage.role for stage in loop.stages if roles[stage.role].access == "full"})
+        programs += [StartedProgram(("any command", f"(role {role})"), root) for role in full]
+        self._consents.settle(endpoints(names, providers, self._environ), request.consent, programs)
+
+
+def _right(found: Definition) -> Definition:
+    """Raises `Refused` where the definition has errors."""
+    if found.error is None:
+        return found
+    line = found.error.span.start.line + 1
+    told = f"{found.path} has errors: line {line}, {found.error.code}: {found.error.message}"
+    findings = [{"code": found.error.code, "message": found.error.message, "line": line}]
+    details = {"path": found.path, "findings": findings}
+    raise Refused("file_has_errors", told, "Mend the file, then run it again.", details)
+
+
+def _filled(found: Definition, request: StartRequest, settings: Mapping[str, Any]) -> RoleLoop:
+    """The definition with the texts of this start. Raises `Refused`."""
+    if request.project_id and request.project_slug:
+        raise Refused("bad_argument", "`project_id` and `project_slug` both name the project; give one of them.")
+    assert found.loop is not None
+    goal = [] if request.goal and request.goal.strip() else ["goal"]
+    missing = [one.name for one in found.loop.parameters if one.required and one.name not in request.parameters]
+    require_inputs([*goal, *missing])
+    loop = read_role_loop(found.text, request.parameters, known_roles(settings.get("roles")))
+    if isinstance(loop, RoleLoop):
+        return loop
+    told = f"{found.name} cannot run with these parameters: {loop[0].code}: {loop[0].message}"
+    raise Refused("bad_argument", told, "Give other values for them.")
+
+
+def _first_fact(
+    snapshot: Snapshot, found: Definition, loop: RoleLoop, request: StartRequest, session: str
+) -> RunStarted:
+    settings = snapshot.settings.raw
+    limit = _limit(loop, request, (settings.get("limits") or {}).get("maxIterations"))
+    return RunStarted(
+        format="role_loop",
+        name=loop.name,
+        target={"kind": "definition", "name": loop.name},
+        root=snapshot.root,
+        uri=found.uri,
+        path=found.path,
+        limits={**_limits(loop, limit), **Caps.of(settings.get("limits"), request.limits).wire()},
+        settings=recorded(settings, SECTIONS),
+        files={found.path: hash_of(found.text)},
+        goal=fill(request.goal or "", loop.resolved).text,
+        parameters=dict(request.parameters),
+        session_id=session,
+        origin=request.origin,
+        detach=request.detach,
+        mock=request.mock,
+        plan={
+            "maxIterations": limit,
+            "stages": [{"role": stage.role, "label": stage.label} for stage in loop.stages],
+            "resolved": dict(loop.resolved),
+        },
+    )
+
+
+def _limit(loop: RoleLoop, request: StartRequest, ceiling: int | None) -> int | None:
+    """The start's own number, else that of the definition; never above the project's."""
+    own: int | None = getattr(loop.termination, "max_iterations", None)
+    wanted = request.max_iterations or own
+    named = [each for each in (wanted, ceiling) if each is not None]
+    return min(named) if named else None
+
+
+def _limits(loop: RoleLoop, limit: int | None) -> dict[str, Any]:
+    found: dict[str, Any] = {} if limit is None else {"maxIterations": limit}
+    match loop.termination:
+        case EvaluationBound(criteria=criteria):
+            found["criterion"] = {"type": "evaluation_bound", "value": criteria}
+        case GoalBound(goal_prompt=prompt):
+            found["criterion"] = {"type": "goal_bound", "value": prompt}
+        case TimeBound(seconds=seconds, deadline=deadline):
+            told = deadline.isoformat() if deadline is not None else f"{seconds} s"
+            found["criterion"] = {"type": "time_bound", "value": told}
+        case Manual():
+            found["criterion"] = {"type": "manual", "value": ""}
+        case ToolBound(tool=tool, operator=operator, threshold=threshold):
+            found["criterion"] = {"type": "tool_bound", "value": f"{tool} {operator} {threshold}"}
+        case _:
+            found["criterion"] = {"type": "iteration_bound", "value": str(limit)}
+    return found
+
+
+def _asked(loop: RoleLoop, settings: Mapping[str, Any]) -> list[tuple[str, tuple[Target, ...]]]:
+    """Every model that the loop asks, with who asks it."""
+    roles = dict.fromkeys(stage.role for stage in loop.stages)
+    found: list[tuple[str, tuple[Target, ...]]] = []
+    for role in roles:
+        target = role_target(role, settings)
+        if target is None:
+            told = f"Nobody speaks for role `{role}`: neither it nor `assist` names a provider and model."
+            hint = f"Add `roles.{role}` or `assist` with `provider` and `model` to .loop-ls.yaml."
+            raise Refused("provider_unavailable", told, hint, {"role": role})
+        found.append((f"Role `{role}`", (target,)))
+    judging = utility_targets(settings)
+    gated = isinstance(loop.termination, EvaluationBound) and loop.approval.mode == "llm"
+    if gated and not judging:
+        told = "`approval` has the mode `llm`, and no model judges."
+        raise Refused("provider_unavailable", told, "Add `judge` or `assist` with `provider` and `model`.")
+    if judging and (gated or isinstance(loop.termination, GoalBound)):
+        found.append(("The judge of the loop", judging))
+    return found
+
+
+def _program(name: str, providers: Mapping[str, Any]) -> tuple[str, ...]:
+    try:
+        return program_of(name, providers)
+    except Failure as failure:
+        raise Refused("provider_unavailable", failure.message, failure.hint) from None
+
+
+def _project(table: Table, definition: str, request: StartRequest, session: str, goal: str) -> Row:
+    return project_of(table, definition, goal, session, request.project_id, request.project_slug)
