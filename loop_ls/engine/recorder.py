@@ -2,12 +2,14 @@
 
 A call is begun in the journal, done, and answered in the journal together with the facts that follow. Only
 the call that is in flight when the engine dies is done again; its mark says so after the restart. The disk
-is waited for one call later: a power failure too costs no more than the answers that came in meanwhile.
+is waited for beside the run, a few answers behind: those that come in while it writes may be paid again after
+a power failure, which no call that takes its time is.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
@@ -20,6 +22,8 @@ from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
 
+#: Answers of one run that may be on their way to the disk at once.
+UNSAFE = 4
 Show = Callable[[str, str, dict[str, Json]], None]
 
 
@@ -40,7 +44,7 @@ class JournalRecorder:
         self._ledger = ledger or Ledger()
         self._answered = set(answered)
         self._fresh: dict[str, dict[str, Json]] = {}  # answers that are on their way to the disk
-        self._unsafe: asyncio.Future[Any] | None = None  # the last paid one of them
+        self._unsafe: deque[asyncio.Future[Any]] = deque()  # the paid ones of them
         self._refused: JournalRefused | None = None
 
     # -- calls -----------------------------------------------------------------------------------
@@ -100,16 +104,14 @@ class JournalRecorder:
             self._control.calls.discard(task)
 
     async def _answer(self, key: str, answer: dict[str, Json], facts: Sequence[Fact]) -> None:
-        """Stored when the next call begins; on the disk when that one is answered. A cancelled wait does
-        not undo it."""
+        """Stored when the next call begins; the disk may be some answers behind. A cancelled wait does not
+        undo it."""
         done = self._journal.append(self.run_id, key, facts, answer)
         self._fresh[key] = answer
         done.add_done_callback(lambda result: self._settled(key, result))
-        before, self._unsafe = self._unsafe, done
-        if done.done():
-            await self._committed(done)
-        elif before is not None:
-            await self._committed(before)
+        self._unsafe.append(done)
+        while self._unsafe and (self._unsafe[0].done() or len(self._unsafe) > UNSAFE):
+            await self._committed(self._unsafe.popleft())
 
     def _given_up(self, key: str) -> None:
         """A time limit ended the call: that is its answer, unless the whole engine leaves."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from loop_ls.engine.control import Control
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage
 from loop_ls.engine.ports import Failure, ModelFailure, Stopped
-from loop_ls.engine.recorder import JournalRecorder
+from loop_ls.engine.recorder import UNSAFE, JournalRecorder
 
 
 class Desk:
@@ -244,3 +245,21 @@ def test_the_file_is_plain_json(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / "journal.db")
     assert db.execute("select kind, body from fact").fetchall() == [("x", '{"text":"hi"}')]
     assert db.execute("select key, value from entry").fetchall() == [("k", '{"value":{"text":"hi"}}')]
+
+
+async def test_a_run_is_no_more_than_a_few_answers_ahead_of_the_disk(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free, sync = threading.Event(), desk.journal.storage.sync
+    monkeypatch.setattr(desk.journal.storage, "sync", lambda: (free.wait(10), sync()))
+    for n in range(UNSAFE):
+        assert await desk.recorder.call(f"k{n}", desk.pay) == "answer"
+        assert desk.recorder.recall(f"k{n}") == "answer"
+    one_more = asyncio.create_task(desk.recorder.call("one more", desk.pay))
+    done, _ = await asyncio.wait({one_more}, timeout=0.05)
+    assert not done
+    free.set()
+    assert await asyncio.wait_for(one_more, 10) == "answer"
+    await desk.recorder.end([("completed", {})])
+    assert await desk.recorder.call("k0", desk.pay) == "answer"
+    assert desk.calls == UNSAFE + 1
