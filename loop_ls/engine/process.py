@@ -13,6 +13,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from loop_ls.engine.service import Engine
 
 WORKING = frozenset({"queued", "running", "stopping"})
 WARM_AFTER = 1.0
+FILES = 8192
 #: Who starts runs to watch them; what comes by HTTP alone is nobody's window.
 WATCHERS = frozenset({"editor", "cli"})
 
@@ -52,6 +54,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         leaving.set()
 
     _on_signals(leave)
+    _allow_many_files()
     sock = listen(options.port)
     providers = Providers(log_folder=folder.path)
     engine = build(folder.path, providers)
@@ -108,6 +111,18 @@ def _on_signals(leave: Callable[[], None]) -> None:
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(leave))
         else:
             loop.add_signal_handler(number, leave)
+
+
+def _allow_many_files() -> None:
+    """Each listener is an open file; the usual 1,024 are few, and more are there for the asking."""
+    if os.name != "nt":
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            with suppress(ValueError, OSError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 class _Redacting(logging.Formatter):

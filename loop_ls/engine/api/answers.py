@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 Answer = dict[str, Any]
 
 BODY_LIMIT = 1024 * 1024
+BODY_SECONDS = 20.0
 
 STATUS = {
     "bad_argument": 400,
@@ -68,10 +70,13 @@ async def read_object(request: Request) -> Answer:
     """The body as a JSON object; an absent body is an empty one. Raises `BadRequest`."""
     body = bytearray()
     try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > BODY_LIMIT:
-                raise BadRequest("too_large", f"The body is larger than {BODY_LIMIT} bytes.")
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > BODY_LIMIT:
+                    raise BadRequest("too_large", f"The body is larger than {BODY_LIMIT} bytes.")
+    except TimeoutError:
+        raise BadRequest("invalid_format", f"The body did not come within {BODY_SECONDS:g} s.") from None
     except ClientDisconnect:
         raise BadRequest("invalid_format", "The body was not sent to its end.") from None
     if not body.strip():

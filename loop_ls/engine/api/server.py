@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
+from loop_ls.engine.api.connection import Connection
+
 LOOPBACK = "127.0.0.1"
 START_SECONDS = 10.0
 #: Open event streams would keep a server from ever ending.
@@ -59,7 +61,7 @@ class Listening:
     async def start(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=Connection,
             ws="none",
             lifespan="off",
             log_config=None,
