@@ -35,7 +35,12 @@ _PROVIDER_KEYS = (
     Key("models", Type.TEXTS, "Its models, for completion."),
     Key("maxConcurrency", Type.INTEGER, "The most calls at one time.", minimum=1),
     Key("requestsPerMinute", Type.INTEGER, "The most calls in one minute.", minimum=1),
+    Key("tokensPerMinute", Type.INTEGER, "The most tokens in one minute, sent and answered together.", minimum=1),
     Key("timeoutSeconds", Type.NUMBER, "How long one answer may take in all.", default="300", minimum=0),
+    Key("firstTokenSeconds", Type.NUMBER, "How long it may take until an answer begins.", minimum=0),
+    Key("idleSeconds", Type.NUMBER, "How long an answer may stop in the middle.", default="60", minimum=0),
+    Key("embeddingModel", Type.TEXT, "The model for vectors where a step names none."),
+    Key("fallback", Type.TEXTS, "Who is asked when it is out of order, in this order: `provider` or `provider/model`."),
     Key("price", Type.ANY, "US dollars for a million tokens, as `{input: 0.5, output: 1.5}`."),
     Key("script", Type.ANY, "The answers of a `scripted` provider, or the file that holds them."),
 )
@@ -90,6 +95,46 @@ SERVER = shape(
     Key("url", Type.TEXT, "Where a server that already runs answers."),
     Key("headers", Type.TEXT_MAP, "Headers for `url`; `${NAME}` takes a value from the environment."),
     Key("type", Type.TEXT, "How to talk to it.", choices=("stdio", "http", "sse")),
+    Key("timeoutSeconds", Type.NUMBER, "How long its start may take.", default="30", minimum=0),
+)
+
+STRATEGY = shape(
+    "strategy",
+    "a strategy",
+    "One way to look into a store: its vectors, and how much they count.",
+    Key("column", Type.TEXT, "The column with the vectors."),
+    Key("weight", Type.NUMBER, "How much its results count.", default="1", minimum=0),
+    Key("threshold", Type.NUMBER, "Results less similar than this are left out.", default="0"),
+)
+
+STORE = shape(
+    "store",
+    "a store",
+    "Documents with vectors: a PostgreSQL table, or what an MCP server searches.",
+    Key("server", Type.TEXT, "The MCP server that searches it.", offers="servers"),
+    Key("tool", Type.TEXT, "The tool of that server; without it the one whose name says that it searches."),
+    Key("databaseUrlEnv", Type.TEXT, "The environment variable with the address of a PostgreSQL database."),
+    Key("table", Type.TEXT, "The table, or the collection of the server."),
+    Key("idColumn", Type.TEXT, "The column that tells documents apart.", default="id"),
+    Key("textColumns", Type.TEXTS, "The columns that are shown."),
+    Key("metadataColumns", Type.TEXTS, "Further columns that come along."),
+    Key("provider", Type.TEXT, "Who makes the vector of a question.", offers="providers"),
+    Key("model", Type.TEXT, "The model for it.", offers="models"),
+    Key("dimensions", Type.INTEGER, "How many numbers a vector has.", default="the model's own", minimum=1),
+    Key("strategies", Type.BLOCK_MAP, "Ways to look into it, by name.", shape=STRATEGY),
+)
+
+RAG = shape(
+    "rag",
+    "`rag`",
+    "Where `rag` steps search.",
+    Key("server", Type.TEXT, "The store, or the MCP server, of steps that name none."),
+    Key("topK", Type.INTEGER, "How many results a step gets.", default="5", minimum=1),
+    Key("fusion", Type.TEXT, "How the results of several strategies become one list.", default="rrf"),
+    Key("synonyms", Type.TEXT, "A YAML file: a word, and what else it is called. For `expand_query`."),
+    Key("acronyms", Type.TEXT, "A YAML file: an acronym, and what it stands for. For `expand_query`."),
+    Key("maxExpansions", Type.INTEGER, "The most further questions from one.", default="5", minimum=1),
+    Key("stores", Type.BLOCK_MAP, "Stores, by the name that steps call `server`.", shape=STORE),
 )
 
 LIMITS = shape(
@@ -250,6 +295,13 @@ SETTINGS = shape(
     Key("judge", Type.BLOCK, JUDGE.text, shape=JUDGE),
     Key("roles", Type.BLOCK_MAP, "Roles of role loops, by name.", shape=ROLE),
     Key("servers", Type.BLOCK_MAP, "MCP servers, by name.", shape=SERVER),
+    Key("rag", Type.BLOCK, RAG.text, shape=RAG),
+    Key(
+        "outputsDir",
+        Type.TEXT,
+        "The folder that `file:///outputs/...` means in `items`.",
+        default="mcp-outputs in the folder for temporary files",
+    ),
     Key("assist", Type.BLOCK, ASSIST.text, shape=ASSIST),
     Key("limits", Type.BLOCK, LIMITS.text, shape=LIMITS),
     Key("enhance", Type.BLOCK, ENHANCE.text, shape=ENHANCE),

@@ -18,6 +18,7 @@ from loop_ls.formats.plain import plain
 from loop_ls.formats.recognise import SETTINGS_NAME, by_name
 from loop_ls.formats.settings import Problem, Settings, file_values, settings_of
 from loop_ls.index.document import Document
+from loop_ls.index.reference_files import layer
 from loop_ls.index.roots import Root, Roots, root_of_glob
 from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
@@ -52,13 +53,14 @@ def discover(folder: str, editor: Mapping[str, Any] | None = None, most: int = M
 
 
 def load_settings(folder: str, editor: Mapping[str, Any] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
-    """The settings of a workspace folder: the file of the project over those of the editor."""
+    """The settings of a workspace folder: the file of the project, over what a `config.yaml` of the tool
+    that the language comes from says, over those of the editor."""
     values: dict[str, Any] = {}
     problems: tuple[Problem, ...] = ()
     text = read_text(f"{folder}/{SETTINGS_NAME}")
     if text is not None:
         values, problems = file_values(text)
-    settings, more = settings_of(editor or {}, values)
+    settings, more = settings_of(editor or {}, layer(folder, CONFIG_NAME, read_text), values)
     return settings, problems or more
 
 

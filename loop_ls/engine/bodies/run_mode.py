@@ -52,14 +52,18 @@ async def run_prompt(attempt: Try, text: str) -> Finished:
 
 def _toolbox(attempt: Try, limit: float | None) -> ServerTools | None:
     """The tools of the servers that the step names; none in a run that only plays."""
-    servers, sessions = servers_of(attempt.step, attempt.frame.workflow.execution), attempt.frame.context.sessions
-    return ServerTools(sessions, servers, limit) if servers and sessions is not None else None
+    sessions = attempt.frame.context.sessions
+    if sessions is None:
+        return None
+    servers = servers_of(attempt.step, attempt.frame.workflow.execution, sessions.known)
+    return ServerTools(sessions, servers, limit) if servers else None
 
 
 async def _warn_of_skills(attempt: Try) -> None:
     """Say once for each step that its skills are missing, rather than let a model pretend to have them."""
     step, frame = attempt.step, attempt.frame
-    if wants_skills(step, frame.workflow.execution):
+    sessions = frame.context.sessions
+    if wants_skills(step, frame.workflow.execution, sessions.known if sessions else ()):
         message = f"`{step.name}` names skills, which this engine does not have: it works without them"
         fact = Warned(code="no_skills", message=message).fact(attempt.place)
         await frame.recorder.record(f":tools/{frame.key}/{step.name}", [fact])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from loop_ls.engine.conversing import Outcome
@@ -14,23 +14,25 @@ from loop_ls.engine.tools import Sessions, Tool
 from loop_ls.engine.turns import ToolSpec
 from loop_ls.formats.workflow import Execution, Step
 
-#: The name of the built-in skills in `servers`: no server.
+#: The name of the built-in skills in `servers`: no server, unless the settings name one.
 SKILLS = "skills"
 #: What every provider takes as the name of a tool.
 LONGEST_NAME = 64
 _REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def servers_of(step: Step, execution: Execution) -> tuple[str, ...]:
-    """The MCP servers of a step: its own replace those of `execution` (WB_120)."""
+def servers_of(step: Step, execution: Execution, known: Container[str] = ()) -> tuple[str, ...]:
+    """The MCP servers of a step: its own replace those of `execution` (WB_120). `skills` is one where the
+    settings say so."""
     named = execution.servers if step.servers is None else step.servers
-    return tuple(dict.fromkeys(name for name in named or () if name != SKILLS))
+    return tuple(dict.fromkeys(name for name in named or () if name != SKILLS or name in known))
 
 
-def wants_skills(step: Step, execution: Execution) -> bool:
+def wants_skills(step: Step, execution: Execution, known: Container[str] = ()) -> bool:
+    """Whether a step relies on skills that nothing offers."""
     named = execution.servers if step.servers is None else step.servers
     skills = execution.skills if step.skills is None else step.skills
-    return bool(skills) or SKILLS in (named or ())
+    return SKILLS not in known and (bool(skills) or SKILLS in (named or ()))
 
 
 def rounds_of(step: Step, execution: Execution) -> int | None:

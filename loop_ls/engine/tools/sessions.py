@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +28,11 @@ class Sessions:
         self._open: dict[str, Session] = {}
         self._starting: dict[str, asyncio.Lock] = {}
         self._closed = False
+
+    @property
+    def known(self) -> Container[str]:
+        """The servers that the settings name."""
+        return self._settings
 
     async def tools(self, names: Iterable[str]) -> tuple[Tool, ...]:
         """All tools of these servers, in the order of the names. Raises `Failure` for the first server
