@@ -39,9 +39,6 @@ def _log_to(file: str | None, level: str) -> None:
     handler = logging.StreamHandler(sys.stderr) if file is None else logging.FileHandler(file, "a", "utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler])
-    if level != "debug":
-        # pygls logs every message it sends, texts of documents included.
-        logging.getLogger("pygls").setLevel(logging.ERROR)
 
 
 def _port(text: str) -> int:

@@ -6,9 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
-from loop_ls.server import arguments
+from loop_ls.server import arguments, methods
 from loop_ls.server.before_run import BeforeRun
 from loop_ls.server.typed_answers import Answer, refused, sentence
 
@@ -72,6 +70,5 @@ class Commands:
 
     def _tell(self, answer: Answer) -> None:
         """Most editors throw the answer of a command away."""
-        level = types.MessageType.Warning
-        params = {"type": int(level), "message": sentence(answer)}
-        self._server.protocol.notify(types.WINDOW_SHOW_MESSAGE, params)
+        params = {"type": methods.WARNING, "message": sentence(answer)}
+        self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)

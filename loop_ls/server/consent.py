@@ -8,8 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
+from loop_ls.server import methods
 from loop_ls.server.protocol import Refused
 from loop_ls.server.typed_answers import Answer
 
@@ -42,12 +41,12 @@ async def allowed(server: LoopServer, answer: Answer) -> bool:
         return False
     message = "\n".join(["This run needs your consent once.", *lines(answer)])
     params = {
-        "type": int(types.MessageType.Warning),
+        "type": methods.WARNING,
         "message": message,
         "actions": [{"title": ALLOW}, {"title": "Cancel"}],
     }
     try:
-        chosen = await server.protocol.ask(types.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
+        chosen = await server.protocol.ask(methods.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
     except (Refused, TimeoutError) as error:
         logger.info("Nobody gave consent: %s", error)
         return False

@@ -12,13 +12,11 @@ import time
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
 from loop_ls.formats.recognise import SETTINGS_NAME, by_name
 from loop_ls.index.discovery import CONFIG_NAME, candidates, is_candidate, is_inside, load, read_file
 from loop_ls.index.document import Document
 from loop_ls.index.uris import uri_of
-from loop_ls.server import uris
+from loop_ls.server import methods, uris
 from loop_ls.server.protocol import Refused
 from loop_ls.server.reports import SLICE
 from loop_ls.server.session import from_disk
@@ -223,7 +221,7 @@ class _Progress:
 
     async def _begin(self) -> None:
         try:
-            await self._server.protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": TOKEN})
+            await self._server.protocol.ask(methods.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": TOKEN})
         except (Refused, TimeoutError):
             return
         if self._total:
@@ -241,4 +239,4 @@ class _Progress:
             self._send({"kind": "end"})
 
     def _send(self, value: Json) -> None:
-        self._server.protocol.notify(types.PROGRESS, {"token": TOKEN, "value": value})
+        self._server.protocol.notify(methods.PROGRESS, {"token": TOKEN, "value": value})

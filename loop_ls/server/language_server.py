@@ -12,13 +12,10 @@ from collections.abc import Callable, Coroutine
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pygls.lsp.server import LanguageServer
-
 from loop_ls import __version__
 from loop_ls.server import registrations
 from loop_ls.server.capabilities import ClientFacts, client_facts, server_capabilities
 from loop_ls.server.command_names import COMMANDS
-from loop_ls.server.converter import LateConverter
 from loop_ls.server.inbox import Inbox
 from loop_ls.server.protocol import LoopProtocol
 from loop_ls.server.publisher import Publisher
@@ -29,11 +26,8 @@ from loop_ls.server.routes import LATE, register, register_late
 from loop_ls.server.session import Session
 from loop_ls.server.tasks import Tasks
 from loop_ls.server.texts import Texts
-from loop_ls.server.warm import warm
 
 if TYPE_CHECKING:
-    from pygls.server import ServerErrors
-
     from loop_ls.rules.finding import Finding
     from loop_ls.server.commands import Commands
     from loop_ls.server.engine_link import Door
@@ -47,13 +41,11 @@ logger = logging.getLogger(__name__)
 _QUIET = 0.25
 
 
-class LoopServer(LanguageServer):
+class LoopServer:
     """One server for one client."""
 
-    protocol: LoopProtocol
-
     def __init__(self, door: Door | None = None) -> None:
-        super().__init__("loop-ls", __version__, protocol_cls=LoopProtocol, converter_factory=LateConverter)
+        self.protocol = LoopProtocol(self)
         self.client = ClientFacts()
         self.tasks = Tasks()
         self.session = Session()
@@ -78,7 +70,7 @@ class LoopServer(LanguageServer):
         asyncio.get_running_loop().call_soon(rehearse)
         return {
             "capabilities": server_capabilities(self.client, COMMANDS),
-            "serverInfo": {"name": self.name, "version": self.version},
+            "serverInfo": {"name": "loop-ls", "version": __version__},
         }
 
     def initialized(self) -> None:
@@ -119,12 +111,11 @@ class LoopServer(LanguageServer):
             gc.freeze()
 
     def _warm_up(self) -> None:
-        """Import what requests need and have the converters written: each costs its first user some milliseconds."""
+        """Import what requests need: each costs its first user some milliseconds."""
         if not self._warm:
             self._warm = True
             for method in LATE:
                 register_late(self, method)
-            warm(self.protocol.converter)
 
     async def close(self) -> None:
         """`shutdown`: let go of the engine and end what runs here. Runs go on in the engine."""
@@ -172,10 +163,6 @@ class LoopServer(LanguageServer):
             return ""
         opened = self.session.find(uri)
         return uri if opened is None else f"{uri} version {opened.document.version}"
-
-    def report_server_error(self, error: Exception, source: ServerErrors) -> None:
-        """Never a popup: what failed stands in the log, with its place, and in the answer."""
-        logger.error("%s: %s", source.__name__, error)
 
     # -- running ------------------------------------------------------------------------------
 

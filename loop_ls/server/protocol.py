@@ -1,8 +1,8 @@
-"""The language server protocol as this server speaks it, on top of pygls.
+"""The language server protocol as this server speaks it: who handles a message, and what goes back.
 
-What differs from pygls: texts are kept in our own documents only; the messages of start-up and of
-typing are read as they are, because structuring them costs more than handling them; whatever is
-malformed gets an error answer and never a popup; a fault of ours answers the one request it hit.
+Handlers read the params as they came, because structuring them costs more than handling them (and
+importing what could structure them, more than everything else a start needs). Whatever is malformed
+gets an error answer and never a popup; a fault of ours answers the one request it hit.
 """
 
 from __future__ import annotations
@@ -11,32 +11,26 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-from pygls.exceptions import (
+from loop_ls.server import methods
+from loop_ls.server.inbox import Arrival, Cancelled, EndOfInput, Malformed
+from loop_ls.server.routes import LATE, register_late
+from loop_ls.server.rpc_errors import (
     JsonRpcException,
     JsonRpcInternalError,
-    JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcMethodNotFound,
     JsonRpcParseError,
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import LanguageServerProtocol, lsp_method
-
-from loop_ls.server.inbox import Arrival, Cancelled, EndOfInput, Malformed
-from loop_ls.server.routes import LATE, register_late
 from loop_ls.server.written import Written, record
 
 if TYPE_CHECKING:
-    from cattrs import Converter
-    from pygls.lsp.server import LanguageServer
-
     from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.transport import Writer
 
 logger = logging.getLogger(__name__)
 
@@ -53,31 +47,27 @@ class Refused(Exception):
         self.code, self.message = code, message
 
 
-class LoopProtocol(LanguageServerProtocol):
+class LoopProtocol:
     """One connection to one client."""
 
-    _server: LoopServer
-
-    def __init__(self, server: LanguageServer, converter: Converter) -> None:
-        super().__init__(server, converter)
-        #: Methods whose params are passed on as they came: speed counts, and the handler reads them itself.
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        self.writer: Writer | None = None
+        #: method -> its handler, which gets the params as they came
         self.raw: dict[str, Handler] = {
-            types.INITIALIZE: self.lsp_initialize,
-            types.INITIALIZED: self.lsp_initialized,
-            types.SHUTDOWN: self.lsp_shutdown,
-            types.EXIT: self.lsp_exit,
-            types.TEXT_DOCUMENT_DID_OPEN: self.lsp_text_document__did_open,
-            types.TEXT_DOCUMENT_DID_CHANGE: self.lsp_text_document__did_change,
-            types.TEXT_DOCUMENT_DID_CLOSE: self.lsp_text_document__did_close,
+            methods.INITIALIZE: self._initialize,
+            methods.INITIALIZED: self._initialized,
+            methods.SHUTDOWN: self._shut_down,
+            methods.EXIT: self._exit,
+            methods.TEXT_DOCUMENT_DID_OPEN: self._opened,
+            methods.TEXT_DOCUMENT_DID_CHANGE: self._changed,
+            methods.TEXT_DOCUMENT_DID_CLOSE: self._closed,
         }
-        self._started = False
+        self._started = self._shutdown = False
+        self._running: dict[MessageId, asyncio.Task[Json]] = {}
         self._parting: MessageId | None = None
         self._asked: dict[MessageId, asyncio.Future[Json]] = {}
         self._last_id = 0
-
-    @property
-    def converter(self) -> Converter:
-        return self._converter
 
     # -- what comes in ------------------------------------------------------------------------
 
@@ -125,16 +115,25 @@ class LoopProtocol(LanguageServerProtocol):
             self._fail(key, error)
             return
         # Now, not when its turn comes: `exit` may be in the same breath, and its status says whether we were told.
-        if method == types.SHUTDOWN:
+        if method == methods.SHUTDOWN:
             self._shutdown, self._parting = True, key
         about = (method, message.get("params"))
-        self._execute_handler(key, handler, partial(self._finished, key, about), args=(params,))
+        if asyncio.iscoroutinefunction(handler):
+            task = self._running[key] = asyncio.ensure_future(handler(params))
+            task.add_done_callback(partial(self._finished, key, about))
+            return
+        try:
+            result = handler(params)
+        except Exception as error:
+            self._failed(key, about, error)
+        else:
+            self._answer(key, result)
 
     def _notified(self, method: str, message: dict[str, Json]) -> None:
-        if method == types.CANCEL_REQUEST:
+        if method == methods.CANCEL_REQUEST:
             self._cancel(message.get("params"))
             return
-        if method != types.EXIT and (self._shutdown or not self._started):
+        if method != methods.EXIT and (self._shutdown or not self._started):
             logger.info("%s is ignored outside of a session", method)
             return
         about = (method, message.get("params"))
@@ -163,7 +162,7 @@ class LoopProtocol(LanguageServerProtocol):
     def _check_stage(self, method: str) -> None:
         if self._shutdown:
             raise JsonRpcInvalidRequest("the server was told to shut down")
-        if method == types.INITIALIZE:
+        if method == methods.INITIALIZE:
             if self._started:
                 raise JsonRpcInvalidRequest("the server is initialized already")
         elif not self._started:
@@ -175,19 +174,12 @@ class LoopProtocol(LanguageServerProtocol):
         if (raw := self.raw.get(method)) is not None:
             params = message.get("params")
             return raw, params if isinstance(params, dict) else {}
-        handler = self._get_handler(method)
-        message_type = self.get_message_type(method)
-        if message_type is None:
-            return handler, message.get("params")
-        try:
-            return handler, self._converter.structure(message, message_type).params
-        except Exception as error:
-            raise JsonRpcInvalidParams(f"the parameters of {method} are not right: {_faults(error)}") from error
+        raise JsonRpcMethodNotFound(f"this server does not know {method}")
 
     def _leave(self) -> None:
         """End; after `shutdown` with 0, and not before that was answered."""
         status = 0 if self._shutdown else 1
-        parting = None if self._parting is None else self._request_futures.get(self._parting)
+        parting = None if self._parting is None else self._running.get(self._parting)
         if parting is None or parting.done():
             self._server.stop(status)
         else:
@@ -195,23 +187,29 @@ class LoopProtocol(LanguageServerProtocol):
 
     def _cancel(self, params: Json) -> None:
         key = params.get("id") if isinstance(params, dict) else None
-        future = self._request_futures.pop(key, None) if isinstance(key, str | int) else None
-        if future is not None:
-            future.cancel()
+        task = self._running.pop(key, None) if isinstance(key, str | int) else None
+        if task is not None:
+            task.cancel()
 
     # -- what goes out ------------------------------------------------------------------------
 
-    def _finished(self, key: MessageId, about: tuple[str, Json], future: Future[Json]) -> None:
-        self._request_futures.pop(key, None)
-        if future.cancelled():
+    def _finished(self, key: MessageId, about: tuple[str, Json], task: asyncio.Task[Json]) -> None:
+        self._running.pop(key, None)
+        if task.cancelled():
             self._fail(key, JsonRpcRequestCancelled("cancelled"))
-        elif (error := future.exception()) is None:
-            result = future.result()
-            if isinstance(result, Written):
-                self._send_text(record(jsonrpc="2.0", id=key, result=result))
-            else:
-                self._send_data({"jsonrpc": "2.0", "id": key, "result": result})
-        elif isinstance(error, JsonRpcException):
+        elif (error := task.exception()) is not None:
+            self._failed(key, about, error)
+        else:
+            self._answer(key, task.result())
+
+    def _answer(self, key: MessageId, result: Json) -> None:
+        if isinstance(result, Written):
+            self._send_text(record(jsonrpc="2.0", id=key, result=result))
+        else:
+            self._send_data({"jsonrpc": "2.0", "id": key, "result": result})
+
+    def _failed(self, key: MessageId, about: tuple[str, Json], error: BaseException) -> None:
+        if isinstance(error, JsonRpcException):
             self._fail(key, error)
         else:
             self._log_failure(about, error)
@@ -249,8 +247,8 @@ class LoopProtocol(LanguageServerProtocol):
 
     def _send_data(self, data: Json) -> None:
         try:
-            body = json.dumps(data, separators=(",", ":"), default=self._serialize_message)
-        except (TypeError, ValueError, AttributeError):
+            body = json.dumps(data, separators=(",", ":"))
+        except (TypeError, ValueError):
             logger.exception("An answer cannot be written as JSON")
             if not isinstance(data, dict) or "result" not in data:
                 return
@@ -270,42 +268,28 @@ class LoopProtocol(LanguageServerProtocol):
 
     # -- life cycle and texts -----------------------------------------------------------------
 
-    @lsp_method(types.INITIALIZE)
-    def lsp_initialize(self, params: Json) -> Json:
+    def _initialize(self, params: Json) -> Json:
         answer = self._server.initialize(params)
         self._started = True
         return answer
 
-    @lsp_method(types.INITIALIZED)
-    def lsp_initialized(self, params: Json) -> None:
+    def _initialized(self, params: Json) -> None:
         self._server.initialized()
 
-    @lsp_method(types.SHUTDOWN)
-    async def lsp_shutdown(self, params: Json) -> None:  # type: ignore[override]
-        for key, future in tuple(self._request_futures.items()):
+    async def _shut_down(self, params: Json) -> None:
+        for key, future in tuple(self._running.items()):
             if key != self._parting:
                 future.cancel()
         await self._server.close()
 
-    @lsp_method(types.EXIT)
-    def lsp_exit(self, params: Json) -> None:  # type: ignore[override]
+    def _exit(self, params: Json) -> None:
         self._leave()
 
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: Json) -> None:
+    def _opened(self, params: Json) -> None:
         self._server.texts.opened(params)
 
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: Json) -> None:
+    def _changed(self, params: Json) -> None:
         self._server.texts.changed(params)
 
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: Json) -> None:
+    def _closed(self, params: Json) -> None:
         self._server.texts.closed(params)
-
-
-def _faults(error: Exception) -> str:
-    """What cattrs found, as `required field missing @ $.params.textDocument`."""
-    from cattrs import transform_error
-
-    return "; ".join(transform_error(error)[:3])

@@ -10,8 +10,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
-from lsprotocol import types
-
+from loop_ls.server import methods
 from loop_ls.server.diagnostics import RUN_SOURCE, SOURCE, Diagnostics, Setting
 from loop_ls.server.written import Written, record, sequence
 
@@ -138,7 +137,7 @@ class Publisher:
     def _send(self, uri: str, version: int | None, found: list[Written]) -> None:
         about = {"uri": uri} if version is None else {"uri": uri, "version": version}
         params = record(**about, diagnostics=sequence(found))
-        self._server.protocol.notify(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+        self._server.protocol.notify(methods.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
 
     def _run_diagnostics(self, opened: OpenDocument) -> list[Written]:
         found = self._server.run_findings(opened)

@@ -6,8 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from lsprotocol import types
-
+from loop_ls.server import methods
 from loop_ls.server.protocol import Refused
 
 if TYPE_CHECKING:
@@ -28,15 +27,15 @@ class Refresh:
 
     def lenses(self) -> None:
         if self._server.client.lens_refresh:
-            self._later(types.WORKSPACE_CODE_LENS_REFRESH)
+            self._later(methods.WORKSPACE_CODE_LENS_REFRESH)
 
     def inlays(self) -> None:
         if self._server.client.inlay_refresh:
-            self._later(types.WORKSPACE_INLAY_HINT_REFRESH)
+            self._later(methods.WORKSPACE_INLAY_HINT_REFRESH)
 
     def tokens(self) -> None:
         if self._server.client.token_refresh:
-            self._later(types.WORKSPACE_SEMANTIC_TOKENS_REFRESH)
+            self._later(methods.WORKSPACE_SEMANTIC_TOKENS_REFRESH)
 
     def runs(self, begun_or_ended: bool = False) -> None:
         """What shows runs: lenses and hints with each fact, colours only when one begins or ends."""
@@ -48,7 +47,7 @@ class Refresh:
     def diagnostics(self) -> None:
         """For a client that pulls them; others are told."""
         if self._server.client.diagnostic_refresh:
-            self._later(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+            self._later(methods.WORKSPACE_DIAGNOSTIC_REFRESH)
 
     def close(self) -> None:
         for timer in self._due.values():

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
+from loop_ls.server import methods
 from loop_ls.server.protocol import Refused
 
 if TYPE_CHECKING:
@@ -25,12 +24,12 @@ async def register(server: LoopServer) -> None:
     registrations = []
     if server.client.watched_files:
         options = {"watchers": list(WATCHERS)}
-        registrations.append(_registration(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
+        registrations.append(_registration(methods.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
     if server.client.configuration_registration:
-        registrations.append(_registration(types.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": SECTION}))
+        registrations.append(_registration(methods.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": SECTION}))
     if registrations:
         try:
-            await server.protocol.ask(types.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
+            await server.protocol.ask(methods.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
         except (Refused, TimeoutError) as error:
             logger.info("The client registers nothing: %s", error)
     await read_configuration(server)
@@ -45,7 +44,7 @@ async def read_configuration(server: LoopServer) -> None:
     if not server.client.configuration:
         return
     try:
-        answer = await server.protocol.ask(types.WORKSPACE_CONFIGURATION, {"items": [{"section": SECTION}]})
+        answer = await server.protocol.ask(methods.WORKSPACE_CONFIGURATION, {"items": [{"section": SECTION}]})
     except (Refused, TimeoutError) as error:
         logger.warning("The editor's settings cannot be read, defaults are used: %s", error or "no answer in time")
         return

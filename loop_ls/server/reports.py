@@ -11,9 +11,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from lsprotocol import types
-
-from loop_ls.server import uris
+from loop_ls.server import methods, uris
 from loop_ls.server.written import Written, record, sequence
 
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ class Reports:
                     return record(items=sequence(reports))
                 for at in range(0, len(reports), _MOST):
                     value = record(items=sequence(reports[at : at + _MOST]))
-                    self._server.protocol.notify(types.PROGRESS, record(token=token, value=value))
+                    self._server.protocol.notify(methods.PROGRESS, record(token=token, value=value))
                 await stream.news.wait()
         finally:
             self._streams.discard(stream)

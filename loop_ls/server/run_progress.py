@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
+from loop_ls.server import methods
 from loop_ls.server.protocol import Refused
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class RunProgress:
 
     async def _begin(self) -> None:
         try:
-            await self._server.protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": self.token})
+            await self._server.protocol.ask(methods.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": self.token})
         except (Refused, TimeoutError) as error:
             logger.info("The client shows no progress: %s", error)
             return
@@ -64,7 +63,7 @@ class RunProgress:
             self._send({"kind": "end", "message": message})
 
     def _send(self, value: Json) -> None:
-        self._server.protocol.notify(types.PROGRESS, {"token": self.token, "value": value})
+        self._server.protocol.notify(methods.PROGRESS, {"token": self.token, "value": value})
 
 
 def report(record: RunRecord) -> Json:

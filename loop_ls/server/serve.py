@@ -7,12 +7,8 @@ import gc
 import logging
 from typing import TYPE_CHECKING
 
-from loop_ls.server import lazy_types
-
-lazy_types.load()
-
-from loop_ls.server.language_server import LoopServer  # noqa: E402
-from loop_ls.server.transport import Connection, claim_stdio, read, read_connection  # noqa: E402
+from loop_ls.server.language_server import LoopServer
+from loop_ls.server.transport import Connection, claim_stdio, read, read_connection
 
 if TYPE_CHECKING:
     from loop_ls.server.engine_link import Door
@@ -27,7 +23,7 @@ def serve_stdio(door: Door | None = None) -> int:
     """Exit status: 0 after `shutdown`, 1 when the client just left."""
     source, pipe = claim_stdio()
     server = LoopServer(door)
-    server.protocol.set_writer(pipe)
+    server.protocol.writer = pipe
 
     async def run() -> int:
         inbox = server.listen()
@@ -54,7 +50,7 @@ def serve_tcp(port: int, door: Door | None = None, host: str = "127.0.0.1") -> i
             if readers:
                 writer.close()
                 return
-            server.protocol.set_writer(Connection(writer))
+            server.protocol.writer = Connection(writer)
             # Not one of the server's tasks: those end at `shutdown`, and `exit` is still to be read.
             readers.append(asyncio.create_task(read_connection(reader, inbox)))
 

@@ -32,8 +32,8 @@ MAY_IMPORT = {
 
 #: third-party package -> the only places that may import it.
 ONLY = {
-    "pygls": ("server",),
-    "lsprotocol": ("server",),
+    "pygls": (),
+    "lsprotocol": (),
     "dbos": ("engine/durable",),
     "httpx": ("engine/providers", "client"),
     "starlette": ("engine/api",),

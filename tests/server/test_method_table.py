@@ -32,7 +32,7 @@ def test_every_method_with_yes_has_a_handler() -> None:
     server = LoopServer()
     for method in LATE:
         register_late(server, method)
-    handled = {*server.protocol.fm.features, *server.protocol.fm.builtin_features, *map(str, LATE)}
+    handled = {*server.protocol.raw, *map(str, LATE)}
     yes = {method for method, there in answered().items() if there}
     assert yes - _SENT - _OF_PROTOCOL <= handled
 

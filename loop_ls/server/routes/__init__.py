@@ -10,8 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lsprotocol import types
-
+from loop_ls.server import methods
 from loop_ls.server.routes import diagnostics
 
 if TYPE_CHECKING:
@@ -19,40 +18,40 @@ if TYPE_CHECKING:
 
 #: method -> the module that answers it.
 LATE = {
-    types.TEXT_DOCUMENT_COMPLETION: "completion",
-    types.COMPLETION_ITEM_RESOLVE: "completion",
-    types.TEXT_DOCUMENT_HOVER: "reading",
-    types.TEXT_DOCUMENT_DEFINITION: "reading",
-    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: "symbols",
-    types.TEXT_DOCUMENT_CODE_LENS: "lenses",
-    types.TEXT_DOCUMENT_CODE_ACTION: "actions",
-    types.CODE_ACTION_RESOLVE: "actions",
-    types.TEXT_DOCUMENT_REFERENCES: "names",
-    types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: "names",
-    types.TEXT_DOCUMENT_PREPARE_RENAME: "names",
-    types.TEXT_DOCUMENT_RENAME: "names",
-    types.TEXT_DOCUMENT_LINKED_EDITING_RANGE: "names",
-    types.TEXT_DOCUMENT_DOCUMENT_LINK: "shape",
-    types.TEXT_DOCUMENT_FOLDING_RANGE: "shape",
-    types.TEXT_DOCUMENT_SELECTION_RANGE: "shape",
-    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: "tokens",
-    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: "tokens",
-    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: "tokens",
-    types.TEXT_DOCUMENT_INLAY_HINT: "inlays",
-    types.INLAY_HINT_RESOLVE: "inlays",
-    types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: "calls",
-    types.CALL_HIERARCHY_INCOMING_CALLS: "calls",
-    types.CALL_HIERARCHY_OUTGOING_CALLS: "calls",
-    types.TEXT_DOCUMENT_FORMATTING: "format",
-    types.TEXT_DOCUMENT_ON_TYPE_FORMATTING: "format",
-    types.WORKSPACE_SYMBOL: "everywhere",
-    types.WORKSPACE_WILL_RENAME_FILES: "everywhere",
-    types.WORKSPACE_EXECUTE_COMMAND: "commands",
-    types.WINDOW_WORK_DONE_PROGRESS_CANCEL: "commands",
-    types.WORKSPACE_DID_CHANGE_CONFIGURATION: "workspace",
-    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: "workspace",
-    types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: "workspace",
-    types.TEXT_DOCUMENT_DID_SAVE: "workspace",
+    methods.TEXT_DOCUMENT_COMPLETION: "completion",
+    methods.COMPLETION_ITEM_RESOLVE: "completion",
+    methods.TEXT_DOCUMENT_HOVER: "reading",
+    methods.TEXT_DOCUMENT_DEFINITION: "reading",
+    methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL: "symbols",
+    methods.TEXT_DOCUMENT_CODE_LENS: "lenses",
+    methods.TEXT_DOCUMENT_CODE_ACTION: "actions",
+    methods.CODE_ACTION_RESOLVE: "actions",
+    methods.TEXT_DOCUMENT_REFERENCES: "names",
+    methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: "names",
+    methods.TEXT_DOCUMENT_PREPARE_RENAME: "names",
+    methods.TEXT_DOCUMENT_RENAME: "names",
+    methods.TEXT_DOCUMENT_LINKED_EDITING_RANGE: "names",
+    methods.TEXT_DOCUMENT_DOCUMENT_LINK: "shape",
+    methods.TEXT_DOCUMENT_FOLDING_RANGE: "shape",
+    methods.TEXT_DOCUMENT_SELECTION_RANGE: "shape",
+    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: "tokens",
+    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: "tokens",
+    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: "tokens",
+    methods.TEXT_DOCUMENT_INLAY_HINT: "inlays",
+    methods.INLAY_HINT_RESOLVE: "inlays",
+    methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: "calls",
+    methods.CALL_HIERARCHY_INCOMING_CALLS: "calls",
+    methods.CALL_HIERARCHY_OUTGOING_CALLS: "calls",
+    methods.TEXT_DOCUMENT_FORMATTING: "format",
+    methods.TEXT_DOCUMENT_ON_TYPE_FORMATTING: "format",
+    methods.WORKSPACE_SYMBOL: "everywhere",
+    methods.WORKSPACE_WILL_RENAME_FILES: "everywhere",
+    methods.WORKSPACE_EXECUTE_COMMAND: "commands",
+    methods.WINDOW_WORK_DONE_PROGRESS_CANCEL: "commands",
+    methods.WORKSPACE_DID_CHANGE_CONFIGURATION: "workspace",
+    methods.WORKSPACE_DID_CHANGE_WATCHED_FILES: "workspace",
+    methods.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: "workspace",
+    methods.TEXT_DOCUMENT_DID_SAVE: "workspace",
 }
 
 

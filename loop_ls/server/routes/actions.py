@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcContentModified
-
 from loop_ls.features.actions import actions, fix_all
+from loop_ls.features.extract import extract
 from loop_ls.features.ignoring import ignoring
 from loop_ls.features.loop_places import loop_places
 from loop_ls.features.values import Action, ActionKind
 from loop_ls.rules.finding import Tier
+from loop_ls.server import methods
 from loop_ls.server.diagnostics import Setting, diagnostic
 from loop_ls.server.edits import workspace_edit
-from loop_ls.server.routes.asked import asked
+from loop_ls.server.routes.requests import about
+from loop_ls.server.rpc_errors import JsonRpcContentModified
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
@@ -26,15 +27,11 @@ Json = dict[str, Any]
 
 
 def register(server: LoopServer) -> None:
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    def on_actions(params: types.CodeActionParams) -> list[Json] | None:
-        opened = asked(server, params)
-        if opened is None:
+    def on_actions(params: Json) -> list[Json] | None:
+        asked = about(server, params)
+        if asked is None:
             return None
-        places = server.session.places(opened.document)
-        start, end = params.range.start, params.range.end
-        span = Span(places.read(start.line, start.character), places.read(end.line, end.character))
-        only = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
+        span, only, opened = asked.range(params), _only(params.get("context")), asked.opened
         return [_written(server, opened, action, span) for action in _offered(opened, span) if _wanted(action, only)]
 
     def resolve(action: Json) -> Json:
@@ -43,13 +40,22 @@ def register(server: LoopServer) -> None:
             return action
         opened = server.session.find(uri)
         chosen = None if opened is None else _same(opened, data)
-        edit = None if chosen is None or chosen.edits is None else workspace_edit(server, chosen.edits())
+        edit = (
+            None
+            if chosen is None or chosen.edits is None
+            else workspace_edit(server, chosen.edits(), creates=chosen.creates)
+        )
         if edit is None:
             raise JsonRpcContentModified(f"`{action.get('title')}` does not fit the text any more")
         return {**action, "edit": edit}
 
-    server.feature(types.CODE_ACTION_RESOLVE)(resolve)
-    server.protocol.raw[types.CODE_ACTION_RESOLVE] = resolve
+    server.protocol.raw |= {methods.TEXT_DOCUMENT_CODE_ACTION: on_actions, methods.CODE_ACTION_RESOLVE: resolve}
+
+
+def _only(context: Any) -> list[str]:
+    """The kinds that the client wants; none: all."""
+    kinds = context.get("only") if isinstance(context, dict) else None
+    return [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
 
 
 def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
@@ -58,6 +64,7 @@ def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
     everything = fix_all(opened.document, findings, opened.folder.workspace)
     if everything is not None:
         yield everything
+    yield from extract(opened.folder.workspace, opened.document, span.start, os.path.lexists)
     yield from loop_places(opened.document, span.start)
     yield from ignoring(opened.document, findings, span)
 
@@ -95,7 +102,7 @@ def _written(server: LoopServer, opened: OpenDocument, action: Action, span: Spa
             "at": [*span.start, *span.end],
         }
     else:
-        found["edit"] = workspace_edit(server, action.edits())
+        found["edit"] = workspace_edit(server, action.edits(), creates=action.creates)
     return found
 
 

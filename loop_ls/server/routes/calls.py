@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
-
 from loop_ls.features.call_hierarchy import CallsOf, Workflow, incoming, outgoing, prepare
 from loop_ls.index.workspace import Workspace
+from loop_ls.server import methods
 from loop_ls.server.folders import canonical
 from loop_ls.server.routes.requests import about, with_all_files
+from loop_ls.server.rpc_errors import JsonRpcInvalidParams
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
     from loop_ls.server.places import Places
 
 Json = dict[str, Any]
-_KIND = int(types.SymbolKind.Module)
+_KIND = 2  # Module
 
 
 def register(server: LoopServer) -> None:
@@ -50,9 +49,9 @@ def register(server: LoopServer) -> None:
         return _other_ends(server, params, outgoing, written)
 
     server.protocol.raw |= {
-        types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: on_prepare,
-        types.CALL_HIERARCHY_INCOMING_CALLS: on_incoming,
-        types.CALL_HIERARCHY_OUTGOING_CALLS: on_outgoing,
+        methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: on_prepare,
+        methods.CALL_HIERARCHY_INCOMING_CALLS: on_incoming,
+        methods.CALL_HIERARCHY_OUTGOING_CALLS: on_outgoing,
     }
 
 

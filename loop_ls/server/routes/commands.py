@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
-
+from loop_ls.server import methods
+from loop_ls.server.rpc_errors import JsonRpcInvalidParams
 from loop_ls.server.run_progress import run_of
 
 if TYPE_CHECKING:
@@ -29,5 +28,5 @@ def register(server: LoopServer) -> None:
             await server.commands.execute("loopLs.stop", {"runId": run_id})
 
     # Arguments are ours to read, and to refuse with a sentence.
-    server.protocol.raw[types.WORKSPACE_EXECUTE_COMMAND] = execute
-    server.protocol.raw[types.WINDOW_WORK_DONE_PROGRESS_CANCEL] = cancel
+    server.protocol.raw[methods.WORKSPACE_EXECUTE_COMMAND] = execute
+    server.protocol.raw[methods.WINDOW_WORK_DONE_PROGRESS_CANCEL] = cancel

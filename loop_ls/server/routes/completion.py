@@ -6,10 +6,10 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
 from loop_ls.features import completion
 from loop_ls.features.values import Item, ItemKind
+from loop_ls.server import methods
+from loop_ls.server.routes.requests import Asked, named
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_KINDS = {
-    ItemKind.KEY: types.CompletionItemKind.Property,
-    ItemKind.VALUE: types.CompletionItemKind.EnumMember,
-    ItemKind.VARIABLE: types.CompletionItemKind.Variable,
-    ItemKind.ELEMENT: types.CompletionItemKind.Reference,
-    ItemKind.WORKFLOW: types.CompletionItemKind.Module,
-    ItemKind.PARAMETER: types.CompletionItemKind.Field,
-    ItemKind.PROVIDER: types.CompletionItemKind.Interface,
-    ItemKind.MODEL: types.CompletionItemKind.Class,
-    ItemKind.CRITERION: types.CompletionItemKind.Text,
-    ItemKind.SNIPPET: types.CompletionItemKind.Snippet,
-    ItemKind.FILE: types.CompletionItemKind.File,
+KINDS = {
+    ItemKind.KEY: 10,  # Property
+    ItemKind.VALUE: 20,  # EnumMember
+    ItemKind.VARIABLE: 6,  # Variable
+    ItemKind.ELEMENT: 18,  # Reference
+    ItemKind.WORKFLOW: 9,  # Module
+    ItemKind.PARAMETER: 5,  # Field
+    ItemKind.PROVIDER: 8,  # Interface
+    ItemKind.MODEL: 7,  # Class
+    ItemKind.CRITERION: 1,  # Text
+    ItemKind.SNIPPET: 15,  # Snippet
+    ItemKind.FILE: 17,  # File
 }
-KINDS = {kind: int(number) for kind, number in _KINDS.items()}
 #: Documentation of so many items is told at once to a client that will not ask for it.
 _MOST_TOLD = 50
 #: Of a folder with more files only some are offered.
@@ -39,13 +38,12 @@ _MOST_FILES = 1000
 
 
 def register(server: LoopServer) -> None:
-    @server.feature(types.TEXT_DOCUMENT_COMPLETION)
-    def complete(params: types.CompletionParams) -> Json | None:
-        opened = server.session.find(params.text_document.uri)  # an empty file may become one of ours
+    def complete(params: Json) -> Json | None:
+        opened = server.session.find(named(params))  # an empty file may become one of ours
         if opened is None:
             return None
         places = server.session.places(opened.document)
-        at = places.read(params.position.line, params.position.character)
+        at = Asked(opened, opened.document, places).place(params)
         found = completion.complete(opened.folder.workspace, opened.document, at, opened.folder.settings, listing)
         if not found.items and opened.document.format is None:
             return None
@@ -66,9 +64,8 @@ def register(server: LoopServer) -> None:
         told = completion.describe(opened.folder.workspace, opened.document, tuple(about))
         return item if told is None else {**item, "documentation": _told(server, told)}
 
-    server.feature(types.COMPLETION_ITEM_RESOLVE)(resolve)
     # The item goes back as it came, with what the client itself put in.
-    server.protocol.raw[types.COMPLETION_ITEM_RESOLVE] = resolve
+    server.protocol.raw |= {methods.TEXT_DOCUMENT_COMPLETION: complete, methods.COMPLETION_ITEM_RESOLVE: resolve}
 
 
 def listing(folder: str) -> list[tuple[str, bool]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
+from loop_ls.server import methods
+from loop_ls.server.routes.requests import named
 from loop_ls.server.written import Written, record, sequence
 
 if TYPE_CHECKING:
@@ -16,10 +16,7 @@ Json = dict[str, Any]
 
 def register(server: LoopServer) -> None:
     def on_pull(params: Json) -> Written:
-        item = params.get("textDocument")
-        uri = item.get("uri") if isinstance(item, dict) else None
-        if not isinstance(uri, str):
-            raise _bad("textDocument/diagnostic has a text document")
+        uri = named(params)
         opened = server.session.find(uri) or server.session.indexed(uri)
         if opened is None:
             return record(kind="full", items=[])
@@ -28,17 +25,19 @@ def register(server: LoopServer) -> None:
             return record(kind="unchanged", resultId=name)
         return record(kind="full", resultId=name, items=sequence(found))
 
-    server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(on_pull)
-    # It comes with every keystroke, and first of all after start.
-    server.protocol.raw[types.TEXT_DOCUMENT_DIAGNOSTIC] = on_pull
+    async def on_workspace(params: Json) -> Written:
+        token = params.get("partialResultToken")
+        return await server.reports.answer(_known(params), token if isinstance(token, str | int) else None)
 
-    @server.feature(types.WORKSPACE_DIAGNOSTIC)
-    async def on_workspace(params: types.WorkspaceDiagnosticParams) -> Written:
-        known = {entry.uri: entry.value for entry in params.previous_result_ids}
-        return await server.reports.answer(known, params.partial_result_token)
+    server.protocol.raw |= {methods.TEXT_DOCUMENT_DIAGNOSTIC: on_pull, methods.WORKSPACE_DIAGNOSTIC: on_workspace}
 
 
-def _bad(sentence: str) -> Exception:
-    from pygls.exceptions import JsonRpcInvalidParams
-
-    return JsonRpcInvalidParams(sentence)
+def _known(params: Json) -> dict[str, str]:
+    """What the client has already: the result of each file."""
+    entries = params.get("previousResultIds")
+    found = {}
+    for entry in entries if isinstance(entries, list) else ():
+        uri, value = (entry.get("uri"), entry.get("value")) if isinstance(entry, dict) else (None, None)
+        if isinstance(uri, str) and isinstance(value, str):
+            found[uri] = value
+    return found

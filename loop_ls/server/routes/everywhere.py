@@ -6,12 +6,10 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
 from loop_ls.features.moving import moved
 from loop_ls.features.values import Edits
 from loop_ls.features.workspace_symbols import LIMIT, workspace_symbols
-from loop_ls.server import uris
+from loop_ls.server import methods, uris
 from loop_ls.server.edits import workspace_edit
 from loop_ls.server.routes.symbols import KINDS
 
@@ -55,8 +53,8 @@ def register(server: LoopServer) -> None:
         return workspace_edit(server, edits) if edits else None
 
     server.protocol.raw |= {
-        types.WORKSPACE_SYMBOL: on_symbols,
-        types.WORKSPACE_WILL_RENAME_FILES: on_rename_files,
+        methods.WORKSPACE_SYMBOL: on_symbols,
+        methods.WORKSPACE_WILL_RENAME_FILES: on_rename_files,
     }
 
 

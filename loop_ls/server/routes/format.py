@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
 from loop_ls.features.formatting import formatting
 from loop_ls.features.on_type import on_type
+from loop_ls.server import methods
 from loop_ls.server.routes.requests import Asked, about
 
 if TYPE_CHECKING:
@@ -33,8 +32,8 @@ def register(server: LoopServer) -> None:
         return _written(asked, on_type(asked.document, asked.place(params), str(params.get("ch", ""))))
 
     server.protocol.raw |= {
-        types.TEXT_DOCUMENT_FORMATTING: on_formatting,
-        types.TEXT_DOCUMENT_ON_TYPE_FORMATTING: on_typed,
+        methods.TEXT_DOCUMENT_FORMATTING: on_formatting,
+        methods.TEXT_DOCUMENT_ON_TYPE_FORMATTING: on_typed,
     }
 
 

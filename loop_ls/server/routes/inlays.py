@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
 from loop_ls.features.inlays import inlays
 from loop_ls.features.values import Inlay
+from loop_ls.server import methods
 from loop_ls.server.routes.requests import Asked, about
 from loop_ls.text.position import Position, Span
 
@@ -39,8 +38,8 @@ def register(server: LoopServer) -> None:
         return hint
 
     server.protocol.raw |= {
-        types.TEXT_DOCUMENT_INLAY_HINT: on_inlays,
-        types.INLAY_HINT_RESOLVE: on_resolve,
+        methods.TEXT_DOCUMENT_INLAY_HINT: on_inlays,
+        methods.INLAY_HINT_RESOLVE: on_resolve,
     }
 
 

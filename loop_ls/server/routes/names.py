@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcContentModified, JsonRpcInvalidParams
-
 from loop_ls.features.highlight import highlight
 from loop_ls.features.linked import PATTERN, linked
 from loop_ls.features.references import references
 from loop_ls.features.rename import Refused, prepare, rename
+from loop_ls.server import methods
 from loop_ls.server.edits import workspace_edit
 from loop_ls.server.routes.requests import RequestFailed, about, with_all_files
+from loop_ls.server.rpc_errors import JsonRpcContentModified, JsonRpcInvalidParams
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -81,11 +80,11 @@ def register(server: LoopServer) -> None:
         return {"ranges": [asked.places.range(span) for span in spans], "wordPattern": PATTERN}
 
     server.protocol.raw |= {
-        types.TEXT_DOCUMENT_REFERENCES: on_references,
-        types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: on_highlight,
-        types.TEXT_DOCUMENT_PREPARE_RENAME: on_prepare,
-        types.TEXT_DOCUMENT_RENAME: on_rename,
-        types.TEXT_DOCUMENT_LINKED_EDITING_RANGE: on_linked,
+        methods.TEXT_DOCUMENT_REFERENCES: on_references,
+        methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: on_highlight,
+        methods.TEXT_DOCUMENT_PREPARE_RENAME: on_prepare,
+        methods.TEXT_DOCUMENT_RENAME: on_rename,
+        methods.TEXT_DOCUMENT_LINKED_EDITING_RANGE: on_linked,
     }
 
 

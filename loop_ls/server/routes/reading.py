@@ -6,17 +6,15 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
 from loop_ls.features.definition import definition
 from loop_ls.features.hover import hover
-from loop_ls.server.routes.asked import asked
+from loop_ls.server import methods
+from loop_ls.server.routes.requests import Asked, about
 
 if TYPE_CHECKING:
     from loop_ls.features.values import Link
     from loop_ls.server.language_server import LoopServer
     from loop_ls.server.places import Places
-    from loop_ls.server.session import OpenDocument
 
 Json = dict[str, Any]
 #: Seconds that a definition waits for the index.
@@ -24,37 +22,37 @@ _INDEX_LIMIT = 2.0
 
 
 def register(server: LoopServer) -> None:
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def on_hover(params: types.HoverParams) -> Json | None:
-        opened = asked(server, params)
-        if opened is None:
+    def on_hover(params: Json) -> Json | None:
+        asked = about(server, params)
+        if asked is None:
             return None
-        places = server.session.places(opened.document)
-        at = places.read(params.position.line, params.position.character)
-        found = hover(opened.folder.workspace, opened.document, at, opened.folder.settings)
+        at = asked.place(params)
+        found = hover(asked.workspace, asked.document, at, asked.opened.folder.settings)
         if found is None:
             return None
         kind = "markdown" if server.client.markdown else "plaintext"
-        return {"contents": {"kind": kind, "value": found.text}, "range": places.range(found.span)}
+        return {"contents": {"kind": kind, "value": found.text}, "range": asked.places.range(found.span)}
 
-    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    async def on_definition(params: types.DefinitionParams) -> list[Json] | None:
-        opened = asked(server, params)
-        if opened is None:
+    async def on_definition(params: Json) -> list[Json] | None:
+        asked = about(server, params)
+        if asked is None:
             return None
-        found = _links(server, opened, params.position)
+        position, opened = params.get("position"), asked.opened
+        found = _links(server, asked, position)
         if not found and not opened.folder.indexed:
             # What it names may stand in a file that is not read yet.
             with suppress(TimeoutError):
                 await asyncio.wait_for(server.indexing.ready(), _INDEX_LIMIT)
-            found = _links(server, opened, params.position)
+            asked = about(server, params)
+            found = [] if asked is None else _links(server, asked, position)
         return found
 
+    server.protocol.raw |= {methods.TEXT_DOCUMENT_HOVER: on_hover, methods.TEXT_DOCUMENT_DEFINITION: on_definition}
 
-def _links(server: LoopServer, opened: OpenDocument, position: types.Position) -> list[Json]:
-    places = server.session.places(opened.document)
-    found = definition(opened.folder.workspace, opened.document, places.read(position.line, position.character))
-    return [link for one in found if (link := _link(server, places, one)) is not None]
+
+def _links(server: LoopServer, asked: Asked, position: Any) -> list[Json]:
+    found = definition(asked.workspace, asked.document, asked.position(position))
+    return [link for one in found if (link := _link(server, asked.places, one)) is not None]
 
 
 def _link(server: LoopServer, places: Places, link: Link) -> Json | None:

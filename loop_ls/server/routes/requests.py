@@ -11,11 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
-
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.server.places import Places
+from loop_ls.server.rpc_errors import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
@@ -62,13 +61,18 @@ class Asked:
             raise JsonRpcInvalidParams(str(error)) from None
 
 
-def about(server: LoopServer, params: Json) -> Asked | None:
-    """None for a document that is not open or none of ours: another server answers for it."""
+def named(params: Json) -> str:
+    """The URI of the document that a request is about."""
     item = params.get("textDocument")
     uri = item.get("uri") if isinstance(item, dict) else None
     if not isinstance(uri, str):
         raise JsonRpcInvalidParams("the request names no text document")
-    opened = server.session.find(uri)
+    return uri
+
+
+def about(server: LoopServer, params: Json) -> Asked | None:
+    """None for a document that is not open or none of ours: another server answers for it."""
+    opened = server.session.find(named(params))
     if opened is None or opened.document.format is None:
         return None
     return Asked(opened, opened.document, server.session.places(opened.document))

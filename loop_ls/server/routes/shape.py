@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
-
 from loop_ls.features.folding import folds
 from loop_ls.features.links import links
 from loop_ls.features.selection import selection
+from loop_ls.server import methods
 from loop_ls.server.routes.requests import Asked, about
+from loop_ls.server.rpc_errors import JsonRpcInvalidParams
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -57,9 +56,9 @@ def register(server: LoopServer) -> None:
         return [_chain(asked, asked.position(one)) for one in positions]
 
     server.protocol.raw |= {
-        types.TEXT_DOCUMENT_DOCUMENT_LINK: on_links,
-        types.TEXT_DOCUMENT_FOLDING_RANGE: on_folds,
-        types.TEXT_DOCUMENT_SELECTION_RANGE: on_selection,
+        methods.TEXT_DOCUMENT_DOCUMENT_LINK: on_links,
+        methods.TEXT_DOCUMENT_FOLDING_RANGE: on_folds,
+        methods.TEXT_DOCUMENT_SELECTION_RANGE: on_selection,
     }
 
 

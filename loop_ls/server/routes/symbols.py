@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
 from loop_ls.features.symbols import symbols
 from loop_ls.features.values import Placed, SymbolKind
-from loop_ls.server.routes.asked import asked
+from loop_ls.server import methods
+from loop_ls.server.routes.requests import about
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -16,35 +15,35 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_KINDS = {
-    SymbolKind.WORKFLOW: types.SymbolKind.Module,
-    SymbolKind.SECTION: types.SymbolKind.Namespace,
-    SymbolKind.STEP: types.SymbolKind.Method,
-    SymbolKind.LOOP: types.SymbolKind.Event,
-    SymbolKind.CONSTANT: types.SymbolKind.Constant,
-    SymbolKind.SETTING: types.SymbolKind.Property,
-    SymbolKind.PARAMETER: types.SymbolKind.Field,
-    SymbolKind.VARIABLE: types.SymbolKind.Variable,
+KINDS = {
+    SymbolKind.WORKFLOW: 2,  # Module
+    SymbolKind.SECTION: 3,  # Namespace
+    SymbolKind.STEP: 6,  # Method
+    SymbolKind.LOOP: 24,  # Event
+    SymbolKind.CONSTANT: 14,  # Constant
+    SymbolKind.SETTING: 7,  # Property
+    SymbolKind.PARAMETER: 8,  # Field
+    SymbolKind.VARIABLE: 13,  # Variable
 }
-KINDS = {kind: int(number) for kind, number in _KINDS.items()}
 #: More is no outline any more (UP-40).
 MOST = 5000
 
 
 def register(server: LoopServer) -> None:
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def on_symbols(params: types.DocumentSymbolParams) -> list[Json] | None:
-        opened = asked(server, params)
-        if opened is None:
+    def on_symbols(params: Json) -> list[Json] | None:
+        asked = about(server, params)
+        if asked is None:
             return None
-        places = server.session.places(opened.document)
-        outline = symbols(opened.document)
+        places = asked.places
+        outline = symbols(asked.document)
         shown, left = _shown(outline)
         if server.client.hierarchical_symbols:
             found = [_symbol(places, placed, 0, shown) for placed in outline if shown is None or id(placed) in shown]
         else:
-            found = _flat(places, outline, opened.uri, shown)
+            found = _flat(places, outline, asked.opened.uri, shown)
         return [*found, _note(found[0], left)] if left else found
+
+    server.protocol.raw[methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL] = on_symbols
 
 
 def _shown(outline: tuple[Placed, ...]) -> tuple[set[int] | None, int]:

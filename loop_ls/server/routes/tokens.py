@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
 from loop_ls.features.tokens import Token, TokenType, tokens
+from loop_ls.server import methods
 from loop_ls.server.places import Places
 from loop_ls.server.routes.requests import about
 from loop_ls.text.position import Position
@@ -69,9 +68,9 @@ def register(server: LoopServer) -> None:
         return {"data": encoded(asked.places, tokens(asked.document, asked.range(params)))}
 
     server.protocol.raw |= {
-        types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: on_full,
-        types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: on_delta,
-        types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: on_range,
+        methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: on_full,
+        methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: on_delta,
+        methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: on_range,
     }
 
 

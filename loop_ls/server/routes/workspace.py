@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
-
+from loop_ls.server import methods
 from loop_ls.server.registrations import SECTION, apply_configuration, read_configuration
+from loop_ls.server.routes.requests import named
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -24,11 +24,13 @@ def register(server: LoopServer) -> None:
         else:
             await read_configuration(server)
 
-    server.protocol.raw[types.WORKSPACE_DID_CHANGE_CONFIGURATION] = configuration
+    server.protocol.raw[methods.WORKSPACE_DID_CHANGE_CONFIGURATION] = configuration
 
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def watched(params: types.DidChangeWatchedFilesParams) -> None:
-        server.indexing.changed_on_disk([change.uri for change in params.changes])
+    def watched(params: Json) -> None:
+        changes = [change.get("uri") for change in params.get("changes") or () if isinstance(change, dict)]
+        server.indexing.changed_on_disk([uri for uri in changes if isinstance(uri, str)])
+
+    server.protocol.raw[methods.WORKSPACE_DID_CHANGE_WATCHED_FILES] = watched
 
     def folders(params: Json) -> None:
         event = params.get("event")
@@ -39,9 +41,10 @@ def register(server: LoopServer) -> None:
                     act(uri)
         server.indexing.folders_changed()
 
-    server.protocol.raw[types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS] = folders
+    server.protocol.raw[methods.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS] = folders
 
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(params: types.DidSaveTextDocumentParams) -> None:
+    def saved(params: Json) -> None:
         """The buffer is what counts; but a client that watches nothing may have changed other files too."""
-        server.indexing.saved(params.text_document.uri)
+        server.indexing.saved(named(params))
+
+    server.protocol.raw[methods.TEXT_DOCUMENT_DID_SAVE] = saved

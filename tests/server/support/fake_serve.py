@@ -35,7 +35,6 @@ def main() -> int:
     from tests.server.support.fake_engine import FakeDoor
 
     logging.basicConfig(level="INFO", stream=sys.stderr)
-    logging.getLogger("pygls").setLevel(logging.ERROR)
     if "boom" in sys.argv:
         _make_analysis_fail()
     return serve_stdio(FakeDoor(down="down" in sys.argv))
