@@ -6,7 +6,9 @@ in here.
 
 from __future__ import annotations
 
+import argparse
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,10 +19,14 @@ from loop_ls.engine.durable.dbos_owner import DbosOwner
 from loop_ls.engine.plan import Program
 from loop_ls.engine.process import Options
 from loop_ls.engine.providers import Providers
+from loop_ls.engine.roles.hands import hands
+from loop_ls.engine.roles.program import RoleLoopProgram
+from loop_ls.engine.roles.records import Records
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.prepare import Problem
+from loop_ls.engine.starting.role_loop import RoleLoopPreparer
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.index.discovery import load_settings
 from loop_ls.index.document import Document
@@ -29,10 +35,19 @@ from loop_ls.index.workspace import Workspace
 
 def build(folder: Path, providers: Providers, root: Path | None = None) -> Engine:
     """`root` is the workspace of starts that name none."""
+    records = Records(folder, time.time)
     preparer = ByFormat(
-        {"workflow": WorkflowPreparer(folder, validate), "assistant": AssistantPreparer(folder, validate)}
+        {
+            "workflow": WorkflowPreparer(folder, validate),
+            "assistant": AssistantPreparer(folder, validate),
+            "role_loop": RoleLoopPreparer(folder, records=records),
+        }
     )
-    programs: dict[str, Program] = {"workflow": WorkflowProgram(), "assistant": AssistantProgram()}
+    programs: dict[str, Program] = {
+        "workflow": WorkflowProgram(),
+        "assistant": AssistantProgram(),
+        "role_loop": RoleLoopProgram(records, hands(records)),
+    }
     return Engine(folder, programs, providers.door, preparer, DbosOwner(folder, patience=0.5), home=root)
 
 
@@ -62,3 +77,11 @@ def options(port: int | None, idle: float | None, root: Path) -> Options:
     attended = on.strip().lower() not in ("0", "false")
     limit = ms / 1000 if attended else None
     return Options(port=port or settings.port or 0, idle=idle, grace=limit, catalogue=catalogue(root))
+
+
+def log_manner(args: argparse.Namespace, root: Path) -> tuple[str, str]:
+    """Format and level of the log: the command line, else the environment, else the settings."""
+    engine = load_settings(str(root))[0].raw.get("engine") or {}
+    form = args.log_format or os.environ.get("LOOP_LS_LOG_FORMAT") or engine.get("logFormat")
+    level = args.log_level or os.environ.get("LOOP_LS_LOG_LEVEL") or engine.get("logLevel")
+    return str(form or "text"), str(level or "warning")

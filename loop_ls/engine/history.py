@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from loop_ls.engine.prompts import until_question
+from loop_ls.engine.roles.rows import is_role_loop, role_rows
 
 Event = dict[str, Any]
 Row = dict[str, Any]
@@ -24,7 +25,8 @@ def iterations(run_id: str, events: Iterable[Event]) -> list[Row]:
     book = _Book(run_id)
     for event in events:
         book.read(event)
-    return list(book.rows.values())
+    rows = list(book.rows.values())
+    return role_rows(run_id, book.started, rows) if is_role_loop(book.started) else rows
 
 
 def outer_stages(events: Iterable[Event]) -> list[Row]:
@@ -40,6 +42,7 @@ class _Book:
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
+        self.started: Event = {}
         self.rows: dict[str, Row] = {}
         self.outside: list[Row] = []
         self._stages: dict[str, Row] = {}
@@ -47,12 +50,16 @@ class _Book:
     def read(self, event: Event) -> None:
         place = str(event.get("place", ""))
         match event["kind"]:
+            case "run_started":
+                self.started = event
             case "iteration_started":
                 self.rows[place] = self._begin(event, place)
             case "iteration" | "iteration_failed" | "judged":
                 row = self._around(place)
                 if row is not None:
                     _note(row, event)
+            case "stage_started" if place in self._stages:
+                self._stages[place].update(_handed(event), status="running")  # again, after a crash
             case "step_started" | "step_skipped" | "stage_started":
                 self._stage(event, place)
             case "step_completed" | "step_failed" | "stage_completed" | "stage_failed":
@@ -100,6 +107,7 @@ class _Book:
             "place": place,
             "status": "skipped" if event["kind"] == "step_skipped" else "running",
             "started_at": event.get("at"),
+            **_handed(event),
         }
         home.append(stage)
         self._stages[place] = stage
@@ -123,13 +131,20 @@ class _Book:
                 row["completed_at"] = event.get("at")
 
 
+def _handed(event: Event) -> Row:
+    """What a stage of a role loop has besides."""
+    return {name: event[name] for name in ("index", "task", "session", "model") if event.get(name) is not None}
+
+
 def _note(row: Row, event: Event) -> None:
     row["completed_at"] = event.get("at")
     match event["kind"]:
         case "iteration":
             row["status"], row["output"] = "completed", event.get("output", "")
         case "iteration_failed":
-            row["status"], row["error"] = "failed", event.get("error")
+            error = event.get("error") or {}
+            row["status"] = "cancelled" if error.get("code") == "deadline" else "failed"
+            row["error"] = error
         case _:
             row["status"] = "completed" if event.get("verdict") == "yes" else "needs_rework"
             for name in ("verdict", "answer", "local", "condition"):
@@ -144,6 +159,6 @@ def _end(stage: Row, event: Event) -> None:
     failed = event["kind"].endswith("failed")
     stage["status"] = "failed" if failed else "completed"
     stage["completed_at"] = event.get("at")
-    for name in ("output", "error", "reason", "totalIterations"):
+    for name in ("output", "error", "reason", "totalIterations", "artifact"):
         if event.get(name) is not None:
             stage[name] = event[name]

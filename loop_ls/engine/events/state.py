@@ -32,6 +32,8 @@ class RunState(NamedTuple):
     root: str = ""
     target: dict[str, Any] | None = None
     session_id: str | None = None
+    goal: str | None = None
+    project_id: str | None = None
     origin: str = "cli"
     detach: bool = False
     user: str | None = None
@@ -42,6 +44,8 @@ class RunState(NamedTuple):
     iteration: int = 0
     max_iterations: int | None = None
     stage: str | None = None
+    turn: dict[str, Any] | None = None  # of a role loop: index, role and label of the stage that it is at
+    dispatch: dict[str, Any] | None = None  # of a role loop: whether that stage reached an agent
     started_at: float | None = None
     ended_at: float | None = None
     active: float = 0.0
@@ -55,6 +59,8 @@ class RunState(NamedTuple):
     verdict: dict[str, Any] | None = None
     progress_log: tuple[str, ...] = ()
     asked: tuple[dict[str, Any], ...] = ()  # what people are asked and have not answered, in order
+    source: dict[str, Any] | None = None  # whose answers it takes: a fork, a replay
+    imported: bool = False
     caps: dict[str, Any] | None = None  # what the run may spend, as its first fact says
     because: str | None = None
     last_output: str | None = None
@@ -95,6 +101,8 @@ class RunState(NamedTuple):
             "path": self.path,
             "target": self.target,
             "sessionId": self.session_id,
+            "goal": self.goal,
+            "projectId": self.project_id,
             "origin": self.origin,
             "detach": self.detach or None,
             "user": self.user,
@@ -105,6 +113,8 @@ class RunState(NamedTuple):
             "iteration": self.iteration,
             "maxIterations": self.max_iterations,
             "stage": self.stage,
+            "turn": self.turn,
+            "dispatch": self.dispatch,
             "startedAt": _moment(self.started_at),
             "endedAt": _moment(self.ended_at),
             "elapsedMs": round((self.active + since) * 1000),
@@ -112,6 +122,8 @@ class RunState(NamedTuple):
             "unpriced": self.unpriced or None,
             "caps": self.caps or None,
             "because": self.because,
+            "source": self.source,
+            "imported": self.imported or None,
             "tokens": {"input": self.input_tokens, "output": self.output_tokens},
             "calls": self.calls,
             "criterion": self.criterion,
@@ -155,8 +167,10 @@ def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> dic
             return {"verdict": {k: body[k] for k in shown if k in body}} if _followed(state, body) else {}
         case "call":
             return _paid(state, body)
-        case "step_started" | "stage_started":
-            return {"stage": body.get("step") or body.get("stage")}
+        case "step_started":
+            return {"stage": body.get("step")}
+        case "stage_started" | "stage_failed":
+            return _turn(kind, body, at)
         case "progress":
             return {"progress_log": (*state.progress_log, str(body.get("learning", "")))}
         case "loop_fixation_warning":
@@ -182,13 +196,48 @@ def _started(body: dict[str, Any], at: float) -> dict[str, Any]:
         "root": body.get("root", ""),
         "target": body.get("target"),
         "session_id": body.get("sessionId"),
+        "goal": body.get("goal"),
+        **_first_turn(body, at),
         "origin": body.get("origin", "cli"),
         "detach": bool(body.get("detach")),
         "user": body.get("user"),
         "max_iterations": limits.get("maxIterations"),
         "criterion": limits.get("criterion"),
+        "source": body.get("source"),
+        "imported": bool(body.get("imported")),
         "caps": {name: limits[name] for name in CAPS if limits.get(name) is not None},
     }
+
+
+def _first_turn(body: dict[str, Any], at: float) -> dict[str, Any]:
+    """A role loop is in its first iteration from the start; its first stage waits to be handed out."""
+    plan = body.get("plan") or {}
+    stages = plan.get("stages") or []
+    if not stages:
+        return {}
+    waiting = {"status": "pending", "message": "the first stage waits for its agent", "updated_at": utc(at)}
+    first = {"index": 0, "role": stages[0].get("role"), "label": stages[0].get("label")}
+    return {"iteration": 1, "project_id": plan.get("projectId"), "turn": first, "dispatch": waiting}
+
+
+def _turn(kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
+    """A stage reached its agent, or it failed; only one that never got there is a matter of dispatch."""
+    index, label = body.get("index"), body.get("stage")
+    if kind == "stage_failed":
+        if not body.get("dispatch"):
+            return {}
+        error = str((body.get("error") or {}).get("message", ""))[:200]
+        failed = {"status": "failed", "message": f"`{label}` could not be handed out", "error": error}
+        return {"dispatch": {**failed, "stage_id": body.get("place"), "stage_index": index, "updated_at": utc(at)}}
+    sent = {
+        "status": "dispatched",
+        "message": f"`{label}` is with its agent",
+        "task_id": body.get("task"),
+        "stage_id": body.get("place"),
+        "stage_index": index,
+        "updated_at": utc(at),
+    }
+    return {"stage": label, "turn": {"index": index, "role": body.get("role"), "label": label}, "dispatch": sent}
 
 
 def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:

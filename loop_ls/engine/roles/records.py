@@ -1,7 +1,7 @@
 """The light records around role loops: sessions, projects, sprints, artifacts, todos, memory.
 
 What happened in a run is in the journal; these are what stages and people write beside it. One SQLite
-file in the data folder, opened for each operation, in a thread of its own.
+file in the data folder, used by one thread of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,27 +37,27 @@ _JSON = frozenset({"metadata", "transitions"})
 
 
 class Records:
-    """Every method is one transaction. Raises `sqlite3.Error` where the file cannot be used."""
+    """Each operation is one transaction. Raises `sqlite3.Error` where the file cannot be used."""
 
     def __init__(self, folder: Path, clock: Callable[[], float]) -> None:
         self._path, self._clock = folder / FILE_NAME, clock
         self._thread = ThreadPoolExecutor(1, "records")
-        self._made = False
+        self._connection: sqlite3.Connection | None = None
 
     async def do(self, work: Callable[[Table], T]) -> T:
         """`work` in the thread of the records."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.do_now, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
 
     def do_now(self, work: Callable[[Table], T]) -> T:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self._path, timeout=10)) as connection:
-            connection.row_factory = sqlite3.Row
-            if not self._made:
-                _make(connection)
-                self._path.chmod(0o600)
-                self._made = True
-            with connection:
-                return work(Table(connection, utc(self._clock())))
+        """The same for callers that are in a thread themselves."""
+        return self._thread.submit(self._do, work).result()
+
+    def _do(self, work: Callable[[Table], T]) -> T:
+        if self._connection is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._connection = _opened(self._path)
+        with self._connection:
+            return work(Table(self._connection, utc(self._clock())))
 
 
 class Table:
@@ -100,14 +99,19 @@ class Table:
         return self._connection.execute(f"delete from {table} where {told}", tuple(where.values())).rowcount
 
 
-def _make(connection: sqlite3.Connection) -> None:
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=10)
+    path.chmod(0o600)
+    connection.row_factory = sqlite3.Row
     connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = normal")
     for table, columns in _TABLES.items():
         told = ", ".join(("id text primary key", "created_at text", *columns))
         connection.execute(f"create table if not exists {table} ({told})")
     for table, column in (("sprints", "loop_id"), ("artifacts", "session_id"), ("todos", "session_id")):
         connection.execute(f"create index if not exists {table}_{column} on {table} ({column})")
     connection.commit()
+    return connection
 
 
 def _stored(name: str, value: Any) -> Any:
