@@ -37,6 +37,7 @@ class Plan:
     keys: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
+    source: Mapping[str, Any] | None = None
     mock: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)  # what only the format of the run understands
 
@@ -78,6 +79,7 @@ def read_plan(run_id: str, started: Mapping[str, Any], text_of: Callable[[str], 
         keys=plan.get("keys") or {},
         settings=started.get("settings") or {},
         limits=started.get("limits") or {},
+        source=started.get("source"),
         mock=bool(started.get("mock")),
         details=plan,
     )

@@ -16,11 +16,13 @@ from dataclasses import fields
 from typing import Any
 
 from loop_ls.engine.control import Control
-from loop_ls.engine.events.kinds import ManualApprovalRequired
-from loop_ls.engine.journal import Journal, JournalRefused, plain
+from loop_ls.engine.events import Event
+from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired
+from loop_ls.engine.journal import Journal, JournalRefused, When, plain
 from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.sources import Source, copied
 
 #: Answers of one run that may be on their way to the disk at once.
 UNSAFE = 4
@@ -42,10 +44,16 @@ class JournalRecorder:
         self.run_id = run_id
         self._journal, self._control, self._show = journal, control, show
         self._ledger = ledger or Ledger()
+        self.source: Source | None = None
         self._answered = set(answered)
         self._fresh: dict[str, dict[str, Json]] = {}  # answers that are on their way to the disk
         self._unsafe: deque[asyncio.Future[Any]] = deque()  # the paid ones of them
         self._refused: JournalRefused | None = None
+
+    def _append(
+        self, key: str, facts: Sequence[Fact] = (), answer: Json = ..., when: When = "disk"
+    ) -> asyncio.Future[list[Event]]:
+        return self._journal.append(self.run_id, key, facts, answer, when=when, owned=True)
 
     # -- calls -----------------------------------------------------------------------------------
 
@@ -70,7 +78,9 @@ class JournalRecorder:
         if known is not None:
             return _replayed(known)
         await self._control.gate()
-        await self._committed(self._journal.append(self.run_id, key, before, when="now"))
+        if self.source is not None and (taken := self.source.answer(key)) is not None:
+            return self._take(key, taken, facts, before)
+        await self._committed(self._append(key, before, when="now"))
         await self._control.gate()
         try:
             value = plain(await self._do(work))
@@ -87,6 +97,16 @@ class JournalRecorder:
         finally:
             await self._answer(key, {"value": value}, follows)  # it is paid: kept even if `facts` fails
         return value
+
+    def _take(
+        self, key: str, answer: dict[str, Json], facts: Callable[[Json], Iterable[Fact]], before: Sequence[Fact]
+    ) -> Json:
+        """What another run was answered is the answer here too, with the facts that follow from it."""
+        follows = () if "raised" in answer else copied(facts(answer.get("value")))
+        self._fresh[key] = answer
+        done = self._append(key, (*before, *follows), answer, when="soon")
+        done.add_done_callback(lambda result: self._settled(key, result))
+        return _replayed(answer)
 
     async def _do(self, work: Callable[[], Awaitable[Json]]) -> Json:
         """A stop cancels the task that does this; outside of here it is `Stopped`, no cancellation."""
@@ -106,7 +126,7 @@ class JournalRecorder:
     async def _answer(self, key: str, answer: dict[str, Json], facts: Sequence[Fact]) -> None:
         """Stored when the next call begins; the disk may be some answers behind. A cancelled wait does not
         undo it."""
-        done = self._journal.append(self.run_id, key, facts, answer)
+        done = self._append(key, facts, answer)
         self._fresh[key] = answer
         done.add_done_callback(lambda result: self._settled(key, result))
         self._unsafe.append(done)
@@ -117,7 +137,7 @@ class JournalRecorder:
         """A time limit ended the call: that is its answer, unless the whole engine leaves."""
         if not self._control.leaving:
             failure = Failure("timeout", "The call was given up: a time limit had passed.", reason="timeout")
-            done = self._journal.append(self.run_id, key, (), {"raised": _written(failure)})
+            done = self._append(key, (), {"raised": _written(failure)})
             done.add_done_callback(lambda result: self._settled(key, result))
 
     # -- facts without a call ----------------------------------------------------------------------
@@ -133,6 +153,8 @@ class JournalRecorder:
         return float(known)
 
     async def sleep(self, key: str, seconds: float) -> None:
+        if self.source is not None and not self.source.over:
+            seconds = 0.0  # somebody else has waited
         left = await self.now(key) + seconds - self._journal.clock()
         if left > 0 and await self._control.stopped_within(min(left, seconds)):
             raise Stopped
@@ -141,9 +163,11 @@ class JournalRecorder:
     def _note(self, key: str, facts: Sequence[Fact], answer: Json) -> None:
         self._unbroken()
         if key not in self._answered and key not in self._fresh:
+            if self.source is not None:
+                self.source.hear(key)
             facts = (*facts, *self._ledger.count(facts))
             self._fresh[key] = {"value": answer}
-            done = self._journal.append(self.run_id, key, facts, self._fresh[key], when="soon")
+            done = self._append(key, facts, self._fresh[key], when="soon")
             done.add_done_callback(lambda result: self._settled(key, result))
 
     # -- people ------------------------------------------------------------------------------------
@@ -153,12 +177,32 @@ class JournalRecorder:
         known = self.recall(key)
         if known is None:
             await self.gate()
+            if self.source is not None and (taken := self.source.answer(key)) is not None:
+                resolved = ApprovalResolved(loop_id=asked.loop_id, **taken["value"])
+                return Approval(**self._take(key, taken, lambda answer: [resolved.fact(place)], [asked.fact(place)]))
             # Begun, not answered: the answer comes under the same key, from whoever is the first.
-            await self._committed(self._journal.append(self.run_id, key, [asked.fact(place)], when="disk"))
-            found = await self._control.decided(place.key)
+            await self._committed(self._append(key, [asked.fact(place)], when="disk"))
+            found: Approval = await self._control.decided(place.key)
             self._answered.add(key)
         else:
             found = Approval(**known)
+        await self.gate()
+        return found
+
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+        known = self._known(key)
+        if known is not None:
+            return known.get("value")
+        await self.gate()
+        await self._committed(self._journal.append(self.run_id, key, asked, when="disk"))
+        try:
+            async with asyncio.timeout(seconds):
+                found = await self._control.decided(key)
+        except TimeoutError:
+            # Whoever answered in this moment was first: then that is what the journal knows.
+            await self._committed(self._journal.append(self.run_id, key, (), {"value": late}))
+            found = (self._journal.recall(self.run_id, key) or {"value": late})["value"]
+        self._answered.add(key)
         await self.gate()
         return found
 
@@ -183,7 +227,7 @@ class JournalRecorder:
 
     async def end(self, facts: Sequence[Fact]) -> None:
         """The last facts of the run, once."""
-        await self._committed(self._journal.append(self.run_id, ":end", facts, {"value": True}))
+        await self._committed(self._append(":end", facts, {"value": True}))
 
     async def _committed(self, done: asyncio.Future[Any]) -> None:
         try:

@@ -25,6 +25,7 @@ from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.plan import Door, Plan, Program, read_plan
 from loop_ls.engine.ports import Failure, ModelFailure, Stopped
 from loop_ls.engine.recorder import JournalRecorder
+from loop_ls.engine.sources import NothingRecorded, Source
 
 End = Completed | Failed | Cancelled
 #: How often a closing fact that the journal refused is offered again.
@@ -56,11 +57,15 @@ async def _end_of(
         started = (await journal.facts(run.run_id, 0, 1)).events
         plan = await journal.read(read_plan, run.run_id, started[0].body, journal.storage.text)
         providers = plan.settings.get("providers") or {}
+        recorder.source = Source.of(plan.source, journal.recall, run.answered)
         ledger.limit(Caps.of(run.state.caps, plan.settings.get("limits")))
         gated = GatedModels(models(plan), ledger, providers, plan.mock)
         outcome = await in_time(recorder, ledger.caps.seconds, programs[plan.format].run(plan, recorder, gated))
     except CapReached as reached:
         return _at_its_cap(run, reached)
+    except NothingRecorded as missing:
+        told = Failure("nothing_recorded", missing.told, "Run it to ask the models.", place=missing.place)
+        return _failed(run, told)
     except Stopped:
         return _cancelled(run)
     except asyncio.CancelledError:

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.approvals import nothing_asked, read_decision, resolve
+from loop_ls.engine.carrying import Carried, exported, same_run
 from loop_ls.engine.commands import obey
 from loop_ls.engine.control import Control
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.events.kinds import Recovered
+from loop_ls.engine.events.kinds import Recovered, RunStarted
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.feed import Feed
+from loop_ls.engine.forking import cut_of, forked, replay_argument
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
 from loop_ls.engine.live import LiveRun, Runs
 from loop_ls.engine.owner import NoOwner, Owner
@@ -142,16 +144,96 @@ class Engine:
         is; None is the owner of the data folder."""
         try:
             prepared = await self._preparer.prepare(read_request(argument, self._home), self._models)
-            one = self._runs.alone(prepared.started)
-            run = LiveRun(run_id := secrets.token_hex(6), one._replace(run_id=run_id), Control())
-            self._runs.live[run_id] = run
-            facts = [prepared.started.model_copy(update={"user": user}).fact()]
-            done = self.journal.append(run_id, ":start", facts, {"value": True}, prepared.texts)
-            done.add_done_callback(lambda told: self._started(run, told))
-            await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
+            run_id = await self._admit(prepared.started.model_copy(update={"user": user}), prepared.texts)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "runId": run_id, **prepared.more}
+
+    async def _admit(self, started: RunStarted, texts: Mapping[str, str]) -> str:
+        """Journal the first fact of a new run, and let it run."""
+        one = self._runs.alone(started)
+        run = LiveRun(run_id := secrets.token_hex(6), one._replace(run_id=run_id), Control())
+        self._runs.live[run_id] = run
+        done = self.journal.append(run_id, ":start", [started.fact()], {"value": True}, texts)
+        done.add_done_callback(lambda told: self._started(run, told))
+        await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
+        return run_id
+
+    async def fork(self, run_id: str, iteration: Any = None, user: str | None = None, **given: Any) -> Answer:
+        """A new run that takes what was finished before `iteration` (of `loop`, else of the outermost one)
+        and pays for the rest; without `iteration` it takes all that was finished -> `{ok, runId}`."""
+        try:
+            found = await self._runs.find(run_id)
+            if found in self._runs.live and iteration is None:
+                raise Refused("bad_argument", f"Run {found} goes on: `iteration` says what of it to take.")
+            cut = None if iteration is None else await cut_of(self.journal, found, iteration, given.get("loop"))
+            body = await self._first_fact(found)
+            started = forked(body, found, cut, given.get("origin")).model_copy(update={"user": user})
+            if body.get("imported"):
+                await self._agreed(started, given)
+            return {"ok": True, "runId": await self._admit(started, await self._texts(body))}
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def replay(self, run_id: str, argument: Answer | None = None, user: str | None = None) -> Answer:
+        """A new run that takes the recorded answers against the files as they are now, and asks nobody:
+        it ends where an answer is missing -> `{ok, runId}`."""
+        try:
+            found = await self._runs.find(run_id)
+            wanted = replay_argument(await self._first_fact(found), argument or {})
+            prepared = await self._preparer.prepare(read_request(wanted, self._home), self._models)
+            source = {"mock": False, "source": {"runId": found, "kind": "replay"}, "user": user}
+            new = await self._admit(prepared.started.model_copy(update=source), prepared.texts)
+            return {"ok": True, "runId": new}
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def export(self, run_id: str) -> Answer:
+        """All of a run as one JSON object -> `{ok, run}`. Keys are masked."""
+        try:
+            found = await self._runs.find(run_id)
+            return {"ok": True, "run": await self.journal.read(exported, self.journal, found)}
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def take_in(self, document: Any) -> Answer:
+        """Put an exported run into the record -> `{ok, runId, known}`; it is shown, and never goes on.
+        One that is here already is not taken twice."""
+        try:
+            given = str(document.get("runId", "")) if isinstance(document, Mapping) else ""
+            carried = Carried(document, given if given.isalnum() else secrets.token_hex(6))
+            if carried.run_id in await self.journal.read(self.journal.storage.matching, carried.run_id, 3):
+                if same_run(await self._runs.state(carried.run_id), carried.state):
+                    return {"ok": True, "runId": carried.run_id, "known": True}
+                carried = Carried(document, secrets.token_hex(6))
+            await self.journal.adopt(carried.run_id, carried.facts, carried.answers, carried.texts)
+            self.journal.keep_snapshot(carried.run_id, await self._folded(carried.run_id))
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        return {"ok": True, "runId": carried.run_id, "known": False}
+
+    async def _folded(self, run_id: str) -> Answer:
+        state = await self._runs.state(run_id)
+        return state._asdict()
+
+    async def _first_fact(self, run_id: str) -> Answer:
+        page = await self.journal.facts(run_id, 0, 1)
+        return dict(page.events[0].body)
+
+    async def _texts(self, body: Answer) -> dict[str, str]:
+        names = list((body.get("files") or {}).values())
+        texts = await self.journal.read(lambda: {name: self.journal.storage.text(name) for name in names})
+        if not all(texts.values()):
+            raise Refused("not_found", "The record does not hold all texts of this run, so it cannot be forked.")
+        return texts
+
+    async def _agreed(self, started: RunStarted, given: Mapping[str, Any]) -> None:
+        """An imported run comes from somebody else: where it sends texts is asked like for a start."""
+        agree = getattr(self._preparer, "agree", None)
+        if agree is None or started.format != "workflow":
+            told = "An imported run of this kind can be shown and replayed, not forked."
+            raise Refused("forbidden", told, "Start it from its file.")
+        await agree(started, await self._texts(started.fact()[1]), given.get("consent"), self._models)
 
     def _started(self, run: LiveRun, told: asyncio.Future[list[Event]]) -> None:
         if told.cancelled() or told.exception() is not None:

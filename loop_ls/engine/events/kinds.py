@@ -68,6 +68,8 @@ class RunStarted(Payload):
     mock: bool = False
     user: str | None = None
     plan: dict[str, Json] = {}
+    source: dict[str, Json] | None = None
+    imported: bool | None = None
 
 
 class Completed(Payload):

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -69,6 +70,9 @@ class Journal:
         self._held: list[_Waiting] = []  # for the next transaction
         self._queued = 0  # entries that the thread writes, of which nothing was heard yet
         self._closed = False
+        self.told = 0  # the position up to which listeners have heard, where others write too
+        self._order = threading.Lock()
+        self._answers: dict[str, dict[str, Json]] = {}
         self._readers = ThreadPoolExecutor(1, "journal-reader")
         self._thread = threading.Thread(target=self._write, name="journal-writer", daemon=True)
         self._thread.start()
@@ -83,22 +87,45 @@ class Journal:
         answer: Any = ...,
         keep: Mapping[str, str] | None = None,
         when: When = "disk",
+        owned: bool = False,
     ) -> asyncio.Future[list[Event]]:
         """Add an entry, in order; the future gives the facts it added once they are stored. Without
-        `answer` the call of `key` begins. `keep` are texts by their hash, stored with it. Nobody has
-        to await it."""
+        `answer` the call of `key` begins. `keep` are texts by their hash, stored with it. `owned`: only
+        the run's owner may add it. Nobody has to await it."""
         texts = dict(keep or {})
         entered = [(kind, *enter(body, texts)) for kind, body in facts]
         seen: list[Fact] = [(kind, body) for kind, body, _ in entered]
         packed = [(kind, text) for kind, _, text in entered]
         value = None if answer is ... else pack(answer, texts)
-        return self._put(Entry(run, key, value, packed, texts, self.clock()), seen, when)
+        return self._put(Entry(run, key, value, packed, texts, self.clock(), owned=owned), seen, when)
 
     def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:
         """Remember the folded state of a run that ended."""
         texts: dict[str, str] = {}
         packed = pack(plain(state), texts)
         return self._put(Entry(run, snapshot=packed, texts=texts), [], "soon")
+
+    def adopt(
+        self, run: str, facts: Sequence[tuple[float, str, Any]], answers: Mapping[str, Any], texts: Mapping[str, str]
+    ) -> asyncio.Future[list[Event]]:
+        """A whole run from elsewhere, at once: facts with their own times, and what was answered."""
+        for at, kind, body in facts[:-1]:
+            kept = dict(texts)
+            seen, packed = enter(body, kept)
+            self._held.append(self._waiting(Entry(run, None, None, [(kind, packed)], kept, at), [(kind, seen)]))
+            texts = {}
+        for key, answer in answers.items():
+            kept = {}
+            self._held.append(self._waiting(Entry(run, key, pack(answer, kept), [], kept, self.clock()), []))
+        at, kind, body = facts[-1]
+        kept = dict(texts)
+        seen, packed = enter(body, kept)
+        return self._put(Entry(run, None, None, [(kind, packed)], kept, at), [(kind, seen)])
+
+    def _waiting(self, entry: Entry, facts: list[Fact]) -> _Waiting:
+        done: asyncio.Future[list[Event]] = self._loop.create_future()
+        done.add_done_callback(_seen)
+        return _Waiting(entry, facts, done)
 
     def forget(self, run: str) -> asyncio.Future[list[Event]]:
         """Remove a run that has ended."""
@@ -109,6 +136,9 @@ class Journal:
         done.add_done_callback(_seen)
         if self._closed:
             done.set_exception(JournalRefused("closed", "The journal is closed: the engine is leaving."))
+            return done
+        if not entry.owned and (away := self.storage.refusing()) is not None:
+            done.set_exception(away)
             return done
         entry.durable = when == "disk"
         self._held.append(_Waiting(entry, facts, done))
@@ -147,7 +177,8 @@ class Journal:
             results = self._stored(new) if new else []
             unsynced = self._synced(waiting.entry.durable for waiting in batch)
             try:
-                self._loop.call_soon_threadsafe(self._settle, batch, results, unsynced)
+                with self._order:
+                    self._loop.call_soon_threadsafe(self._settle, batch, results, unsynced, self._line_up(results))
             except RuntimeError:
                 return  # the loop has ended: nobody is left to hear
             if leaving:
@@ -177,8 +208,10 @@ class Journal:
         # One entry of many may be at fault: the others must not suffer for it.
         return [result for waiting in batch for result in self._stored([waiting])]
 
-    def _tell(self, results: list[_Result]) -> None:
-        """Facts are stored: show them. Only what must be on the disk has to wait for that."""
+    def _tell(self, results: list[_Result], facts: list[Event] | None = None) -> None:
+        """Facts are stored: show them, or those that are `facts` where others write too. Only what must
+        be on the disk has to wait for that."""
+        shown: list[_Waiting] = []
         for waiting, result in results:
             if isinstance(result, JournalRefused):
                 _refuse(waiting, result)
@@ -187,27 +220,87 @@ class Journal:
                 Event(row.run, row.seq, row.at, kind, body, row.position)
                 for row, (kind, body) in zip(result, waiting.facts, strict=False)
             ]
-            if waiting.added:
-                for listener in self.listeners:
-                    listener(waiting.added)
+            shown.append(waiting)
+            if facts is None:
+                self._show(waiting.added)
+        self._show(facts or [])
+        for waiting in shown:
             if not waiting.entry.durable and not waiting.done.done():
-                waiting.done.set_result(waiting.added)
+                waiting.done.set_result(waiting.added or [])
 
-    def _settle(self, batch: list[_Waiting], results: list[_Result], unsynced: JournalRefused | None) -> None:
+    def _show(self, facts: list[Event]) -> None:
+        if facts:
+            for listener in self.listeners:
+                listener(facts)
+
+    def _settle(
+        self,
+        batch: list[_Waiting],
+        results: list[_Result],
+        unsynced: JournalRefused | None,
+        facts: list[Event] | None,
+    ) -> None:
         self._queued -= len(results)
-        self._tell(results)
+        self._tell(results, facts)
         for waiting in batch:
             if unsynced is not None:
                 _refuse(waiting, unsynced)
             elif not waiting.done.done():
                 waiting.done.set_result(waiting.added or [])
 
+    # -- together with other processes -------------------------------------------------------------
+
+    def catch_up(self, position: int | None = None) -> None:
+        """Show what others wrote up to `position`, else all of it. From any thread but the loop's."""
+        with self._order:
+            if position is None or position > self.told:
+                facts = self._missed(position)
+                with suppress(RuntimeError):  # the loop has ended
+                    self._loop.call_soon_threadsafe(self._show, facts)
+
+    def _line_up(self, results: list[_Result]) -> list[Event] | None:
+        """What to show once these are stored: None where nobody else wrote in between."""
+        if not self.storage.shared:
+            return None
+        positions = sorted(row.position for _, rows in results if isinstance(rows, list) for row in rows)
+        if positions == list(range(self.told + 1, self.told + 1 + len(positions))):
+            self.told += len(positions)
+            return None
+        return self._missed(positions[-1])
+
+    def _missed(self, position: int | None) -> list[Event]:
+        """Facts behind those that were shown; the rest comes later if the database is away now."""
+        found: list[Event] = []
+        with suppress(JournalRefused):
+            more = True
+            while more and (position is None or self.told < position):
+                page, more = self._page(self.storage.since(self.told, BATCH), BATCH)
+                found += page
+                self.told = page[-1].position if page else self.told
+                more = more and bool(page)
+        return found
+
     # -- reading ---------------------------------------------------------------------------------
 
     def recall(self, run: str, key: str) -> Json:
         """The answer of `key`, read at once; None where there is none."""
+        if (loaded := self._answers.get(run)) is not None and key in loaded:
+            return loaded[key]
         packed = self.storage.value(run, key)
         return None if packed is None else self.unpacked(packed)
+
+    def load_answers(self, run: str) -> tuple[set[str], list[str]]:
+        """Keep what a run was answered at hand, where reading means a network -> its keys, those that have
+        an answer and those that only began."""
+        answered, begun = self.storage.keys(run)
+        if self.storage.shared:
+            found = {key: self.storage.value(run, key) for key in answered}
+            self._answers[run] = {key: self.unpacked(value) for key, value in found.items() if value is not None}
+        return answered, begun
+
+    def let_go(self, run: str) -> None:
+        """The run is over, or somebody else's."""
+        self._answers.pop(run, None)
 
     def unpacked(self, packed: str) -> Json:
         return unpack(packed, self.storage.text)
@@ -240,6 +333,7 @@ class Journal:
 
     async def close(self) -> None:
         self._closed = True
+        self.storage.leave()
         self._flush()
         self._queue.put(None)
         await self._loop.run_in_executor(self._readers, self._thread.join, 10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.plan import Door, Plan
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import StartRequest
@@ -27,6 +28,16 @@ class ByFormat:
             told = f"`target.kind` `{request.target_kind}` is not built yet."
             raise Refused("bad_argument", told, "Run a workflow.")
         return await preparer.prepare(request, models)
+
+    async def agree(
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+    ) -> None:
+        """For a run whose texts are recorded and came from elsewhere. Raises `Refused`."""
+        agree = getattr(self._preparers.get(started.format), "agree", None)
+        if agree is None:
+            told = "An imported run of this kind can be shown and replayed, not forked."
+            raise Refused("forbidden", told, "Start it from its file.")
+        await agree(started, texts, consent, models)
 
 
 def _format(request: StartRequest) -> str:

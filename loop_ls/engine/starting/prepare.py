@@ -41,3 +41,11 @@ class Preparer(Protocol):
     async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
         """Raises `Refused`: the file has errors, something is missing, nobody agreed, ..."""
         ...
+
+
+class Agreeing(Protocol):
+    """A preparer that can ask for consent to a run whose texts are recorded and came from elsewhere."""
+
+    async def agree(
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+    ) -> None: ...

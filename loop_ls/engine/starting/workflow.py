@@ -36,11 +36,15 @@ from loop_ls.engine.starting.demands import (
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
 from loop_ls.engine.starting.prepare import Prepared, Validate
 from loop_ls.engine.starting.recorded import has_errors, recorded
-from loop_ls.formats.workflow import Loop, Workflow
+from loop_ls.formats.workflow import Loop, Target, Workflow
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
 #: file as values refuses all others.
 REPEATED = "WF005"
+
+
+#: Who asks, and whom: one chain of models for each.
+Asked = Sequence[tuple[str, tuple[Target, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +126,34 @@ class WorkflowPreparer:
             return  # nobody is asked and nothing is sent
         settings = snapshot.settings.raw
         asked = list(chains(chosen.library, chosen.reached, chosen.elements, settings))
-        plan = read_plan("", {**prepared.started.fact()[1]}, lambda name: prepared.texts.get(name, ""))
+        plan = _plan(prepared.started, prepared.texts)
         require_models(asked, models(plan).problem)
         providers = settings.get("providers") or {}
         if Caps.of(settings.get("limits"), request.limits).usd is not None:
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
+        self._settle(chosen, asked, providers, request.consent)
+
+    def _settle(self, chosen: Chosen, asked: Asked, providers: Mapping[str, Any], consent: str | None) -> None:
         names = (target.provider for _, targets in asked for target in targets)
         variables = environment_names(chosen.library, chosen.reached)
-        self._consents.settle(endpoints(names, providers, self._environ, variables), request.consent)
+        self._consents.settle(endpoints(names, providers, self._environ, variables), consent)
+
+    async def agree(
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+    ) -> None:
+        """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
+        plan = _plan(started, texts)
+        library = Library(plan.texts, plan.keys)
+        key = library.key_of(plan.path)
+        elements = None if plan.elements is None else frozenset(plan.elements)
+        chosen = Chosen(library, key, elements, reachable(library, key, elements))
+        asked = list(chains(library, chosen.reached, elements, plan.settings))
+        require_models(asked, models(plan).problem)
+        self._settle(chosen, asked, plan.settings.get("providers") or {}, consent)
+
+
+def _plan(started: RunStarted, texts: Mapping[str, str]) -> Plan:
+    return read_plan("", started.fact()[1], lambda name: texts.get(name, ""))
 
 
 def _key(snapshot: Snapshot, request: StartRequest) -> str:

@@ -1,0 +1,135 @@
+"""A run as one file: out of one data folder, into another, and never run by coming in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.testing.models import SILENCE
+from tests.engine.control.support.project import Project
+
+
+@pytest.fixture
+async def project(tmp_path: Path) -> AsyncIterator[Project]:
+    (tmp_path / "one").mkdir()
+    made = Project(tmp_path / "one")
+    made.models.script |= {"write": ["v1", "v2", "v3"], "judge": ["NO", "YES"]}
+    await made.open()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def other(tmp_path: Path) -> AsyncIterator[Project]:
+    (tmp_path / "two").mkdir()
+    made = Project(tmp_path / "two")
+    await made.open()
+    yield made
+    await made.close()
+
+
+async def exported(project: Project, run_id: str) -> dict[str, Any]:
+    assert project.engine is not None
+    answer = await project.engine.export(run_id)
+    assert answer["ok"], answer
+    return dict(json.loads(json.dumps(answer["run"])))  # as a file holds it
+
+
+async def test_a_run_moves_to_another_data_folder_with_all_that_is_known_of_it(
+    project: Project, other: Project
+) -> None:
+    facts = await project.run()
+    run_id = facts[0]["runId"]
+    assert other.engine is not None
+    assert await other.engine.take_in(await exported(project, run_id)) == {"ok": True, "runId": run_id, "known": False}
+    there = await other.state(run_id)
+    here = await project.state(run_id)
+    assert there.pop("imported") is True
+    assert {**there, "lastSeq": 0} == {**here, "lastSeq": 0}
+    events = (await other.engine.events(run_id))["events"]
+    assert [(event["kind"], event["at"]) for event in events] == [(event["kind"], event["at"]) for event in facts]
+
+
+async def test_what_came_in_can_be_replayed_and_forked(project: Project, other: Project) -> None:
+    run_id = (await project.run())[0]["runId"]
+    assert other.engine is not None
+    await other.engine.take_in(await exported(project, run_id))
+    replay = await other.engine.replay(run_id, {"root": str(other.root), "path": str(other.root / "polish.yaml")})
+    assert (await other.ended(replay["runId"]))[-1]["finalOutput"] == "v2"
+    assert other.models.requests == []
+    other.models.script |= {"write": ["new"], "judge": ["YES"]}
+    fork = await other.engine.fork(run_id, 2)
+    assert (await other.ended(fork["runId"]))[-1]["finalOutput"] == "new"
+
+
+async def test_the_same_run_is_taken_once_and_another_of_its_name_gets_a_name_of_its_own(
+    project: Project, other: Project
+) -> None:
+    run_id = (await project.run())[0]["runId"]
+    document = await exported(project, run_id)
+    assert other.engine is not None
+    await other.engine.take_in(document)
+    assert (await other.engine.take_in(document))["known"] is True
+    document["facts"][0]["at"] += 1
+    taken = await other.engine.take_in(document)
+    assert taken["known"] is False
+    assert taken["runId"] != run_id
+    assert len((await other.engine.runs())["runs"]) == 2
+
+
+async def test_a_run_that_had_not_ended_is_shown_as_ended_and_runs_nowhere(project: Project, other: Project) -> None:
+    project.models.script["write"] = [SILENCE]
+    run_id = (await project.start())["runId"]
+    assert project.engine is not None
+    async with asyncio.timeout(10):
+        async for _, event in project.engine.subscribe(0):
+            if event["kind"] == "step_started" and event.get("mode") == "run":
+                break
+    document = await exported(project, run_id)
+    assert other.engine is not None
+    await other.engine.take_in(document)
+    assert (await other.state(run_id))["status"] == "cancelled"
+    await other.close()
+    await other.open()
+    assert (await other.state(run_id))["status"] == "cancelled"
+    assert other.models.requests == []
+
+
+async def test_secrets_never_leave_with_a_run(project: Project) -> None:
+    project.models.script["write"] = ["use sk-0123456789abcdef0123 for it"]
+    run_id = (await project.run(limits={"unchanged": 2}))[0]["runId"]
+    assert "sk-0123456789abcdef0123" not in json.dumps(await exported(project, run_id))
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        None,
+        [],
+        {},
+        {"kind": "loop-ls run"},
+        {"kind": "loop-ls run", "version": 2},
+        {"kind": "loop-ls run", "version": 1, "facts": [], "answers": {}, "texts": {}},
+        {"kind": "loop-ls run", "version": 1, "facts": [3], "answers": {}, "texts": {}},
+        {"kind": "loop-ls run", "version": 1, "facts": [{"at": 1, "kind": "completed", "body": {}}]},
+    ],
+)
+async def test_what_is_no_run_is_refused_and_leaves_nothing(project: Project, broken: Any) -> None:
+    assert project.engine is not None
+    assert (await project.engine.take_in(broken))["code"] == "bad_argument"
+    assert (await project.engine.runs())["runs"] == []
+
+
+async def test_a_text_that_was_changed_on_its_way_is_noticed(project: Project, other: Project) -> None:
+    document = await exported(project, (await project.run())[0]["runId"])
+    name = next(iter(document["texts"]))
+    document["texts"][name] += "# changed"
+    assert other.engine is not None
+    answer = await other.engine.take_in(document)
+    assert answer["code"] == "bad_argument"
+    assert name in answer["message"]

@@ -1,0 +1,152 @@
+"""Runs that take the answers of another run: forks pay for what is new, replays for nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.testing.models import SILENCE, failure
+from tests.engine.control.support.project import EXECUTION, Project
+
+
+@pytest.fixture
+async def project(tmp_path: Path) -> AsyncIterator[Project]:
+    made = Project(tmp_path)
+    made.models.script |= {"write": ["v1", "v2", "v3", "v4"], "judge": ["NO", "NO", "YES"]}
+    await made.open()
+    yield made
+    await made.close()
+
+
+def outputs(facts: list[dict[str, Any]]) -> list[str]:
+    return [fact["output"] for fact in facts if fact["kind"] == "iteration"]
+
+
+async def forked(project: Project, run_id: str, iteration: int | None = None, **given: Any) -> list[dict[str, Any]]:
+    assert project.engine is not None
+    answer = await project.engine.fork(run_id, iteration, **given)
+    assert answer["ok"], answer
+    return await project.ended(answer["runId"])
+
+
+async def test_a_fork_copies_finished_iterations_and_pays_for_the_rest(project: Project) -> None:
+    first = await project.run()
+    assert outputs(first) == ["v1", "v2", "v3"]
+    project.models.requests.clear()
+    project.models.script["judge"] = ["YES"]
+    facts = await forked(project, first[0]["runId"], 3)
+    assert project.models.order == ["write", "judge"]
+    assert outputs(facts) == ["v1", "v2", "v4"]
+    assert [fact.get("copied", False) for fact in facts if fact["kind"] == "call"] == [True] * 4 + [False] * 2
+    state = await project.state(facts[0]["runId"])
+    assert state["calls"] == 2
+    assert state["source"] == {"runId": first[0]["runId"], "kind": "fork", "place": "polish", "iteration": 3}
+    assert facts[0]["attempt"] == 2
+    assert project.models.prompts("write") == ["Write better than: v2"]
+
+
+async def test_a_fork_works_on_the_recorded_texts(project: Project) -> None:
+    first = await project.run()
+    project.write(draft=EXECUTION + 'steps:\n  - {name: other, run: "Something else"}\n')
+    project.models.requests.clear()
+    await forked(project, first[0]["runId"], 2)
+    assert "other" not in project.models.order
+
+
+async def test_without_a_number_a_fork_goes_on_from_all_that_was_finished(project: Project) -> None:
+    project.models.script["write"] = ["v1", "v2", SILENCE, "v3"]
+    answer = await project.start()
+    assert project.engine is not None
+    async with asyncio.timeout(10):
+        async for _, event in project.engine.subscribe(0):
+            if event["kind"] == "step_started" and event.get("iteration") == 3:
+                break
+    await project.engine.control("stop", answer["runId"], cause="teardown")
+    await project.ended(answer["runId"])
+    project.models.requests.clear()
+    facts = await forked(project, answer["runId"])
+    assert project.models.order == ["write", "judge"]
+    assert outputs(facts) == ["v1", "v2", "v3"]
+    assert facts[-1]["reason"] == "condition_met"
+
+
+async def test_a_fork_of_a_failed_run_tries_again_what_failed(project: Project) -> None:
+    project.models.script["write"] = ["v1", failure(), "v2"]
+    first = await project.run()
+    assert first[-1]["kind"] == "failed"
+    project.models.script["judge"] = ["NO", "YES"]
+    facts = await forked(project, first[0]["runId"])
+    assert outputs(facts) == ["v1", "v2"]
+
+
+async def test_an_iteration_that_cannot_be_forked_from_is_refused(project: Project) -> None:
+    run_id = (await project.run())[0]["runId"]
+    assert project.engine is not None
+    for wrong in (0, -1, "2", True, 5):
+        answer = await project.engine.fork(run_id, wrong)
+        assert answer["code"] == "bad_argument", wrong
+    assert (await project.engine.fork(run_id, 2, loop="nobody"))["code"] == "not_found"
+    assert (await project.engine.fork("zzzz", 2))["code"] == "not_found"
+    assert "from 1 to 4" in (await project.engine.fork(run_id, 5))["message"]
+
+
+async def test_a_fork_survives_that_the_engine_leaves_in_the_middle(project: Project) -> None:
+    first = await project.run()
+    project.models.script["write"] = [SILENCE]
+    assert project.engine is not None
+    answer = await project.engine.fork(first[0]["runId"], 2)
+    async with asyncio.timeout(10):
+        async for _, event in project.engine.subscribe(0, answer["runId"]):
+            if event["kind"] == "step_started" and event.get("iteration") == 2:
+                break
+    await project.close()
+    project.models.requests.clear()
+    project.models.script |= {"write": ["w2"], "judge": ["YES"]}
+    await project.open()
+    facts = await project.ended(answer["runId"])
+    assert outputs(facts) == ["v1", "w2"]
+    assert project.models.order == ["write", "judge"]
+
+
+async def test_a_replay_asks_nobody_and_ends_as_the_recording(project: Project) -> None:
+    first = await project.run()
+    project.models.requests.clear()
+    assert project.engine is not None
+    answer = await project.engine.replay(first[0]["runId"])
+    facts = await project.ended(answer["runId"])
+    assert project.models.requests == []
+    assert (facts[-1]["reason"], facts[-1]["finalOutput"]) == ("condition_met", "v3")
+    assert "costUsd" not in await project.state(answer["runId"])
+
+
+async def test_a_replay_takes_the_file_as_it_is_now(project: Project) -> None:
+    first = await project.run()
+    text = (project.root / "polish.yaml").read_text().replace("max_iterations: 5", "max_iterations: 2")
+    (project.root / "polish.yaml").write_text(text)
+    assert project.engine is not None
+    facts = await project.ended((await project.engine.replay(first[0]["runId"]))["runId"])
+    assert (facts[-1]["reason"], facts[-1]["finalOutput"]) == ("max_iterations", "v2")
+
+
+async def test_a_replay_ends_clearly_where_an_answer_is_missing(project: Project) -> None:
+    first = await project.run()
+    step = '  - {name: check, needs: [write], run: "Check {{write}}", on_failure: continue}\n'
+    (project.root / "draft.yaml").write_text((project.root / "draft.yaml").read_text() + step)
+    project.models.requests.clear()
+    assert project.engine is not None
+    facts = await project.ended((await project.engine.replay(first[0]["runId"]))["runId"])
+    end = facts[-1]
+    assert (end["kind"], end["error"]["code"]) == ("failed", "nothing_recorded")
+    assert "`polish/1/check`" in end["error"]["message"]
+    assert project.models.requests == []
+
+
+async def test_a_replay_of_a_broken_file_is_refused_like_a_start(project: Project) -> None:
+    first = await project.run()
+    (project.root / "draft.yaml").write_text("$schema: workflow/v2.0\nname: draft\nsteps: 3\n")
+    assert project.engine is not None
+    assert (await project.engine.replay(first[0]["runId"]))["code"] == "file_has_errors"
