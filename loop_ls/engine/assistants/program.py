@@ -27,7 +27,7 @@ from loop_ls.engine.ports import Fact, Failure, Models, Recorder
 from loop_ls.engine.runners.choosing import runner_for
 from loop_ls.engine.runners.runner import IDLE, Runner
 from loop_ls.formats.assistant import Assistant
-from loop_ls.formats.assistant_keys import REGEX
+from loop_ls.formats.assistant_keys import DEFAULT_ITERATIONS, REGEX
 from loop_ls.formats.assistant_read import read_assistant
 from loop_ls.formats.regex_check import compiled
 
@@ -37,7 +37,7 @@ IDLE_MS, TOTAL_MS = "RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS", "RONDOFLOW_SPAWN_MAX_MS"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What one loop was started with. `disk`: see `source.Source`."""
+    """What one loop was started with. `disk`: see `source.Source`. `usual`: nobody wrote the limit down."""
 
     assistant: Assistant
     message: str
@@ -46,6 +46,7 @@ class Start:
     path: str
     disk: str | None = None
     unchanged: int | None = None
+    usual: bool = False
     provider: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -87,7 +88,7 @@ class AssistantProgram:
         limits = LoopLimits(max_iterations=start.most, unchanged=start.unchanged)
         parts = LoopParts(assistant.name, place, body, log, limits, judge)
         outcome = await in_time(recorder, assistant.max_duration_seconds, drive(parts, recorder))
-        return told(outcome, log)
+        return told(outcome, start, log)
 
     @property
     def _environ(self) -> Mapping[str, str]:
@@ -109,11 +110,12 @@ def start_of(plan: Plan) -> Start:
         path=plan.path,
         disk=plan.details.get("disk"),
         unchanged=plan.limits.get("unchanged"),
+        usual="maxIterations" not in text,
         provider=(plan.settings.get("providers") or {}).get(found.provider) or {},
     )
 
 
-def told(outcome: Outcome, log: ProgressLog) -> Outcome:
+def told(outcome: Outcome, start: Start, log: ProgressLog) -> Outcome:
     """How it ended, with the output that counts for that end."""
     match outcome.reason:
         case "rejected":
@@ -122,9 +124,19 @@ def told(outcome: Outcome, log: ProgressLog) -> Outcome:
             return outcome
         case _ if outcome.failure is None:
             learned = log.learnings[-1] if log.learnings else ""
-            return replace(outcome, output=learned, last=log.last_output)
+            because = _limit(start) if outcome.reason == "max_iterations" else outcome.because
+            return replace(outcome, output=learned, last=log.last_output, because=because)
         case _:
             return outcome
+
+
+def _limit(start: Start) -> str:
+    """Which number it was, and where it comes from (UP-49)."""
+    if start.most != start.assistant.max_iterations:
+        return f"`{start.assistant.name}` reached its limit of {start.most} iterations."
+    usual = start.most == DEFAULT_ITERATIONS and start.usual
+    where = ", the default: its file has no `maxIterations`" if usual else ""
+    return f"`{start.assistant.name}` reached its `maxIterations` of {start.most}{where}."
 
 
 def warnings_of(assistant: Assistant, place: Place) -> list[Fact]:

@@ -58,9 +58,7 @@ class Command:
             if held.running:
                 await asyncio.shield(held.stop())
             held.release()
-            reading.cancel()
-            with suppress(asyncio.CancelledError):
-                await reading
+            await _read_out(reading)
 
     def _is_there(self, env: Mapping[str, str]) -> bool:
         return shutil.which(self._program, path=env.get("PATH")) is not None
@@ -89,6 +87,14 @@ def _how(status: int) -> str:
     if status > 128:
         return f"it was ended by signal {status - 128}"
     return f"it ended with status {status}"
+
+
+async def _read_out(reading: asyncio.Task[str]) -> None:
+    """The program is gone, so its output has an end; whoever is cancelled meanwhile waits no longer."""
+    with suppress(asyncio.CancelledError):
+        await asyncio.wait({reading}, timeout=1)
+    reading.cancel()
+    await asyncio.gather(reading, return_exceptions=True)
 
 
 async def _tail(stream: asyncio.StreamReader | None) -> str:

@@ -72,6 +72,8 @@ async def run_lines(what: Invocation, hear: Callable[[str], None]) -> Ended:
         if held.running:
             await asyncio.shield(held.stop())
         held.release()
+        with suppress(asyncio.CancelledError):  # the program is gone, so its output has an end
+            await asyncio.wait({asyncio.ensure_future(_drained(process.stdout)), errors}, timeout=1)
         for task in (feeding, errors):
             task.cancel()
         await asyncio.gather(feeding, errors, return_exceptions=True)
@@ -107,6 +109,11 @@ async def _chunk(stream: asyncio.StreamReader, idle: float | None, total: float 
 
 def _text(line: bytes | bytearray) -> str:
     return line.decode("utf-8", "replace").rstrip("\r")
+
+
+async def _drained(stream: asyncio.StreamReader) -> None:
+    while await stream.read(CHUNK):
+        pass
 
 
 async def _tail(stream: asyncio.StreamReader) -> str:

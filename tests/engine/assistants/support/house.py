@@ -52,8 +52,8 @@ class House:
         (self.root / PATH).write_text(json.dumps(self.assistant))
         (self.root / ".loop-ls.yaml").write_text(json.dumps(self.settings))
 
-    def criterion(self, type_: str, value: str | None = "", **more: Any) -> None:
-        self.write(loopCriteria={"type": type_, **({} if value is None else {"value": value}), **more})
+    def criterion(self, type_: str, value: str = "", more: dict[str, Any] | None = None, **keys: Any) -> None:
+        self.write(loopCriteria={"type": type_, "value": value, **(more or {})}, **keys)
 
     async def open(self) -> Engine:
         preparer = ByFormat({"assistant": AssistantPreparer(self.data, validate, {})})

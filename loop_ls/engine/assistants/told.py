@@ -1,0 +1,122 @@
+"""What happens in loops of assistants, in the five events of their document (assistant-loop spec 3.1).
+
+Made of the facts of runs as they come. What a stop does to a question that is open is said here: it counts
+as rejected, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.assistants.errors import classified
+from loop_ls.engine.assistants.judge import REJECTED
+from loop_ls.engine.assistants.views import cause_of, reason_of
+from loop_ls.engine.events import RunState
+
+Answer = dict[str, Any]
+
+
+@dataclass(slots=True)
+class LoopRun:
+    """A run of an assistant that goes on. `asked` is the iteration that waits for a person."""
+
+    run_id: str
+    agent: str
+    name: str
+    user: str | None
+    asked: int | None = None
+    rejected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event of the document. `terminal`: none follows it."""
+
+    run: LoopRun
+    event: str
+    payload: Answer
+
+    @property
+    def terminal(self) -> bool:
+        return self.event in ("completed", "failed")
+
+
+class Teller:
+    """`live` are the runs that go on already."""
+
+    def __init__(self, live: Iterable[RunState] = ()) -> None:
+        self.runs: dict[str, LoopRun] = {}
+        for state in live:
+            if state.format == "assistant":
+                run = self.runs[state.run_id] = LoopRun(state.run_id, _agent(state.target), state.name, state.user)
+                run.asked = state.asked[0].get("iteration") if state.asked else None
+
+    def hear(self, fact: Answer) -> Iterator[Told]:
+        """`fact` as it travels. Ends with `("stopped", {})` for a run that was stopped or torn down."""
+        if fact["kind"] == "run_started" and fact.get("format") == "assistant":
+            run = LoopRun(fact["runId"], _agent(fact.get("target")), str(fact.get("name")), fact.get("user"))
+            self.runs[fact["runId"]] = run
+            yield Told(run, "running", {})
+            return
+        known = self.runs.get(fact["runId"])
+        if known is None:
+            return
+        yield from (Told(known, *each) for each in _events(known, fact))
+        if fact["kind"] in ("completed", "failed", "cancelled"):
+            del self.runs[fact["runId"]]
+
+
+def _events(run: LoopRun, fact: Answer) -> Iterator[tuple[str, Answer]]:
+    match fact["kind"]:
+        case "iteration_started":
+            yield "started", _of(fact, "iteration", "maxIterations")
+        case "iteration":
+            yield "iteration", _of(fact, "iteration", "maxIterations", "output")
+        case "progress":
+            yield "progress", _of(fact, "iteration", "learning")
+        case "manual_approval_required":
+            run.asked = fact.get("iteration")
+            yield "manual_approval_required", _of(fact, "iteration", "output", "loopId")
+        case "approval_resolved":
+            run.asked = None
+            yield "resolved", {}
+        case "warning":
+            yield "warning", _of(fact, "message")
+        case "stopping" if run.asked is not None:
+            run.rejected = True
+            yield (
+                "failed",
+                {"iteration": run.asked, "error": REJECTED, "cause": "stopped", "errorType": "PROCESS_ERROR"},
+            )
+        case "completed":
+            told = {"totalIterations": fact.get("totalIterations", 0), "finalOutput": fact.get("finalOutput", "")}
+            yield (
+                "completed",
+                {**told, "reason": reason_of(fact.get("reason")), "lastOutput": fact.get("lastOutput", "")},
+            )
+        case "failed":
+            yield "failed", _failed(fact)
+        case "cancelled":
+            yield "stopped", {"cause": fact.get("cause", "user"), "rejected": run.rejected}
+        case _:
+            pass
+
+
+def _failed(fact: Answer) -> Answer:
+    message = str((fact.get("error") or {}).get("message", ""))
+    return {
+        "iteration": fact.get("iteration", 0),
+        "error": message,
+        "cause": cause_of(fact.get("reason")),
+        "errorType": classified(message),
+    }
+
+
+def _of(fact: Answer, *names: str) -> Answer:
+    return {name: fact.get(name) for name in names}
+
+
+def _agent(target: Any) -> str:
+    return str((target or {}).get("name") or "")

@@ -1,0 +1,136 @@
+"""Pausing, resuming and stopping loops of assistants."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from loop_ls.engine.assistants.views import loop_state
+from tests.engine.assistants.support.house import House
+from tests.engine.runners.support.agents import gone
+
+
+async def control(it: House, verb: str, run_id: str) -> dict:
+    assert it.engine is not None
+    return await it.engine.control(verb, run_id)
+
+
+async def held(it: House, *more: dict) -> tuple[str, Path]:
+    """A run whose first iteration waits for a file."""
+    go = it.root / "go"
+    it.agent.say({"text": "first", "wait_for": str(go)}, *(more or ({"text": "next"},)))
+    run_id = await it.started()
+    await it.calls(1)
+    return run_id, go
+
+
+async def test_AB_068_a_pause_lets_the_iteration_finish_and_the_next_wait(it: House) -> None:
+    run_id, go = await held(it)
+    await control(it, "pause", run_id)
+    go.touch()
+    await it.until_kind(run_id, "progress", iteration=1)
+    await asyncio.sleep(0.2)
+    state = await it.state(run_id)
+    assert (state["status"], state["iteration"], len(it.agent.calls)) == ("paused", 1, 1)
+    assert loop_state(state)["status"] == "paused"
+    await control(it, "resume", run_id)
+    assert (await it.ended(run_id)).end["totalIterations"] == 3
+
+
+async def test_AB_069_a_resumed_loop_goes_on_to_its_end(it: House) -> None:
+    run_id, go = await held(it)
+    await control(it, "pause", run_id)
+    go.touch()
+    await it.until_kind(run_id, "progress", iteration=1)
+    await control(it, "resume", run_id)
+    facts = await it.ended(run_id)
+    assert (facts.end["kind"], facts.outputs) == ("completed", ["first", "next", "next"])
+
+
+@pytest.mark.parametrize("criterion", [("regex", "first"), ("test_pass", "true"), ("max_iterations", "")])
+async def test_AB_070_a_pause_in_the_last_iteration_does_not_keep_it_from_its_end(
+    it: House, criterion: tuple[str, str]
+) -> None:
+    it.criterion(*criterion, maxIterations=1)
+    run_id, go = await held(it)
+    await control(it, "pause", run_id)
+    go.touch()
+    assert (await it.ended(run_id)).end["kind"] == "completed"
+    assert (await it.state(run_id))["status"] == "completed"
+
+
+async def test_AB_071_pause_and_resume_of_what_does_not_run_change_nothing(it: House) -> None:
+    run_id = await it.started()
+    before = await it.ended(run_id)
+    for verb in ("pause", "resume"):
+        assert (await control(it, verb, run_id))["ok"] is False
+    assert await it.ended(run_id) == before
+
+
+async def test_AB_072_a_stop_ends_the_whole_process_group_and_nothing_completes(it: House) -> None:
+    it.agent.say({"text": "x", "child": True, "hang": True})
+    run_id = await it.started()
+    call = (await it.calls(1))[0]
+    began = time.monotonic()
+    await control(it, "stop", run_id)
+    facts = await it.ended(run_id)
+    async with asyncio.timeout(5):
+        while not (gone(call["pid"]) and gone(call["child"])):
+            await asyncio.sleep(0.002)
+    assert time.monotonic() - began < 3  # 0.2 s for a child that ignores the first signal, and a slow machine
+    assert (facts.end["kind"], facts.of("completed"), len(it.agent.calls)) == ("cancelled", [], 1)
+
+
+async def test_AB_073_what_a_stopped_agent_says_is_no_failure(it: House) -> None:
+    it.agent.say({"stderr": "I am interrupted", "hang": True})
+    run_id = await it.started()
+    await it.calls(1)
+    await control(it, "stop", run_id)
+    facts = await it.ended(run_id)
+    assert (facts.end["kind"], facts.of("failed"), facts.of("iteration_failed")) == ("cancelled", [], [])
+
+
+async def test_AB_074_a_stop_ends_a_paused_loop_promptly(it: House) -> None:
+    run_id, go = await held(it)
+    await control(it, "pause", run_id)
+    go.touch()
+    await it.until_kind(run_id, "progress", iteration=1)
+    await control(it, "stop", run_id)
+    async with asyncio.timeout(2):
+        assert (await it.ended(run_id)).end["kind"] == "cancelled"
+
+
+async def test_AB_076_a_stop_after_the_end_changes_nothing(it: House) -> None:
+    run_id = await it.started()
+    await it.ended(run_id)
+    await control(it, "stop", run_id)
+    assert loop_state(await it.state(run_id))["status"] == "completed"
+
+
+async def test_AB_077_a_stopped_loop_reads_as_failed(it: House) -> None:
+    run_id, _ = await held(it)
+    await control(it, "stop", run_id)
+    await it.ended(run_id)
+    assert loop_state(await it.state(run_id))["status"] == "failed"
+
+
+async def test_an_assistant_has_one_loop_at_a_time_and_a_stop_makes_room(it: House) -> None:
+    run_id, _ = await held(it)
+    refused = await it.start()
+    assert (refused["code"], refused["runId"]) == ("already_running", run_id)
+    await control(it, "stop", run_id)
+    again = await it.start()
+    assert again["ok"], again
+    await control(it, "stop", again["runId"])
+
+
+async def test_AB_106_two_starts_at_once_make_one_loop(it: House) -> None:
+    await held(it)
+    assert it.engine is not None
+    await control(it, "stop", "all")
+    answers = await asyncio.gather(*(it.start() for _ in range(5)))
+    assert sorted(answer["ok"] for answer in answers) == [False] * 4 + [True]
+    assert {answer["code"] for answer in answers if not answer["ok"]} == {"already_running"}

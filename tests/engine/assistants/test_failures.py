@@ -1,0 +1,185 @@
+"""Iterations that fail, and what an agent is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.assistants.errors import classified
+from loop_ls.engine.assistants.profile import model_of, tools_of
+from loop_ls.engine.assistants.program import limits_of
+from loop_ls.engine.ports import Failure
+from loop_ls.formats.assistant import Assistant, Criteria, Retry
+from loop_ls.formats.assistant_keys import TOOLS
+from tests.engine.assistants.support.alone import Alone, Saying, ran
+from tests.engine.assistants.support.house import Facts, House
+from tests.engine.runners.support.agents import option
+
+
+async def failed(it: House, **step: Any) -> str:
+    it.agent.say(step)
+    facts = await it.run()
+    assert (facts.end["kind"], facts.end["iteration"], len(it.agent.calls)) == ("failed", 1, 1)
+    return str(facts.end["error"]["message"])
+
+
+async def test_AB_078_a_missing_agent_is_named_with_the_iteration(it: House) -> None:
+    it.settings["providers"] = {"claude-code": {"kind": "agent-cli", "cli": ["no-such-agent"], "speaks": "claude-code"}}
+    it.write()
+    facts = await it.run()
+    message = facts.end["error"]["message"]
+    assert facts.end["kind"] == "failed"
+    assert message.startswith("Iteration 1 failed:")
+    assert "no-such-agent" in message
+    assert "ENOENT" in message
+
+
+async def test_AB_079_status_and_standard_error_are_told(it: House) -> None:
+    message = await failed(it, exit=1, stderr="bad")
+    assert message.startswith("Iteration 1 failed: The agent `python")
+    assert message.endswith("` exited with 1: bad")
+
+
+async def test_AB_080_a_status_without_a_word_is_a_failure(it: House) -> None:
+    assert "exited with 1" in await failed(it, exit=1)
+
+
+async def test_a_signal_from_outside_is_a_failure(it: House) -> None:
+    assert "signal 9" in await failed(it, text="half", signal="SIGKILL")
+
+
+async def test_AB_081_an_error_that_calls_itself_a_success_is_a_failure(it: House) -> None:
+    assert "overloaded" in await failed(it, is_error=True, subtype="success", result="overloaded")
+
+
+async def test_AB_082_a_result_of_another_kind_is_a_failure(it: House) -> None:
+    assert "error_max_turns" in await failed(it, subtype="error_max_turns", text="half")
+
+
+async def test_AB_083_a_plain_line_alone_is_a_failure_that_tells_it(it: House) -> None:
+    assert "please log in" in await failed(it, plain="please log in", silent=True)
+
+
+async def test_AB_096_a_loop_asks_nobody_for_permission(it: House) -> None:
+    it.write(permissionMode="plan")
+    await it.run()
+    modes = {option(call["words"], "--permission-mode") for call in it.agent.calls}
+    assert modes == {"bypassPermissions"}
+
+
+@pytest.mark.parametrize(
+    ("own", "project", "flag"), [(0.5, 1.0, "0.5"), (2.0, 1.0, "1"), (None, 1.0, "1"), (0.5, None, "0.5")]
+)
+async def test_AB_097_the_narrowest_budget_counts(
+    it: House, own: float | None, project: float | None, flag: str
+) -> None:
+    if project is not None:
+        it.settings["limits"] = {"budgetUsd": project}
+    it.write(maxBudgetUsd=own, maxIterations=1)
+    await it.run()
+    assert option(it.agent.calls[0]["words"], "--max-budget-usd") == flag
+
+
+async def test_AB_097_without_a_budget_there_is_no_flag(it: House) -> None:
+    await it.run()
+    assert all("--max-budget-usd" not in call["words"] for call in it.agent.calls)
+
+
+def assistant(**keys: Any) -> Assistant:
+    return Assistant("a", "A", "P", **keys)
+
+
+def test_AB_098_tools_are_the_default_set_or_the_own_ones_and_three_more() -> None:
+    assert tools_of(assistant()) == TOOLS
+    assert tools_of(assistant(allowed_tools=("Grep",))) == ("Grep", "Read", "WebSearch", "WebFetch")
+    assert tools_of(assistant(allowed_tools=("WebFetch", "Read"))) == ("WebFetch", "Read", "WebSearch")
+
+
+async def test_AB_098_the_agent_gets_them_as_one_word(it: House) -> None:
+    it.write(allowedTools=["Grep"], maxIterations=1)
+    await it.run()
+    assert option(it.agent.calls[0]["words"], "--allowedTools") == "Grep,Read,WebSearch,WebFetch"
+
+
+def test_the_model_is_the_own_one_else_the_settings_else_that_of_the_purpose() -> None:
+    assert model_of(assistant(model="opus"), {}) == "claude-opus-4-8"
+    assert model_of(assistant(model="opus"), {"tiers": {"opus": "my-opus"}}) == "my-opus"
+    assert model_of(assistant(model="some-model"), {"defaultModel": "d"}) == "some-model"
+    assert model_of(assistant(), {"defaultModel": "d"}) == "d"
+    assert model_of(assistant(purpose="review"), {}) == "claude-opus-4-8"
+    assert model_of(assistant(purpose="chat"), {}) == "claude-haiku-4-5"
+    assert model_of(assistant(), {}) == "claude-sonnet-4-6"
+    assert model_of(assistant(), {"kind": "agent-cli", "cli": ["codex"]}) is None
+    assert model_of(assistant(provider="openai"), {}) is None
+
+
+async def test_a_failure_that_may_pass_is_tried_again_where_the_file_says_so() -> None:
+    busy, broken = Failure("x", "the API is overloaded"), Failure("x", "it is broken")
+    retry = {"retry": Retry(2, 0.0)}
+    alone, outcome = await ran(Criteria(), busy, busy, "ok", most=1, keys=retry)
+    assert (outcome.reason, outcome.iterations, len(alone.runner.asked)) == ("max_iterations", 1, 3)
+    assert len(alone.recorder.of("retrying")) == 2
+    fatal, ended = await ran(Criteria(), broken, most=1, keys=retry)
+    assert (ended.reason, len(fatal.runner.asked)) == ("error", 1)
+    plain, once = await ran(Criteria(), busy, "ok", most=1)
+    assert (once.reason, len(plain.runner.asked)) == ("error", 1)
+
+
+async def test_a_budget_for_the_whole_loop_ends_it_as_a_limit() -> None:
+    alone = Alone(Saying("a"), None, 10, keys={"max_total_budget_usd": 0.25})
+    outcome = await alone.run()
+    assert (outcome.reason, outcome.iterations) == ("budget", 3)
+    assert [work.budget_usd for work in alone.runner.asked] == [0.25, 0.15, pytest.approx(0.05)]
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("429 Too many", "API_ERROR"),
+        ("Unauthorized", "API_ERROR"),
+        ("this is not permitted", "POLICY_ERROR"),
+        ("it timed out", "TIMEOUT_ERROR"),
+        ("queue full", "RESOURCE_ERROR"),
+        ("unexpected end of input", "STREAM_ERROR"),
+        ("rate limit in the policy", "API_ERROR"),
+        ("exited with 1", "PROCESS_ERROR"),
+    ],
+)
+def test_failures_have_the_types_of_the_document(message: str, kind: str) -> None:
+    assert classified(message) == kind
+
+
+def test_limits_of_a_process_come_from_its_variables() -> None:
+    idle, total = "RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS", "RONDOFLOW_SPAWN_MAX_MS"
+    assert (limits_of({}, {}).idle, limits_of({}, {}).total) == (300, None)
+    assert limits_of({}, {idle: "0", total: "1500"}).idle is None
+    assert limits_of({}, {idle: "abc", total: "1500"}).total == 1.5
+    assert limits_of({}, {idle: "-1"}).idle == 300
+    assert limits_of({"timeoutSeconds": 9}, {total: "1500"}).total == 9
+
+
+async def test_a_loop_that_only_calls_a_model_needs_no_program(it: House, tmp_path: Path) -> None:
+    it.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
+    it.write(provider="openai", maxIterations=2)
+    it.models.script = {"agent": ["first", "second"]}
+    facts: Facts = await it.run()
+    assert facts.outputs == ["first", "second"]
+    assert [call["provider"] for call in facts.of("call")] == ["openai", "openai"]
+
+
+async def test_AB_152_calls_of_a_model_share_nothing_but_the_log(it: House) -> None:
+    it.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
+    it.write(provider="openai", maxIterations=2)
+    it.models.script = {"agent": ["a long first answer " * 40, "second"]}
+    run_id = await it.started()
+    await it.ended(run_id)
+    first, second = it.models.requests
+    assert second.prompt.startswith("do it\n\n## Progress Log")
+    assert second.prompt.count("a long first answer") == 15  # 300 characters of it
+    assert first.system == second.system == "You repair."
+    assert second.turns == ()
+    assert it.engine is not None
+    sessions = [it.engine.journal.recall(run_id, f"fixer/{n}:ask")["value"]["session"] for n in (1, 2)]
+    assert len(set(sessions)) == 2

@@ -1,0 +1,136 @@
+"""Loops that wait for a person."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+import pytest
+
+from loop_ls.engine.assistants.told import Teller
+from loop_ls.engine.assistants.views import loop_state
+from tests.engine.assistants.support.house import House
+
+OUTPUT = "the output " * 50
+
+
+@pytest.fixture
+async def asked(it: House) -> str:
+    """A run that waits for its first decision."""
+    it.criterion("manual")
+    it.agent.say({"text": OUTPUT}, {"text": "better"})
+    run_id = await it.started()
+    await it.until_kind(run_id, "manual_approval_required")
+    return run_id
+
+
+async def decide(it: House, run_id: str, approved: bool | None, loop_id: str | None = None, **more: str) -> dict:
+    assert it.engine is not None
+    return await it.engine.approve(run_id, loop_id, approved, more.get("decision"), more.get("feedback"))
+
+
+async def test_AB_060_a_person_is_asked_with_output_and_a_unique_id(it: House, asked: str) -> None:
+    first = await it.until_kind(asked, "manual_approval_required")
+    assert (first["iteration"], first["output"]) == (1, OUTPUT)
+    assert str(uuid.UUID(first["loopId"])) == first["loopId"]
+    await decide(it, asked, True)
+    await it.ended(asked)
+    second = await it.until_kind(await it.started(), "manual_approval_required")
+    assert second["loopId"] != first["loopId"]
+
+
+async def test_AB_061_approval_completes_with_the_whole_output(it: House, asked: str) -> None:
+    assert (await decide(it, asked, True))["ok"]
+    facts = await it.ended(asked)
+    assert (facts.end["kind"], facts.end["reason"], facts.end["finalOutput"]) == ("completed", "approved", OUTPUT)
+
+
+async def test_AB_062_rejection_fails_with_its_sentence(it: House, asked: str) -> None:
+    await decide(it, asked, False)
+    facts = await it.ended(asked)
+    assert facts.end["kind"] == "failed"
+    assert facts.end["error"]["message"] == "Manual approval was rejected by user"
+    assert len(it.agent.calls) == 1
+
+
+async def test_AB_063_a_wrong_id_changes_nothing(it: House, asked: str) -> None:
+    before = await it.state(asked)
+    assert (await decide(it, asked, True, "00000000-0000-4000-8000-000000000000"))["ok"] is False
+    after = await it.state(asked)
+    assert after["pendingApproval"] == before["pendingApproval"]
+    assert after["status"] == "waiting_approval"
+
+
+async def test_AB_064_a_second_decision_changes_nothing(it: House, asked: str) -> None:
+    loop_id = (await it.state(asked))["pendingApproval"]["loopId"]
+    await decide(it, asked, True, loop_id)
+    await it.ended(asked)
+    assert (await decide(it, asked, False, loop_id))["ok"] is False
+    assert (await it.state(asked))["status"] == "completed"
+
+
+async def test_UP_68_one_decision_counts_and_the_second_is_told_so(it: House, asked: str) -> None:
+    answers = await asyncio.gather(decide(it, asked, True), decide(it, asked, False))
+    assert sorted(answer["ok"] for answer in answers) == [False, True]
+    late = next(answer for answer in answers if not answer["ok"])
+    assert late["code"] == "wrong_status"
+    assert "already" in late["hint"]
+    facts = await it.ended(asked)
+    assert len(facts.of("approval_resolved")) == 1
+    assert (facts.end["kind"] == "completed") == answers[0]["ok"]
+
+
+async def test_AB_065_an_answer_inside_of_the_listener_is_not_lost(it: House) -> None:
+    it.criterion("manual")
+    engine = await it.open()
+    answered = []
+
+    def hear(events: list) -> None:
+        for event in events:
+            if event.kind == "manual_approval_required":
+                answered.append(asyncio.ensure_future(decide(it, event.run_id, True, event.body["loopId"])))
+
+    engine.journal.listeners.append(hear)
+    facts = await it.run()
+    assert facts.end["reason"] == "approved"
+    assert len(answered) == 1
+
+
+async def test_AB_066_while_a_person_is_asked_it_is_running_and_starts_nothing(it: House, asked: str) -> None:
+    assert loop_state(await it.state(asked))["status"] == "running"
+    await asyncio.sleep(0.1)
+    assert len(it.agent.calls) == 1
+
+
+async def test_AB_067_a_revision_goes_on_with_what_was_said(it: House, asked: str) -> None:
+    await decide(it, asked, False, decision="revise", feedback="Shorter, and in English.")
+    await it.until_kind(asked, "manual_approval_required", iteration=2)
+    assert "\n## Reviewer Feedback\nShorter, and in English.\n" in it.agent.messages[1]
+    assert it.agent.messages[1].startswith("do it\n")
+    await decide(it, asked, True)
+    assert (await it.ended(asked)).end["finalOutput"] == "better"
+
+
+async def test_AB_075_a_stop_rejects_the_open_question_once(it: House, asked: str) -> None:
+    assert it.engine is not None
+    await it.engine.control("stop", asked)
+    facts = await it.ended(asked)
+    teller = Teller()
+    failed = [told.payload for fact in facts for told in teller.hear(fact) if told.terminal]
+    assert failed == [
+        {
+            "iteration": 1,
+            "error": "Manual approval was rejected by user",
+            "cause": "stopped",
+            "errorType": "PROCESS_ERROR",
+        }
+    ]
+    assert (await decide(it, asked, True))["ok"] is False
+
+
+async def test_an_approval_may_have_a_limit(it: House) -> None:
+    it.criterion("manual", approvalTimeoutSeconds=0.2)
+    facts = await it.run()
+    assert (facts.end["kind"], facts.end["reason"]) == ("failed", "rejected")
+    resolved = facts.of("approval_resolved")
+    assert (len(resolved), resolved[0]["approved"]) == (1, False)
