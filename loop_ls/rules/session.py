@@ -73,7 +73,7 @@ class Session:
                 self._run(unit, world)
             return
         lost, fresh, self._piece = difference(old.tree.pieces, document.tree.pieces, self._piece)
-        if not _as_long(lost, fresh):
+        if not _as_long(lost, fresh) or old.text.line(0) != document.text.line(0):  # LINE_1 is as long as it
             self.epoch += 1
             self._answer = None
         gone, come, self._element = difference(old.elements, document.elements, self._element)

@@ -137,10 +137,13 @@ class _Without:
         if kept:
             return (TextEdit(self._span, f"# {MARK} ignore {', '.join(kept)}"),)
         text = document.text.lines[line]
-        if self._directive.alone and not text[end.column :].strip() and line + 1 < len(document.text.lines):
+        rest = text[end.column :].lstrip()
+        if rest.startswith("#"):  # another remark, which stays
+            return (TextEdit(Span(Position(line, column), Position(line, len(text) - len(rest))), ""),)
+        if self._directive.alone and line + 1 < len(document.text.lines):
             return (TextEdit(Span(Position(line, 0), Position(line + 1, 0)), ""),)
         before = len(text[:column].rstrip())
-        return (TextEdit(Span(Position(line, before), end), ""),)
+        return (TextEdit(Span(Position(line, before), Position(line, len(text))), ""),)
 
 
 # -- reading --------------------------------------------------------------------------------------

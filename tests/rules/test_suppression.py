@@ -79,6 +79,20 @@ def test_UP_16_a_comment_that_silences_nothing_is_told_and_goes_by_a_fix() -> No
     assert "WF703" not in text and "WF301" not in text
 
 
+@pytest.mark.parametrize(
+    ("comment", "left"),
+    [
+        ("# loop-ls: ignore WF703 since we said so", ""),
+        ("# loop-ls: ignore WF703 # and another remark", "# and another remark"),
+        ("# loop-ls: ignore WF702, WF703 since we said so", "# loop-ls: ignore WF702 since we said so"),
+    ],
+)
+def test_UP_16_the_reason_goes_with_its_comment(comment: str, left: str) -> None:
+    document, workspace, _ = check(loop("", f" {comment}"))
+    fixed = str(fix_document(Checker(), workspace, document).document.text)
+    assert fixed.rstrip("\n") == loop("", f" {left}" if left else "").rstrip("\n")
+
+
 def test_UP_16_a_comment_about_a_rule_that_is_off_stays() -> None:
     assert "unused-ignore" not in codes(check(loop("    # loop-ls: ignore WF702\n"), "flow.yaml", "WF702")[2])
     quiet = next(one.code for one in all_rules().values() if one.profile == "pedantic")
