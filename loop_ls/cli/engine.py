@@ -17,6 +17,7 @@ HELP = "start, stop and question the engine"
 
 TAKEN = 75
 FAILED = 2
+LEVELS = ("debug", "info", "warning", "error")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     start.add_argument("--port", type=_port, metavar="PORT", help="listen on this port (default: a free one)")
     start.add_argument(
         "--idle-exit", type=_seconds, metavar="SECONDS", help="leave after so long without listener and run"
+    )
+    start.add_argument("--log-format", choices=("text", "json"), metavar="FORMAT", help="of the log: text or json")
+    start.add_argument(
+        "--log-level", choices=LEVELS, metavar="LEVEL", help=f"what is logged at least: {', '.join(LEVELS)}"
     )
     stop = verbs.add_parser("stop", help="end the engine; unfinished runs go on when it is started again")
     status = verbs.add_parser("status", help="whether it runs, and what it does")
@@ -145,14 +150,15 @@ def _foreground(args: argparse.Namespace) -> int:
 def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     # Looking for plugins of pydantic reads the metadata of every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    from loop_ls.cli.compose import build, options
+    from loop_ls.cli.compose import build, log_manner, options
     from loop_ls.engine.api.server import PortTaken
     from loop_ls.engine.handover import DataFolder
     from loop_ls.engine.journal import JournalRefused
-    from loop_ls.engine.process import log_to_stderr, serve
+    from loop_ls.engine.process import serve
+    from loop_ls.engine.telemetry.logs import log_to_stderr
 
     assert isinstance(folder, DataFolder)
-    log_to_stderr()
+    log_to_stderr(*log_manner(args, root))
     try:
         asyncio.run(serve(folder, options(args.port, args.idle_exit, root), partial(build, root=root)))
     except JournalRefused as refused:

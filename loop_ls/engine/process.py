@@ -7,15 +7,14 @@ hand-over file and an end. Leaving loses nothing: unfinished runs go on when it 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import secrets
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from loop_ls.engine.api.app import Catalogue, Facts, application, nothing, workspace_id
@@ -24,8 +23,9 @@ from loop_ls.engine.api.server import Listening, listen
 from loop_ls.engine.handover import DataFolder, Handover
 from loop_ls.engine.people import Tokens
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.providers.secrets import redact
 from loop_ls.engine.service import Engine
+from loop_ls.engine.telemetry.numbers import Numbers
+from loop_ls.engine.telemetry.spans import spans_of
 
 WORKING = frozenset({"queued", "running", "stopping"})
 WARM_AFTER = 1.0
@@ -61,12 +61,18 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
     presence = _presence(engine, options, leave)
     listening = Listening(sock)
     await engine.open()
+    numbers, spans = Numbers(), spans_of(os.environ)
+    engine.journal.listeners.append(numbers.hear)
+    if spans is not None:
+        engine.journal.listeners.append(spans.hear)
     try:
         port = int(sock.getsockname()[1])
         token = secrets.token_urlsafe(32)
         facts = Facts(token, workspace_id(str(folder.path)), str(folder.path), _now(), port)
         tokens = Tokens(folder.path)
-        app = application(engine, facts, presence, leave, tokens=tokens, catalogue=options.catalogue)
+        measured = partial(_measured, engine, presence, numbers, folder.path)
+        catalogue = options.catalogue
+        app = application(engine, facts, presence, leave, tokens=tokens, catalogue=catalogue, numbers=measured)
         await listening.start(app)
         folder.hand_over(Handover(port, token, os.getpid()))
         presence.start()
@@ -79,6 +85,20 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         await engine.close()
         await listening.stop()
         await providers.aclose()
+        if spans is not None:
+            await asyncio.to_thread(spans.close)
+
+
+def _measured(engine: Engine, presence: Presence, numbers: Numbers, folder: Path) -> str:
+    """The text of `/metrics`, as of now."""
+    files = (path.stat().st_size for path in folder.glob("journal.db*") if path.exists())
+    gauges = {
+        "journal_bytes": sum(files),
+        "listeners": presence.listeners,
+        "journal_position": int(engine.status["position"]),
+        "start_time_seconds": float(engine.status["startedAt"]),
+    }
+    return numbers.text(engine.live, gauges)
 
 
 async def _warm(providers: Providers) -> None:
@@ -123,21 +143,6 @@ def _allow_many_files() -> None:
         if soft != resource.RLIM_INFINITY and soft < wanted:
             with suppress(ValueError, OSError):
                 resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-class _Redacting(logging.Formatter):
-    """No key reaches the log, whoever wrote the line."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record))
-
-
-def log_to_stderr(level: int = logging.WARNING) -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Redacting("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    root = logging.getLogger()
-    root.handlers[:] = [handler]
-    root.setLevel(level)
 
 
 def _now() -> str:

@@ -14,6 +14,7 @@ from loop_ls.engine.api.answers import read_object, refused, whole_number
 from loop_ls.engine.api.loops import engine_of
 from loop_ls.engine.api.stream import EventStream
 from loop_ls.engine.handover import PROTOCOL, fingerprint
+from loop_ls.engine.telemetry.numbers import CONTENT_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ async def engine_stop(request: Request) -> Response:
     await read_object(request)
     request.app.state.leave()
     return JSONResponse({"ok": True, "status": "stopping"})
+
+
+async def prometheus(request: Request) -> Response:
+    return Response(request.app.state.numbers(), headers={"content-type": CONTENT_TYPE})
 
 
 async def openapi(request: Request) -> Response:

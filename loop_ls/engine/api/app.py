@@ -45,6 +45,7 @@ def application(
     *,
     tokens: Tokens | None = None,
     catalogue: Catalogue = nothing,
+    numbers: Callable[[], str] = str,
 ) -> ASGIApp:
     app = Starlette(
         routes=mounted(ROUTES),
@@ -52,7 +53,7 @@ def application(
     )
     state = app.state
     state.engine, state.facts, state.presence, state.leave = engine, facts, presence, leave
-    state.catalogue = catalogue
+    state.catalogue, state.numbers = catalogue, numbers
     state.openapi = functools.cache(lambda: document(ROUTES, f"http://127.0.0.1:{facts.port}"))
     return Guard(app, facts.token, tokens, presence.touch)
 

@@ -222,6 +222,16 @@ ENGINE = (
     ),
     Route(
         "GET",
+        "/metrics",
+        "getNumbers",
+        "Runs, calls, tokens, dollars and durations as Prometheus text.",
+        about.prometheus,
+        "the numbers",
+        content="text/plain",
+        tags=("engine",),
+    ),
+    Route(
+        "GET",
         "/health",
         "getHealth",
         "Whether the engine is ready.",

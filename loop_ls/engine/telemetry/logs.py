@@ -1,0 +1,79 @@
+"""The log of the engine on standard error: lines for people, or one JSON object a line for machines.
+
+No key reaches it, whoever wrote the line: values of variables that look like keys and everything that
+has the shape of a key are masked.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from loop_ls.engine.providers.secrets import redact
+
+FORMATS = ("text", "json")
+LEVELS = ("debug", "info", "warning", "error")
+
+_SECRET_NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+#: Shorter values are words that occur in ordinary lines.
+_LEAST = 8
+#: What every record has; the rest was given by whoever logs.
+_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of variables whose names say that they are secret, longest first."""
+    found = {value for name, value in environ.items() if _SECRET_NAME.search(name) and len(value) >= _LEAST}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+class Lines(logging.Formatter):
+    """For people."""
+
+    def __init__(self, secrets: tuple[str, ...] = ()) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._secrets = secrets
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record), self._secrets)
+
+
+class Objects(logging.Formatter):
+    """For machines: `{at, level, logger, message, error?, ...}`, always one line."""
+
+    def __init__(self, secrets: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self._secrets = secrets
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        found: dict[str, object] = {
+            "at": at.replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": self._masked(record.getMessage()),
+        }
+        for name, value in vars(record).items():
+            if name not in _OWN:
+                found[name] = value if isinstance(value, bool | int | float | None) else self._masked(str(value))
+        if record.exc_info:
+            found["error"] = self._masked(self.formatException(record.exc_info))
+        return json.dumps(found, ensure_ascii=True)
+
+    def _masked(self, text: str) -> str:
+        return redact(text, self._secrets)
+
+
+def log_to_stderr(form: str = "text", level: str = "warning", environ: Mapping[str, str] | None = None) -> None:
+    """`form` and `level` as the settings have them; what is none of them is the usual one."""
+    secrets = secrets_of(os.environ if environ is None else environ)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Objects(secrets) if form == "json" else Lines(secrets))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(getattr(logging, level.upper()) if level in LEVELS else logging.WARNING)

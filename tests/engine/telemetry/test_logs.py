@@ -1,0 +1,67 @@
+"""The log: one line or one object for each record, and never a key."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.telemetry.logs import Lines, Objects, log_to_stderr, secrets_of
+
+KEY = "correct-horse-battery"
+
+
+def record(message: str, *args: Any, error: bool = False, **extra: Any) -> logging.LogRecord:
+    info = None
+    if error:
+        try:
+            raise RuntimeError(f"refused {KEY}")
+        except RuntimeError as caught:
+            info = (type(caught), caught, caught.__traceback__)
+    made = logging.LogRecord("loop_ls.engine", logging.WARNING, __file__, 1, message, args, info)
+    vars(made).update(extra)
+    return made
+
+
+def test_an_object_is_one_line_with_what_was_given() -> None:
+    line = Objects().format(record("run %s\nended", "7f3a", run="7f3a", calls=3, error=True))
+    assert "\n" not in line
+    found = json.loads(line)
+    assert found["message"] == "run 7f3a\nended"
+    assert (found["level"], found["logger"], found["run"], found["calls"]) == ("warning", "loop_ls.engine", "7f3a", 3)
+    assert found["at"].endswith("Z")
+    assert "RuntimeError" in found["error"]
+
+
+@pytest.mark.parametrize("form", [Lines, Objects])
+def test_no_key_is_written_whoever_writes_it(form: Any) -> None:
+    secrets = secrets_of(
+        {"HOUSE_API_KEY": KEY, "MY_TOKEN": "tok-123456789", "PATH": "/usr/bin-and-more", "X_KEY": "abc"}
+    )
+    assert secrets == (KEY, "tok-123456789")
+    made = record(
+        f"asked with {KEY} and sk-abcdefghijklmnopqrstuv", error=True, header="Bearer tok-123456789", path="/usr"
+    )
+    line = form(secrets).format(made)
+    assert KEY not in line
+    assert "sk-abcdefghij" not in line
+    assert "tok-123456789" not in line
+
+
+def test_the_form_and_the_level_are_chosen(capsys: Any) -> None:
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    try:
+        log_to_stderr("json", "info", {"A_KEY": KEY})
+        logging.getLogger("x").info("said %s", KEY)
+        logging.getLogger("x").debug("not said")
+        [line] = capsys.readouterr().err.splitlines()
+        assert json.loads(line)["message"] == "said [secret]"
+        log_to_stderr("loud", "everything")
+        logging.getLogger("x").info("not said")
+        logging.getLogger("x").warning("said")
+        assert capsys.readouterr().err.endswith("WARNING x: said\n")
+    finally:
+        root.handlers[:], root.level = before, level
