@@ -24,6 +24,7 @@ from loop_ls.engine.handover import DataFolder, Handover
 from loop_ls.engine.people import Tokens
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
+from loop_ls.engine.telemetry import run_log
 from loop_ls.engine.telemetry.numbers import Numbers
 from loop_ls.engine.telemetry.spans import spans_of
 
@@ -62,7 +63,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
     listening = Listening(sock)
     await engine.open()
     numbers, spans = Numbers(), spans_of(os.environ)
-    engine.journal.listeners.append(numbers.hear)
+    engine.journal.listeners += [numbers.hear, run_log.hear]
     if spans is not None:
         engine.journal.listeners.append(spans.hear)
     try:

@@ -269,6 +269,8 @@ ENHANCE = shape(
     Key("workflows", Type.BLOCK_MAP, "The workflows that are improved, by key.", shape=ENHANCED),
 )
 
+LOG_LEVELS = ("debug", "info", "warning", "error")
+
 ENGINE = shape(
     "engine",
     "`engine`",
@@ -278,6 +280,8 @@ ENGINE = shape(
     Key("port", Type.INTEGER, "The port to listen on.", default="a free one", minimum=0, maximum=65535),
     Key("teardownOnDisconnect", Type.BOOLEAN, "Ends an editor's runs some time after it left.", default="true"),
     Key("teardownGraceMs", Type.INTEGER, "How long it may stay away, in milliseconds.", default="60000", minimum=0),
+    Key("logFormat", Type.TEXT, "Lines for people, or JSON objects.", default="text", choices=("text", "json")),
+    Key("logLevel", Type.TEXT, "What is logged at least.", default="warning", choices=LOG_LEVELS),
 )
 
 SETTINGS = shape(
