@@ -29,7 +29,9 @@ def serving(tmp_path: Path) -> Iterator[tuple[str, str]]:
     root.mkdir()
     (root / "greet.yaml").write_text(WORKFLOW, "utf-8")
     argv = [sys.executable, "-m", "loop_ls", "engine", "start", "--foreground", "--root", str(root)]
-    child = subprocess.Popen([*argv, "--data-dir", str(data)], stdout=subprocess.DEVNULL)
+    argv += ["--data-dir", str(data), "--log-format", "json", "--log-level", "info"]
+    with (tmp_path / "log").open("w") as log:
+        child = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=log)
     try:
         found, deadline = None, time.monotonic() + 30
         while found is None and time.monotonic() < deadline and child.poll() is None:

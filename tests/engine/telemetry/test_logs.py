@@ -65,3 +65,12 @@ def test_the_form_and_the_level_are_chosen(capsys: Any) -> None:
         assert capsys.readouterr().err.endswith("WARNING x: said\n")
     finally:
         root.handlers[:], root.level = before, level
+
+
+def test_the_log_of_an_engine_is_objects_and_holds_no_text_of_a_run(serving: Any, tmp_path: Any) -> None:
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text("utf-8").splitlines()]
+    runs = [line for line in lines if line["logger"] == "loop_ls.runs"]
+    assert [line["message"].split()[2].rstrip(":") for line in runs] == ["started", "completed"]
+    assert runs[1]["reason"] == "completed"
+    assert runs[0]["run"] == runs[1]["run"]
+    assert "Ada" not in json.dumps(lines)
