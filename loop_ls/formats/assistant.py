@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loop_ls.formats.assistant_keys import CAP_ONLY, DEFAULT_ITERATIONS
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Criteria:
     """`type` may be a word that nobody knows: it never ends the loop (1.1)."""
 
@@ -19,13 +18,13 @@ class Criteria:
     include_output: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Retry:
     attempts: int = 0
     backoff_seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Assistant:
     """`criteria` is None where the file has none: the loop runs to its last iteration."""
 

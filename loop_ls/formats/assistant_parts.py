@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loop_ls.formats.assistant_keys import DEFAULT_ITERATIONS, LIST
 from loop_ls.formats.block import Block
@@ -12,9 +11,10 @@ from loop_ls.formats.json_types import flag, kind_of, number, text_of, whole
 from loop_ls.formats.parts import Part, Parts, Stray
 from loop_ls.syntax.nodes import Entry, Node
 from loop_ls.syntax.piece import Piece
+from loop_ls.text.record import record
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class AssistantParts:
     """One assistant. Without a `block` it is the whole file, whose keys stand in pieces of their own."""
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from loop_ls.formats.keys import Advice, Key, Shape
-from loop_ls.formats.record import record
 from loop_ls.formats.spelling import nearest
 from loop_ls.syntax import nodes
 from loop_ls.syntax.nodes import Entry, Node, Scalar
 from loop_ls.text.position import Span
+from loop_ls.text.record import record
 
 #: What is wrong with a value: `duration` is WF008, all others are WF007. `braces`: `{{x}}` without
 #: quotes is a mapping in YAML. `bare`: one word where a list is expected.
@@ -206,5 +206,11 @@ def unknown_key(shape: Shape, entry: Entry) -> Unknown:
     advice = shape.wrong_keys.get(written)
     if advice is not None:
         return Unknown(entry, advice, advice.instead)
-    close = nearest(written, shape.keys)
+    close = nearest(written, shape.keys) or _begun(written, shape)
     return Unknown(entry, None, () if close is None else (close,))
+
+
+def _begun(written: str, shape: Shape) -> str | None:
+    """The only key that begins like this: it is being typed, or was cut short."""
+    found = [key for key in shape.keys if key.startswith(written)] if len(written) > 2 else []
+    return found[0] if len(found) == 1 else None

@@ -7,8 +7,9 @@ a condition means. Judging it is the engine's business, marking it that of the r
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from loop_ls.text.record import equal_record
 
 _NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 _VALUE = r"'(?:[^']|'')*'|\"[^\"]*\"|[\w.+-]+|\{\{[^{}]*\}\}"
@@ -23,7 +24,7 @@ _OPERATORS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Condition:
     """`truth`: one variable on its own. `compare`: a variable against a text. `text`: anything else,
     judged as it stands.

@@ -7,12 +7,12 @@ it holds (enhance spec 2). Who the planner is when nobody says so depends on the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from loop_ls.formats.keys import Key, Type
 from loop_ls.formats.settings_keys import ENHANCED
 from loop_ls.formats.target import Target
+from loop_ls.text.record import equal_record
 
 Json = Any
 INHERIT = "inherit"
@@ -22,7 +22,7 @@ SETUP = ("maxRounds", "budgetCapUsd", "convergenceMode", "pauseBetweenRounds", "
 _KEYS: dict[str, Key] = {name: key for name, key in ENHANCED.keys.items() if name != "enabled"}
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Knobs:
     """Frozen when a loop starts. Durations in seconds."""
 

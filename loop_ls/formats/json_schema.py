@@ -7,10 +7,10 @@ nothing that the checker is content with. Descriptions, choices and defaults are
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
 from loop_ls.formats.keys import Key, Shape, Type
+from loop_ls.text.record import equal_record
 
 Schema = dict[str, Any]
 
@@ -30,7 +30,7 @@ _SWITCH = r"^([yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$"
 Dialect = Literal["yaml", "json", "filled"]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Writer:
     """Writes the shapes of one format. `spelled` are keys whose number may be written as a text."""
 

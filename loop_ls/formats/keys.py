@@ -7,10 +7,12 @@ words from here, so they cannot disagree. Nothing in this module knows a particu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from types import MappingProxyType
 from typing import Literal
+
+from loop_ls.text.record import equal_record, record
 
 
 class Type(Enum):
@@ -39,7 +41,7 @@ Offers = Literal["", "providers", "models", "workflows", "elements", "servers", 
 LoopMode = Literal["refine", "iterate"]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Key:
     """One key. `text` is what it does in one or two plain sentences.
 
@@ -70,7 +72,7 @@ class Key:
     examples: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Advice:
     """What to say about a key that people write and that does not exist (spec 1.6).
 
@@ -83,7 +85,7 @@ class Advice:
     rename: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Shape:
     """One kind of mapping: its keys in the order in which people like to read them.
 

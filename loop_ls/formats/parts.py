@@ -7,16 +7,15 @@ was read of a piece may be kept as long as the piece lives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from loop_ls.formats.block import Block, Field, Unknown, unknown_key
 from loop_ls.formats.keys import Shape, Type
-from loop_ls.formats.record import record
 from loop_ls.formats.values import read_block, read_field
 from loop_ls.syntax import nodes
 from loop_ls.syntax.nodes import Entry, Node, Sequence, resolved
 from loop_ls.syntax.piece import Piece
+from loop_ls.text.record import record
 
 
 class Part(NamedTuple):
@@ -96,7 +95,7 @@ def _item(piece: Piece, node: Node | None, shape: Shape) -> Item:
     return Item(piece, node, read_block(shape, found) if isinstance(found, nodes.Mapping) else None)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Parts:
     """The whole file. Of a repeated key the first counts. `first` is the first key of all, known or not."""
 

@@ -6,15 +6,15 @@ Only what keeps values from being made or makes them senseless; the rules say mu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loop_ls.formats.block import Block, Fault, Field, Unknown
 from loop_ls.formats.keys import Type
 from loop_ls.formats.workflow_keys import MODES
 from loop_ls.text.position import Span
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Refusal:
     """`code` is the rule that says the same to a person who edits the file."""
 

@@ -7,9 +7,11 @@ say it: then a parameter without a text stands in its place. See `formats.read_r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
+
+from loop_ls.text.record import equal_record
 
 ApprovalMode = Literal["keyword", "verdict_line", "llm"]
 
@@ -18,7 +20,7 @@ REVIEW_ROUNDS = 5
 REWORK_ATTEMPTS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Parameter:
     """`default` is None where there is none; the empty text is one."""
 
@@ -28,7 +30,7 @@ class Parameter:
     default: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Stage:
     """`label` is the name in progress and history. `requires_artifact_from` is an index in run order."""
 
@@ -43,7 +45,7 @@ class Stage:
     memory_required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class EvaluationBound:
     """The word of the last stage ends the loop."""
 
@@ -51,12 +53,12 @@ class EvaluationBound:
     max_iterations: int | None = REVIEW_ROUNDS
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class IterationBound:
     max_iterations: int | None = 1
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class GoalBound:
     """A model that looks at the goal ends the loop."""
 
@@ -64,7 +66,7 @@ class GoalBound:
     max_iterations: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class TimeBound:
     """Seconds from the start, or a date; both None while a parameter decides."""
 
@@ -73,12 +75,12 @@ class TimeBound:
     hard: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Manual:
     """Only a person ends the loop."""
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ToolBound:
     """The number that a tool gives ends the loop."""
 
@@ -92,7 +94,7 @@ class ToolBound:
 Termination = EvaluationBound | IterationBound | GoalBound | TimeBound | Manual | ToolBound
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Approval:
     """`signals` are words of approval besides the usual ones (8.1)."""
 
@@ -100,7 +102,7 @@ class Approval:
     signals: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class RoleLoop:
     """`stages` are in run order. `resolved` are the texts that were filled in, by parameter; one that has
     none yet is missing there."""

@@ -6,7 +6,6 @@ What checking, features and the engine's reader ask about a definition, faults a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from loop_ls.formats.json_types import kind_of, text_of, whole
@@ -15,9 +14,10 @@ from loop_ls.formats.placeholders import fill
 from loop_ls.formats.role_loop_keys import MANUAL
 from loop_ls.formats.termination import Reading, read_termination
 from loop_ls.syntax.nodes import Node, Scalar, resolved
+from loop_ls.text.record import record
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Declared:
     """A parameter. `text` is what its placeholder counts with: the default; None where it has none."""
 

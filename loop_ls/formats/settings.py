@@ -8,7 +8,7 @@ another; a value of the wrong type is left out and told. Whoever needs more than
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from loop_ls.formats.block import Block, Fault, Field, Pair
@@ -24,6 +24,7 @@ from loop_ls.syntax.nodes import Mapping as MappingNode
 from loop_ls.syntax.tree import Tree, read_yaml
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span, span
+from loop_ls.text.record import equal_record
 
 
 class Problem(NamedTuple):
@@ -34,7 +35,7 @@ class Problem(NamedTuple):
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ProviderSettings:
     name: str
     kind: str | None = None
@@ -44,23 +45,25 @@ class ProviderSettings:
     api_key_env: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Limits:
     max_iterations: int | None = None
     budget_usd: float | None = None
     wall_clock: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class EngineSettings:
     data_dir: str | None = None
     database_url: str | None = None
     port: int | None = None
     teardown_on_disconnect: bool = True
     teardown_grace_ms: int = 60_000
+    keep_runs: int | None = None
+    keep_days: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Settings:
     """`raw` is everything that was taken, as plain JSON values."""
 
@@ -138,6 +141,8 @@ def _typed(raw: Mapping[str, Any]) -> Settings:
             engine.get("port"),
             engine.get("teardownOnDisconnect", True),
             engine.get("teardownGraceMs", 60_000),
+            engine.get("keepRuns"),
+            engine.get("keepDays"),
         ),
         raw=raw,
     )

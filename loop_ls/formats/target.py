@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Target:
     """One provider and model to ask."""
 

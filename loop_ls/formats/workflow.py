@@ -7,10 +7,11 @@ written default. Reading a text into these values is `formats.read_workflow`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from loop_ls.formats.target import Target as Target
+from loop_ls.text.record import equal_record
 
 #: An argument as written in `with`: text is interpolated, everything else becomes compact JSON (3.5).
 Argument = str | bool | int | float | None | list["Argument"] | dict[str, "Argument"]
@@ -19,7 +20,7 @@ OnFailure = Literal["halt", "continue", "retry"]
 OnError = Literal["cancel_all", "complete_running", "continue", "halt"]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Execution:
     """Defaults for every step (2.2)."""
 
@@ -38,7 +39,7 @@ class Execution:
     logging: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Template:
     """A single call of another workflow (2.6)."""
 
@@ -46,7 +47,7 @@ class Template:
     arguments: dict[str, Argument] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ConsensusExecution:
     provider: str
     model: str
@@ -55,7 +56,7 @@ class ConsensusExecution:
     timeout: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Consensus:
     """Several models, one question (2.7)."""
 
@@ -65,7 +66,7 @@ class Consensus:
     timeout: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Rag:
     """A search in a vector store (2.8)."""
 
@@ -78,7 +79,7 @@ class Rag:
     output_format: Literal["json", "compact", "text"] = "json"
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Embeddings:
     """Vectors for texts (2.9)."""
 
@@ -95,7 +96,7 @@ class Embeddings:
     output_file: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Loop:
     """Repeated calls of another workflow (2.10). A step-level loop takes the name of its step."""
 
@@ -120,7 +121,7 @@ class Loop:
 Mode = str | Template | Consensus | Rag | Embeddings | Loop
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Step:
     """One step (2.4). `mode` is the text of `run`, or the value of the one mode key it has."""
 
@@ -145,7 +146,7 @@ class Step:
 Element = Step | Loop
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Workflow:
     """A whole file. `elements` are steps and top-level loops in the order of the file (repeated
     `steps` and `loops` blocks joined, D15), so an element's index is its document position."""

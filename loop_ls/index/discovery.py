@@ -10,7 +10,6 @@ import fnmatch
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.decode import MAX_BYTES, decode, too_large
 from loop_ls.text.lines import Text
+from loop_ls.text.record import equal_record
 
 #: More files than this are not looked at: somebody opened a whole disk.
 MAX_FILES = 50_000
@@ -33,7 +33,7 @@ CONFIG_NAME = "config.yaml"
 _SUFFIXES = (".yaml", ".yml")
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Found:
     """A workspace as it is on the disk. `capped`: there were more files than are looked at."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from loop_ls.formats.block import Block, Field
 from loop_ls.formats.target import Target
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.text.record import equal_record
 
 Source = Literal["consensus", "embeddings", "step", "execution", "built-in"]
 V = TypeVar("V")
@@ -37,7 +37,7 @@ class Models(NamedTuple):
     ignored: Literal["provider", "model"] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Effective:
     """Everything that one step runs with. `max_iterations` are rounds of tool calls."""
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from loop_ls.formats.block import Block, Field, Pair, Word
 from loop_ls.formats.condition import Condition
 from loop_ls.formats.keys import Key
-from loop_ls.formats.record import record
 from loop_ls.index.graph_names import Node
 from loop_ls.syntax.nodes import Scalar
 from loop_ls.text.position import Span
+from loop_ls.text.record import record
 
 if TYPE_CHECKING:
     from loop_ls.syntax.islands import Island

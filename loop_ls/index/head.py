@@ -6,7 +6,6 @@ repeated and count as joined (D15); of every other repeated key the first counts
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -15,6 +14,7 @@ from loop_ls.formats.keys import Type
 from loop_ls.formats.values import read_field
 from loop_ls.formats.workflow_keys import WORKFLOW
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence, resolved
+from loop_ls.text.record import record
 
 if TYPE_CHECKING:
     from loop_ls.syntax.tree import Piece
@@ -41,7 +41,7 @@ class RepeatedTop(NamedTuple):
     first: Top
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Head:
     """All top-level keys in written order."""
 

@@ -7,10 +7,10 @@ changes nothing here. What does change is copied; the rest is shared between ver
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from loop_ls.index.element import Definition, Element
+from loop_ls.text.record import record
 
 Numbers = tuple[int, ...]
 
@@ -22,7 +22,7 @@ class Owner(NamedTuple):
     kind: Literal["step", "loop", "accumulate"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Names:
     """`defined`: every step, loop and accumulated output, in document order. `mentions`: the
     elements whose meaning depends on a name, in no order."""

@@ -7,14 +7,14 @@ by `index.discovery` and handed in.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
 
 from loop_ls.index.resolve import folder_in, key_of
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Root:
     """`pattern` is what comes behind the folder in a glob (`*.yaml`, `**/*.yaml`); None: every
     workflow file, however deep."""
@@ -34,7 +34,7 @@ class Root:
         return _matches(f"{folder}/{name}" if folder else name, self.pattern)
 
 
-@dataclass(frozen=True)
+@equal_record
 class Roots:
     """The roots of one workspace folder, in the order in which they are asked."""
 

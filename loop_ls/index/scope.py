@@ -7,7 +7,6 @@ Two questions: everything that exists (`scope_at`, for completion), and what one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -16,6 +15,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, Slot
 from loop_ls.index.loop_variables import ALIASES, LoopVariable, Where, variables_of
 from loop_ls.index.workspace import Call, Workspace
+from loop_ls.text.record import equal_record
 
 Kind = Literal["input", "env", "result", "accumulate", "rag", "argument", "item", "loop"]
 
@@ -37,7 +37,7 @@ class Variable(NamedTuple):
     alias_of: str | None = None
 
 
-@dataclass(frozen=True)
+@equal_record
 class Scope:
     """Where a variable is used: in which element, and whether in a field of its loop (`in_loop`)."""
 

@@ -7,7 +7,7 @@ if they changed. Nothing here reads the disk (see `index.discovery`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from loop_ls.formats.settings import Settings
@@ -16,6 +16,7 @@ from loop_ls.index.element import Element, Reference
 from loop_ls.index.resolve import resolve, suggestions
 from loop_ls.index.roots import Roots
 from loop_ls.index.uris import folder_of, stem_of
+from loop_ls.text.record import record
 
 
 class Call(NamedTuple):
@@ -49,7 +50,7 @@ class Parameter(NamedTuple):
         return bool(self.supplied) and not self.missing
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Workspace:
     """`documents` by URI. `keys` leads from a key to the URIs of its files, in path order; `referring`
     from the last part of a reference to the URIs of the documents that hold one."""

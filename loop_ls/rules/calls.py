@@ -6,11 +6,12 @@ of one file makes the rules of another run again only when it matters to them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from loop_ls.text.record import equal_record
 
-@dataclass(frozen=True, slots=True)
+
+@equal_record
 class Summary:
     """A workflow as its callers see it.
 
@@ -34,7 +35,7 @@ class Summary:
         return "input" in self.reads
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Callee:
     """What a reference means. `key` is None where it means nothing; then `suggestions` may say what
     was meant. `shadowed` is the root workflow that the one beside the caller hides (WF606);
@@ -62,7 +63,7 @@ class Call(NamedTuple):
         return name in self.supplies or (name == "item" and self.loop_mode == "iterate")
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Callers:
     """All calls of this file, in the order of their files."""
 
@@ -77,7 +78,7 @@ class Callers:
         return tuple(call for call in self.calls if not call.gives(name))
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Circle:
     """A way from a call back to its own file. `guarded`: a step with `if` stands on every such way."""
 

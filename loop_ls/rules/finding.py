@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.text.position import Span
+from loop_ls.text.record import equal_record
 
 if TYPE_CHECKING:
     from loop_ls.index.document import Document
@@ -29,7 +30,7 @@ class Tier(Enum):
     REVIEW = "review"
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class TextEdit:
     """Replace `span` (absolute, in the document `uri`) by `text`."""
 
@@ -38,7 +39,7 @@ class TextEdit:
     uri: str | None = None  # None: the document of the finding
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Fix:
     """A titled change. Edits are computed on demand against the document as it is then."""
 
@@ -48,7 +49,7 @@ class Fix:
     preferred: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Related:
     """Another place that explains the finding. `uri` None: the same document."""
 
@@ -57,7 +58,7 @@ class Related:
     uri: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Finding:
     """One fault at one place. `span` is absolute in the document's text."""
 

@@ -7,12 +7,13 @@ tests run. Nothing here runs a rule; see `rules.check`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
 from loop_ls.rules.finding import Severity, Tier
+from loop_ls.text.record import equal_record
 
 Profile = Literal["compat", "pedantic"]
 
@@ -34,7 +35,7 @@ _GROUPS = {
 }
 
 
-@dataclass(frozen=True)
+@equal_record
 class Rule:
     """What people know about a rule. `missing` rules speak of things that are not there, and so stay
     silent in a file that cannot be read in full (spec 5.0)."""
@@ -56,7 +57,7 @@ class Rule:
         return self.page.title
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Page:
     title: str
     text: str
@@ -64,7 +65,7 @@ class Page:
     good: str
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Check:
     """One function of a rule. A rule may have several: for other places, or for a profile only.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.registry import CHECKS, Check, Profile, load
+from loop_ls.text.record import equal_record
 
 PROFILES: tuple[Profile, ...] = ("compat", "pedantic")
 
@@ -21,7 +22,7 @@ LEVELS = {
 }
 
 
-@dataclass(frozen=True)
+@equal_record
 class Selection:
     """`enabled` holds profiles and codes, `disabled` codes; what is disabled wins. `levels` gives
     rules another severity and switches those on that are off by default."""

@@ -6,7 +6,6 @@ Such files are small, so their rules look at everything again after an edit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from loop_ls.formats.assistant_flaws import assistant_flaws
@@ -27,9 +26,10 @@ from loop_ls.rules.site import Draft, Spot, node_span
 from loop_ls.syntax.nodes import Entry, Mapping, Node
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True)
+@equal_record
 class WholeView:
     """One version of a file in one version of its workspace."""
 

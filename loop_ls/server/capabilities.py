@@ -7,8 +7,9 @@ rest of start-up. A capability that is missing or odd counts as not there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from loop_ls.text.record import equal_record
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 
@@ -23,7 +24,7 @@ TOKEN_MODIFIERS = ("declaration", "readonly", "deprecated")
 RENAMED = ({"glob": "**/*.{yaml,yml}", "matches": "file"}, {"glob": "**/*", "matches": "folder"})
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ClientFacts:
     """Only what this server asks about."""
 

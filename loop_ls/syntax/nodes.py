@@ -7,20 +7,10 @@ relative to the first line of the piece (see `syntax.tree`) that the node was re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar, dataclass_transform
 
 from loop_ls.text.position import Span
-
-_T = TypeVar("_T", bound=type)
-
-
-@dataclass_transform(frozen_default=True, eq_default=False)
-def _node(cls: _T) -> _T:
-    """A frozen dataclass to the type checker. At run time nothing is checked: a large file has a
-    hundred thousand nodes, and a frozen one takes three times as long to make."""
-    return dataclass(slots=True, eq=False)(cls)  # type: ignore[return-value]
+from loop_ls.text.record import record
 
 
 class Style(Enum):
@@ -39,7 +29,7 @@ class Style(Enum):
         return self in (Style.LITERAL, Style.FOLDED)
 
 
-@_node
+@record
 class Scalar:
     """`text` is the value; `span` covers it as written, quotes and block indicator included."""
 
@@ -50,7 +40,7 @@ class Scalar:
     tag: str | None = None
 
 
-@_node
+@record
 class Entry:
     """One `key: value` of a mapping. `value` is None where nothing is written behind the colon.
 
@@ -63,7 +53,7 @@ class Entry:
     merged: bool = False
 
 
-@_node
+@record
 class Mapping:
     """`entries` in written order, repeated keys included: finding them is up to the caller.
 
@@ -85,7 +75,7 @@ class Mapping:
         return None
 
 
-@_node
+@record
 class Sequence:
     """`items` holds None for an item with nothing behind its dash."""
 
@@ -96,7 +86,7 @@ class Sequence:
     tag: str | None = None
 
 
-@_node
+@record
 class Alias:
     """`*name`. `target` is the anchored node, None where the anchor is unknown."""
 

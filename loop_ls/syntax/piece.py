@@ -7,15 +7,16 @@ may keep the result as long as the piece lives, wherever it moves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from loop_ls.syntax.cut import SECTIONS, Follower, Kind, State
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
 from loop_ls.text.fault import Fault
+from loop_ls.text.record import equal_record, record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Piece:
     """One top-level entry, or one item of a section of items.
 
@@ -39,7 +40,7 @@ class Piece:
     order: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Chunk:
     """Lines that are read together, and the pieces they hold (at least one).
 
@@ -71,7 +72,7 @@ class Chunk:
         return replace(self, **flags)
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Source:
     """What all pieces of a chunk have in common."""
 

@@ -24,4 +24,4 @@ def test_kinds_have_the_numbers_of_the_protocol() -> None:
     assert completion.KINDS[ItemKind.KEY] == types.CompletionItemKind.Property
     assert completion.KINDS[ItemKind.SNIPPET] == types.CompletionItemKind.Snippet
     assert completion.KINDS[ItemKind.FILE] == types.CompletionItemKind.File
-    assert methods.WARNING == types.MessageType.Warning
+    assert types.MessageType.Warning == methods.WARNING

@@ -8,10 +8,10 @@ from dataclasses import field
 
 import pytest
 
-from loop_ls.text.record import record, value
+from loop_ls.text.record import equal_record, record
 
 
-@value
+@equal_record
 class Point:
     """A place."""
 
@@ -31,7 +31,7 @@ class Box:
     parts: tuple[Box, ...] = ()
 
 
-@value
+@equal_record
 class Nothing:
     pass
 
@@ -54,7 +54,7 @@ def test_values_are_equal_by_their_fields_and_records_by_identity() -> None:
 
 
 def test_a_value_of_what_can_be_hashed_can_be_hashed() -> None:
-    @value
+    @equal_record
     class Pair:
         a: int
         b: str = ""

@@ -7,8 +7,9 @@ so an unknown word never causes a report (false alarms cost more than misses, sp
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from loop_ls.text.record import equal_record
 
 _WORD = re.compile(
     r"""
@@ -23,7 +24,7 @@ _WORD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Word:
     """One word as written, and in small letters without a closing `'s`. `kind` tells words from
     numbers, quoted texts, placeholders, signs and punctuation (`stop`)."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.index.document import Document
@@ -16,6 +15,7 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.server.places import Places
 from loop_ls.server.rpc_errors import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 from loop_ls.text.position import Position, Span
+from loop_ls.text.record import equal_record
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -32,7 +32,7 @@ class RequestFailed(JsonRpcException):
     CODE = -32803
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Asked:
     """One document as it was when the request came."""
 
