@@ -53,6 +53,11 @@ class House:
         self.now: Callable[[], float] = time.time
         self.engines: list[Engine] = []
 
+    def say(self, **answers: Any) -> None:
+        """What the stages (and `judge`) answer: a text, or one for each time; `-` in labels is `_`."""
+        for name, told in answers.items():
+            self.models.script[name.replace("_", "-")] = told if isinstance(told, list) else [told]
+
     def define(self, name: str = "pair", /, **changes: Any) -> Json:
         """Write a definition: the pair with some keys changed; None leaves a key out."""
         told = {**PAIR, "name": name, **changes}

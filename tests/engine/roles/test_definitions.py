@@ -1,0 +1,237 @@
+"""Definitions: where they come from, which ones count, what is said of the others (RB 1-18, 102-104)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.roles.definitions import Definition, definitions
+from loop_ls.formats.built_in_loops import BUILT_IN, built_in_text
+from loop_ls.formats.role_loop import EvaluationBound, GoalBound, IterationBound
+from loop_ls.index.discovery import discover
+from loop_ls.rules.check import Checker
+from loop_ls.rules.finding import Finding, Severity
+
+from .conftest import PAIR, House
+
+DOCS_REVIEW = {
+    "name": "docs-review",
+    "description": "Documentation writer-reviewer cycle",
+    "roles": [
+        {"name": "write", "role": "coder", "prompt": "Write the docs.", "order": 0},
+        {"name": "review", "role": "reviewer", "prompt": "Review. Respond APPROVED if ready.", "order": 1},
+    ],
+    "termination_condition": {
+        "type": "evaluation_bound",
+        "value": {"criteria": "Complete, accurate, well-organized", "max_review_rounds": 3},
+    },
+}
+
+
+def listed(house: House) -> dict[str, Definition]:
+    return {one.name: one for one in definitions(house.root.as_posix(), house.data)}
+
+
+def findings(house: House, path: str) -> list[Finding]:
+    workspace = discover(house.root.as_posix()).workspace
+    document = next(one for one in workspace.documents.values() if one.path.endswith(path))
+    return list(Checker().findings(workspace, document))
+
+
+def codes(found: Iterable[Finding], severity: Severity = Severity.ERROR) -> list[str]:
+    return [one.rule for one in found if one.severity is severity]
+
+
+def rounds(one: Definition) -> tuple[list[str], str, int | None]:
+    assert one.loop is not None
+    kind = type(one.loop.termination).__name__
+    return [stage.role for stage in one.loop.stages], kind, getattr(one.loop.termination, "max_iterations", None)
+
+
+async def test_RB_001_the_documented_definition_is_listed(house: House) -> None:
+    house.write("loops/docs.json", json.dumps(DOCS_REVIEW))
+    found = listed(house)["docs-review"]
+    assert rounds(found) == (["coder", "reviewer"], "EvaluationBound", 3)
+    assert not found.built_in
+
+
+async def test_RB_002_a_fresh_workspace_has_the_built_in_ones(house: House) -> None:
+    found = listed(house)
+    limits = {name: rounds(found[name])[2] for name in ("harness", "research", "goal-driven")}
+    assert limits == {"harness": 5, "research": 3, "goal-driven": 10}
+    assert list(found)[:3] == ["harness", "research", "goal-driven"]
+
+
+async def test_RB_003_an_edited_built_in_stays(house: House) -> None:
+    path = house.data / "loops" / "harness.json"
+    path.write_text(built_in_text("harness").replace('"default": "5"', '"default": "7"'))
+    await house.open()
+    assert rounds(listed(house)["harness"])[2] == 7
+
+
+async def test_RB_004_a_deleted_built_in_comes_back(house: House) -> None:
+    path = house.data / "loops" / "harness.json"
+    path.unlink()
+    assert "harness" not in listed(house)
+    await house.open()
+    assert path.read_text() == built_in_text("harness")
+
+
+async def test_RB_005_a_broken_file_is_listed_with_its_error_and_the_others_stay(house: House) -> None:
+    house.write("loops/broken.json", "{")
+    found = listed(house)
+    assert "pair" in found
+    assert found["broken"].loop is None
+    assert found["broken"].error is not None
+    assert found["broken"].error.code == "RL001"
+    assert codes(findings(house, "broken.json")) == ["RL001"]
+
+
+async def test_RB_006_a_bad_name_is_reported_and_not_started(house: House) -> None:
+    house.write("loops/bad.json", json.dumps({**PAIR, "name": "Bad Name"}))
+    assert "RL002" in codes(findings(house, "bad.json"))
+    answer = await house.ask("Bad Name")
+    assert (answer["ok"], answer["code"]) == (False, "file_has_errors")
+    assert "RL002" in answer["message"]
+
+
+@pytest.mark.parametrize("roles", [[], None, "coder", [3]])
+async def test_RB_007_no_roles_is_an_error(house: House, roles: Any) -> None:
+    house.define("bare", roles=roles)
+    assert "RL005" in codes(findings(house, "bare.json"))
+    assert (await house.ask("bare"))["code"] == "file_has_errors"
+
+
+@pytest.mark.parametrize("prompt", ["", "  ", None])
+async def test_RB_008_an_empty_prompt_is_an_error(house: House, prompt: str | None) -> None:
+    stage = {"role": "coder", **({} if prompt is None else {"prompt": prompt})}
+    house.define("mute", roles=[stage])
+    assert "RL008" in codes(findings(house, "mute.json"))
+    assert (await house.ask("mute"))["code"] == "file_has_errors"
+
+
+async def test_RB_009_a_name_alone_is_the_role(house: House) -> None:
+    house.define("named", roles=[{"name": "reviewer", "prompt": "Say APPROVED."}])
+    loop = listed(house)["named"].loop
+    assert loop is not None
+    assert [(stage.role, stage.label) for stage in loop.stages] == [("reviewer", "reviewer")]
+
+
+async def test_RB_010_an_unknown_role_is_an_error_and_gets_no_access(house: House) -> None:
+    house.define("odd", roles=[{"role": "nosuch", "prompt": "Say APPROVED."}])
+    assert "RL007" in codes(findings(house, "odd.json"))
+    answer = await house.ask("odd")
+    assert answer["code"] == "file_has_errors"
+    assert "nosuch" in answer["message"]
+
+
+async def test_RB_011_stages_run_by_their_order(house: House) -> None:
+    stages = [
+        {"name": "second", "role": "reviewer", "prompt": "Say APPROVED.", "order": 1},
+        {"name": "first", "role": "coder", "prompt": "Begin.", "order": 0},
+    ]
+    house.define("turned", roles=stages)
+    assert "RL009" in codes(findings(house, "turned.json"), Severity.WARNING)
+    house.say(first="begun", second="APPROVED")
+    await house.run("turned")
+    assert house.models.order == ["first", "second"]
+
+
+async def test_RB_012_a_definition_without_end_and_description_makes_one_pass(house: House) -> None:
+    house.write(
+        "loops/investigate.json",
+        json.dumps({"name": "investigate", "roles": [{"role": "explorer", "prompt": "Investigate."}]}),
+    )
+    warned = codes(findings(house, "investigate.json"), Severity.WARNING)
+    assert {"RL004", "RL010"} <= set(warned)
+    state = await house.run("investigate")
+    assert (state["status"], state["iteration"]) == ("completed", 1)
+
+
+async def test_RB_013_an_optional_parameter_needs_a_default(house: House) -> None:
+    house.define("lazy", parameters=[{"name": "depth", "description": "d", "required": False}])
+    assert "RL015" in codes(findings(house, "lazy.json"))
+    assert (await house.ask("lazy"))["code"] == "file_has_errors"
+
+
+async def test_RB_014_a_parameter_is_required_unless_it_says_otherwise(house: House) -> None:
+    house.define("needy", parameters=[{"name": "subject", "description": "d"}])
+    answer = await house.ask("needy")
+    assert (answer["code"], answer["names"]) == ("input_required", ["subject"])
+
+
+async def test_RB_015_a_number_of_iterations_is_no_object(house: House) -> None:
+    house.define("boxed", termination_condition={"type": "iteration_bound", "value": {"n": 3}})
+    assert "RL012" in codes(findings(house, "boxed.json"))
+
+
+async def test_RB_016_an_unknown_end_lists_those_there_are(house: House) -> None:
+    house.define("vague", termination_condition={"type": "sometimes", "value": 1})
+    told = next(one.message for one in findings(house, "vague.json") if one.rule == "RL011")
+    for kind in ("evaluation_bound", "iteration_bound", "goal_bound", "time_bound", "manual"):
+        assert kind in told
+
+
+async def test_RB_017_two_files_with_one_name_both_carry_it(house: House) -> None:
+    house.write("loops/a.json", json.dumps({**PAIR, "name": "twin", "description": "the first"}))
+    house.write("loops/b.json", json.dumps({**PAIR, "name": "twin", "description": "the second"}))
+    assert all("RL003" in codes(findings(house, name)) for name in ("a.json", "b.json"))
+    found = listed(house)["twin"]
+    assert found.loop is not None
+    assert found.loop.description == "the second"
+
+
+async def test_RB_018_a_running_loop_keeps_its_snapshot(house: House) -> None:
+    house.say(judge_it=["no", "APPROVED"])
+
+    def edit(request: Any) -> str:
+        (house.root / "loops" / "pair.json").unlink(missing_ok=True)
+        return "text"
+
+    house.say(write=[edit, "text"])
+    state = await house.run()
+    assert (state["status"], state["iteration"]) == ("completed", 2)
+    assert [prompt.endswith("Write.") for prompt in house.models.prompts("write")] == [True, True]
+
+
+async def test_RB_102_the_built_in_ones_are_as_documented(house: House) -> None:
+    found = listed(house)
+    assert rounds(found["harness"]) == (["plan", "coder", "reviewer"], EvaluationBound.__name__, 5)
+    assert rounds(found["research"]) == (["explorer", "coder", "reviewer"], EvaluationBound.__name__, 3)
+    assert rounds(found["goal-driven"]) == (["plan", "coder"], GoalBound.__name__, 10)
+    assert rounds(found["diverge-converge"])[1:] == (EvaluationBound.__name__, 3)
+    assert rounds(found["reflection"])[1:] == (IterationBound.__name__, 1)
+    for name in BUILT_IN:
+        loop = found[name].loop
+        assert loop is not None
+        assert loop.description
+        assert "\n" not in loop.description
+
+
+async def test_RB_103_nothing_is_written_into_the_repository(house: House) -> None:
+    before = {path: path.read_bytes() for path in house.root.rglob("*") if path.is_file()}
+    house.models.default = "APPROVED"
+    await house.run("harness")
+    await house.open()
+    after = {path: path.read_bytes() for path in house.root.rglob("*") if path.is_file()}
+    assert after == before
+    assert sorted(os.listdir(house.data / "loops")) == sorted(f"{name}.json" for name in BUILT_IN)
+
+
+async def test_RB_104_a_definition_of_the_workspace_wins_over_a_built_in_one(house: House) -> None:
+    house.define("harness")
+    found = [one for one in definitions(house.root.as_posix(), house.data) if one.name == "harness"]
+    assert [one.built_in for one in found] == [False]
+    assert "RL003" not in codes(findings(house, "harness.json"))
+    await house.run("harness")
+    assert house.models.order == ["write", "judge-it"]
+
+
+async def test_a_link_to_a_broken_file_or_one_without_name_is_listed_by_its_file(house: House, tmp_path: Path) -> None:
+    house.write("loops/nameless.json", json.dumps({"roles": []}))
+    assert listed(house)["nameless"].error is not None

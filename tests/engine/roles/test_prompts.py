@@ -1,0 +1,105 @@
+"""What a stage is told, in which order, and how much of it (RB 39-44, 130-132)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from loop_ls.engine.roles.outcome import MARKER, first_line, one_line, summary
+from loop_ls.engine.roles.prompt import Done, Work, compose
+
+from .conftest import House
+
+WORK = Work(
+    loop="pair",
+    goal="GOAL",
+    iteration=2,
+    limit=5,
+    index=1,
+    stages=2,
+    role="reviewer",
+    task="TASK",
+    done=(Done(0, "coder", "EARLIER", "a1"),),
+    outcomes=("Iteration 1: OUTCOME",),
+    criteria="CRITERIA",
+    parameters={"depth": "PARAMETER"},
+)
+ORDER = ("GOAL", "Iteration 2/5", "EARLIER", "OUTCOME", "CRITERIA", "PARAMETER", "TASK")
+
+
+def test_RB_039_the_sections_come_in_their_order() -> None:
+    told = compose(WORK)
+    places = [told.index(word) for word in ORDER]
+    assert places == sorted(places)
+    assert told.startswith("# pair")
+    assert "stage 2 of 2" in told
+
+
+def test_RB_040_the_first_stage_of_all_hears_of_nothing_before() -> None:
+    told = compose(replace(WORK, iteration=1, index=0, done=(), outcomes=()))
+    assert "Previous stages" not in told
+    assert "Previous iteration" not in told
+    assert "Previous stages" in compose(WORK)
+    assert "Previous iteration" in compose(WORK)
+
+
+def test_RB_041_a_loop_without_limit_says_so() -> None:
+    assert "Iteration 2 (unlimited)" in compose(replace(WORK, limit=None))
+
+
+async def test_RB_042_the_third_iteration_hears_of_both_before(house: House) -> None:
+    house.say(judge_it=["first NO", "second NO", "APPROVED"])
+    await house.run()
+    told = house.models.prompts("write")[2]
+    bullets = re.findall(r"^- (Iteration .*)$", told, re.MULTILINE)
+    assert bullets == [
+        "Iteration 1: reviewer [completed]: first NO",
+        "Iteration 2: reviewer [completed]: second NO",
+    ]
+
+
+async def test_RB_043_the_output_of_an_earlier_stage_is_there_in_full(house: House) -> None:
+    long = "".join(f"{n:05}" for n in range(1_000))
+    house.say(write=long)
+    await house.run()
+    assert long in house.models.prompts("judge-it")[0]
+
+
+def test_RB_044_an_outcome_is_one_line_of_at_most_200_characters() -> None:
+    assert one_line("reviewer", "completed", "\n  first\nsecond") == "reviewer [completed]: first"
+    assert first_line("x" * 200) == "x" * 200
+    assert first_line("x" * 201) == "x" * 200 + "..."
+    assert first_line(" \n") == "(no output)"
+
+
+async def test_RB_130_the_fourth_iteration_has_three_bullets(house: House) -> None:
+    house.say(judge_it=["one\nmore", "two\nmore", "three\nmore", "APPROVED"])
+    await house.run(max_iterations=4)
+    section = house.models.prompts("write")[3].split("## Previous iteration outcomes\n\n")[1].split("\n\n")[0]
+    assert [line.rpartition(": ")[2] for line in section.splitlines()] == ["one", "two", "three"]
+
+
+async def test_RB_131_20000_characters_of_an_earlier_stage_are_all_there(house: House) -> None:
+    long = "".join(f"{n:05}" for n in range(4_000))
+    house.say(write=long)
+    await house.run()
+    assert long in house.models.prompts("judge-it")[0]
+
+
+async def test_RB_132_of_60000_there_are_head_and_tail_and_the_artifact(house: House) -> None:
+    long = "".join(f"{n:05}" for n in range(12_000))
+    house.say(write=long)
+    state = await house.run()
+    told = house.models.prompts("judge-it")[0]
+    artifact = (await house.rows(state["runId"]))[0]["stages"][0]["artifact_id"]
+    assert long[:12_000] in told
+    assert long[-12_000:] in told
+    assert long[:12_001] not in told
+    line = next(line for line in told.splitlines() if "missing" in line)
+    assert artifact in line
+    assert "36000" in line
+
+
+def test_RB_075_2000_characters_are_not_cut() -> None:
+    assert summary("x" * 2_000) == "x" * 2_000
+    assert summary("é" * 2_001) == "é" * 2_000 + f"\n{MARKER}"
