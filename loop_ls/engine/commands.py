@@ -57,7 +57,7 @@ async def _one(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunS
                 if verb != "stop":
                     raise
                 # A stop is obeyed even when it cannot be written down.
-            _do(verb, run)
+            do(verb, run)
         return run.state
 
 
@@ -82,7 +82,7 @@ def _fact(verb: Verb, cause: Cause) -> Fact:
             assert_never(never)
 
 
-def _do(verb: Verb, run: LiveRun) -> None:
+def do(verb: Verb, run: LiveRun) -> None:
     match verb:
         case "pause":
             run.control.pause()

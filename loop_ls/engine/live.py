@@ -24,7 +24,8 @@ ONE_AT_A_TIME = frozenset({"assistant"})
 
 @dataclass(eq=False)
 class LiveRun:
-    """A run that has not ended. `asked` makes control one after the other."""
+    """A run that has not ended. `asked` makes control one after the other. `mine`: this engine runs it,
+    not another one on the same journal."""
 
     run_id: str
     state: RunState
@@ -33,6 +34,7 @@ class LiveRun:
     asked: asyncio.Lock = field(default_factory=asyncio.Lock)
     task: asyncio.Task[None] | None = None
     lost: dict[str, Any] | None = None  # how it ended, when the journal could not take that
+    mine: bool = True
 
 
 class Runs:
@@ -44,14 +46,18 @@ class Runs:
     def _hear(self, events: list[Event]) -> None:
         for event in events:
             run = self.live.get(event.run_id)
-            if run is None:
+            if run is None and event.kind == "run_started" and self._journal.storage.shared:
+                run = self.live[event.run_id] = LiveRun(event.run_id, RunState(event.run_id), Control(), mine=False)
+            if run is None or event.seq <= run.state.last_seq:
                 continue
             run.state = run.state.after(event)
             if event.kind == "approval_resolved":
                 run.control.decide(event.body["place"], approval_of(event.body))
             if run.state.ended:
                 del self.live[event.run_id]
-                self._journal.keep_snapshot(event.run_id, run.state._asdict())
+                self._journal.let_go(event.run_id)
+                if run.mine:
+                    self._journal.keep_snapshot(event.run_id, run.state._asdict())
 
     # -- coming back -------------------------------------------------------------------------------
 
@@ -63,10 +69,20 @@ class Runs:
             self.live[run_id] = LiveRun(run_id, state, control, answered)
         return {run_id: in_flight for run_id, _, _, in_flight in found}
 
+    async def load_all(self) -> None:
+        """Know the unfinished runs of all engines on this journal; none of them is ours yet."""
+        for state in await self._journal.read(self._states):
+            known = self.live.get(state.run_id)
+            if not state.ended and (known is None or state.last_seq > known.state.last_seq):
+                self.live[state.run_id] = LiveRun(state.run_id, state, Control(), mine=False)
+
+    def _states(self) -> list[RunState]:
+        return [self.folded(run_id) for run_id in self._journal.storage.unfinished()]
+
     def _unfinished(self) -> list[tuple[str, RunState, set[str], list[str]]]:
         found = []
         for run_id in self._journal.storage.unfinished():
-            state = self._folded(run_id)
+            state = self.folded(run_id)
             if state.ended:
                 self._journal.keep_snapshot(run_id, state._asdict())
             elif state.last_seq:
@@ -76,7 +92,7 @@ class Runs:
                 found.append((run_id, state, answered, in_flight))
         return found
 
-    def _folded(self, run_id: str) -> RunState:
+    def folded(self, run_id: str) -> RunState:
         state = RunState()
         more = True
         while more:
@@ -145,7 +161,7 @@ class Runs:
 
     def _state_of(self, row: RunRow) -> RunState:
         kept = self._journal.unpacked(row.snapshot) if row.snapshot else None
-        return _restored(kept) or self._folded(row.run)
+        return _restored(kept) or self.folded(row.run)
 
     def __iter__(self) -> Iterator[LiveRun]:
         return iter(list(self.live.values()))

@@ -46,6 +46,7 @@ class JournalRecorder:
         self._ledger = ledger or Ledger()
         self.source: Source | None = None
         self._answered = set(answered)
+        self._member = journal.storage.member
         self._fresh: dict[str, dict[str, Json]] = {}  # answers that are on their way to the disk
         self._unsafe: deque[asyncio.Future[Any]] = deque()  # the paid ones of them
         self._refused: JournalRefused | None = None
@@ -53,7 +54,7 @@ class JournalRecorder:
     def _append(
         self, key: str, facts: Sequence[Fact] = (), answer: Json = ..., when: When = "disk"
     ) -> asyncio.Future[list[Event]]:
-        return self._journal.append(self.run_id, key, facts, answer, when=when, owned=True)
+        return self._journal.append(self.run_id, key, facts, answer, when=when, owned=self._member)
 
     # -- calls -----------------------------------------------------------------------------------
 

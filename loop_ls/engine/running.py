@@ -28,6 +28,8 @@ from loop_ls.engine.recorder import JournalRecorder
 from loop_ls.engine.sources import NothingRecorded, Source
 
 End = Completed | Failed | Cancelled
+#: Refusals that do not end a run: it goes on with another worker.
+ELSEWHERE = frozenset({"not_owner", "newer_format", "closed"})
 #: How often a closing fact that the journal refused is offered again.
 WRITE_AGAIN = 5.0
 
@@ -42,7 +44,10 @@ async def bring_to_end(
         end = await _end_of(run, journal, recorder, programs, models, ledger)
         await recorder.end([end.fact()])
     except JournalRefused as refused:
-        await _lost(run, journal, feed, refused)
+        if refused.code in ELSEWHERE:
+            run.mine = False
+        else:
+            await _lost(run, journal, feed, refused)
 
 
 async def _end_of(

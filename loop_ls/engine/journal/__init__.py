@@ -1,7 +1,7 @@
 """The append-only record of all runs: facts and answers under logical keys, written first and shown second."""
 
 from loop_ls.engine.journal.border import hash_of, plain, plain_text
-from loop_ls.engine.journal.journal import Journal, Page, weight
+from loop_ls.engine.journal.journal import Journal, Page, When, weight
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.sqlite import SqliteStorage
 from loop_ls.engine.journal.storage import Entry, Row, RunRow, Storage
@@ -15,6 +15,7 @@ __all__ = [
     "RunRow",
     "SqliteStorage",
     "Storage",
+    "When",
     "hash_of",
     "plain",
     "plain_text",

@@ -87,11 +87,11 @@ class Journal:
         answer: Any = ...,
         keep: Mapping[str, str] | None = None,
         when: When = "disk",
-        owned: bool = False,
+        owned: int = 0,
     ) -> asyncio.Future[list[Event]]:
         """Add an entry, in order; the future gives the facts it added once they are stored. Without
         `answer` the call of `key` begins. `keep` are texts by their hash, stored with it. `owned`: only
-        the run's owner may add it. Nobody has to await it."""
+        this member may add it, while the run is its own. Nobody has to await it."""
         texts = dict(keep or {})
         entered = [(kind, *enter(body, texts)) for kind, body in facts]
         seen: list[Fact] = [(kind, body) for kind, body, _ in entered]

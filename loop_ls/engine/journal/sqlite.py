@@ -37,6 +37,9 @@ TEXTS = 64
 class SqliteStorage:
     """A `Storage` over `path`, made when it is not there."""
 
+    shared = False
+    member = 0
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self._reading = threading.Lock()
@@ -87,6 +90,12 @@ class SqliteStorage:
 
     def tidy(self) -> None:
         self._log.tidy()
+
+    def refusing(self) -> JournalRefused | None:
+        return None
+
+    def leave(self) -> None:
+        """A disk is never away."""
 
     def _add(self, entry: Entry) -> list[Row]:
         known = self._known.get(entry.run) or self._learn(entry.run)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from loop_ls.engine.journal.refusal import JournalRefused
+
 
 @dataclass(slots=True)
 class Entry:
@@ -20,7 +22,8 @@ class Entry:
     the folded state of a run that ended: a cache, no fact.
 
     `durable` False: must survive the end of this process at once, and a power failure only as soon as
-    a durable entry follows. Whatever was paid for is durable.
+    a durable entry follows. Whatever was paid for is durable. `owned`, where several
+    processes share a journal: the one that may add it, as long as the run is its own.
     """
 
     run: str
@@ -32,6 +35,7 @@ class Entry:
     snapshot: str | None = None
     forget: bool = False  # remove the run, with all of it that no other run shares
     durable: bool = True
+    owned: int = 0
 
 
 class Row(NamedTuple):
@@ -57,10 +61,28 @@ class Storage(Protocol):
     """Raises `JournalRefused`, nothing else. After a refusal nothing of that batch is stored.
 
     `rebooted`: the machine was started anew since the journal was last open, so the last entries that
-    were not durable may be missing.
+    were not durable may be missing. `shared`: other processes write too, so listeners hear of facts only
+    after all that lie before them.
     """
 
-    rebooted: bool
+    @property
+    def rebooted(self) -> bool: ...
+
+    @property
+    def shared(self) -> bool: ...
+
+    @property
+    def member(self) -> int:
+        """Who this process is now, where several share a journal; else 0."""
+        ...
+
+    def refusing(self) -> JournalRefused | None:
+        """Why what people ask for cannot be written now, known without trying."""
+        ...
+
+    def leave(self) -> None:
+        """From now on nothing waits for a database that is away."""
+        ...
 
     @property
     def prompt(self) -> bool:

@@ -1,0 +1,137 @@
+"""One process among others on one database: its sign of life, its share of the queue, and the ears for all.
+
+A member that gives no sign for the time of its lease is dead to the others: its runs go back to the queue,
+and what it still writes is refused. Whoever comes back after that is a new member without runs.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from loop_ls.engine.journal.line import Line
+from loop_ls.engine.journal.postgres import PostgresStorage
+from loop_ls.engine.journal.postgres_schema import LEASE, newer
+from loop_ls.engine.journal.refusal import JournalRefused
+from loop_ls.engine.journal.schema import FORMAT
+from loop_ls.engine.owner import Ears, Taken
+
+#: Seconds between two signs of life; they come from a thread, so a busy loop does not delay them.
+BEAT = 1.0
+#: Runs taken at once: others shall have theirs. Who has many already lets others come first.
+SHARE = 4
+STEP_BACK = 0.002
+STEP_BACK_MOST = 0.05
+AGAIN = 0.25
+
+
+class PostgresCrew:
+    """`open` makes this process a member; `close` gives its runs back at once."""
+
+    def __init__(self, storage: PostgresStorage, beat: float = BEAT, lease: float = LEASE) -> None:
+        self._storage, self._beat, self._lease = storage, beat, lease
+        self._name = f"{socket.gethostname()}:{os.getpid()}"
+        self._line = Line(storage.url, lambda db: db.execute("listen loop_ls"), limit=max(lease, beat + 1.0))
+        self._thread: threading.Thread | None = None
+        self._leaving = threading.Event()
+        self._member = 0
+        self._since = time.monotonic()  # connected without a cut
+
+    def open(self, ears: Ears) -> None:
+        """Raises `JournalRefused`."""
+        self._ears = ears
+        self._join()
+        self._thread = threading.Thread(target=self._live, name="crew", daemon=True)
+        self._thread.start()
+
+    def _join(self) -> None:
+        made = self._line.ask(
+            lambda db: db.execute("insert into loop_ls.member(name) values(%s) returning number", (self._name,)),
+            patience=0.0,
+        ).fetchone()
+        self._member = self._storage.member = int(made[0])
+        self._since = time.monotonic()
+
+    # -- the thread --------------------------------------------------------------------------------
+
+    def _live(self) -> None:
+        due = 0.0
+        while not self._leaving.is_set():
+            try:
+                if time.monotonic() >= due:
+                    due = time.monotonic() + self._beat
+                    self._sign()
+                    self._line.ask(self._take)
+                self._line.ask(lambda db: self._listen(db, due))  # noqa: B023
+            except JournalRefused as refused:
+                if refused.code == "newer_format":
+                    self._ears.outdated(refused)
+                    return
+                self._since = time.monotonic()
+                self._leaving.wait(AGAIN)
+                due = 0.0
+            except RuntimeError:
+                return  # the loop of the engine has ended
+
+    def _sign(self) -> None:
+        """Alive; who else is not?"""
+        found = self._line.ask(
+            lambda db: db.execute(
+                "update loop_ls.member set seen = clock_timestamp() where number = %s returning"
+                " (select value::int from loop_ls.meta where name = 'format'), (select position from loop_ls.head)",
+                (self._member,),
+            ).fetchone()
+        )
+        if found is None:
+            self._ears.lost()
+            self._join()
+            return
+        if found[0] != FORMAT:
+            raise newer(found[0])
+        self._ears.facts(found[1])
+        if time.monotonic() - self._since > self._lease:
+            # Who was away itself cannot tell who is dead: the others may have been away with it.
+            self._line.ask(lambda db: db.execute("select loop_ls.bury(%s)", (self._lease,)))
+
+    def _listen(self, db: Any, until: float) -> None:
+        left = until - time.monotonic()
+        if left <= 0:
+            return
+        facts, queue = 0, False
+        for told in db.notifies(timeout=left, stop_after=1):
+            word, _, rest = told.payload.partition(" ")
+            if word == "place":
+                self._ears.free(rest)
+            elif word.isdigit():
+                facts, queue = max(facts, int(word)), True
+            else:
+                queue = True
+        if facts:
+            self._ears.facts(facts)
+        if queue:
+            self._take(db)
+
+    def _take(self, db: Any) -> None:
+        while (room := min(self._ears.room(), SHARE)) > 0:
+            if (load := self._ears.load()) > 0:
+                time.sleep(min(load * STEP_BACK, STEP_BACK_MOST))
+            rows = db.execute("select id, takes from loop_ls.claim(%s, %s)", (self._member, room)).fetchall()
+            if rows:
+                self._ears.taken([Taken(run_id, takes > 1) for run_id, takes in rows])
+            if len(rows) < room:
+                return
+
+    # -- the end -------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """From a thread, after the last fact was written."""
+        self._leaving.set()
+        if self._thread is not None:
+            self._thread.join(self._line.limit + 1)
+        with suppress(JournalRefused):
+            self._line.ask(lambda db: db.execute("select loop_ls.part(%s)", (self._member,)))
+        self._line.close()

@@ -1,0 +1,213 @@
+"""The journal in PostgreSQL, for several processes at once: every batch is fenced, numbered and announced.
+
+A process writes for a run only while it owns it: one that lost its lease (`engine.durable.crew`) is refused.
+Errors become `JournalRefused`; a database that is away for a moment is waited for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from loop_ls.engine.journal.line import Line, unreachable
+from loop_ls.engine.journal.postgres_schema import FUNCTIONS, NEWER, NOT_OWNER, newer, prepare
+from loop_ls.engine.journal.refusal import JournalRefused
+from loop_ls.engine.journal.schema import FORMAT
+from loop_ls.engine.journal.storage import Entry, Row, RunRow
+
+T = TypeVar("T")
+FACTS = (
+    "select f.position, r.id, f.seq, f.kind, f.at, f.body from loop_ls.fact f join loop_ls.run r on r.number = f.run"
+)
+#: Seconds that a question of a person waits for a database that is away; facts of runs wait on.
+PATIENCE = 5.0
+FOR_EVER = 1e9
+#: Long texts kept in memory, so that facts of other processes cost no further question.
+TEXTS = 256
+
+
+class PostgresStorage:
+    """A `Storage` for `url`; `member` is the number under which this process owns runs (0: none)."""
+
+    rebooted = False
+    prompt = False
+    shared = True
+
+    def __init__(self, url: str) -> None:
+        _driver()
+        self.url, self.member = url, 0
+        self._leaving = threading.Event()
+        self._texts: dict[str, str] = {}
+        self._away: float | None = None
+        Line(url, limit=30.0).ask(_prepared)
+        self._writer, self._reader = Line(url, limit=10.0), Line(url)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
+        """Facts of runs wait for a database that is away, what people ask for does not."""
+        patience = FOR_EVER if all(entry.owned for entry in batch) else PATIENCE
+        again = False
+        began = time.monotonic()
+        while True:
+            try:
+                rows = self._writer.ask(lambda db: _written(db, batch, again))  # noqa: B023
+                self._away = None
+                break
+            except JournalRefused as refused:
+                if refused.code != "unreachable":
+                    raise _ours(refused) from refused.__cause__
+                self._away = self._away or time.monotonic()
+                if self._leaving.is_set() or time.monotonic() - min(began, self._away) > patience:
+                    raise
+                again = True
+                self._leaving.wait(0.25)
+        added: list[list[Row]] = [[] for _ in batch]
+        for number, seq, position in rows:
+            entry, found = batch[number - 1], added[number - 1]
+            kind, body = entry.facts[len(found)]
+            found.append(Row(position, entry.run, seq, kind, entry.at, body))
+        return added
+
+    def refusing(self) -> JournalRefused | None:
+        """What people ask for is refused at once while the database is away."""
+        gone = self._away
+        return unreachable(self.url) if gone is not None and time.monotonic() - gone > PATIENCE else None
+
+    def sync(self) -> None:
+        """A commit of PostgreSQL is on its disk."""
+
+    def tidy(self) -> None:
+        """The server does it."""
+
+    def leave(self) -> None:
+        self._leaving.set()
+
+    # -- reading: any thread ---------------------------------------------------------------------
+
+    def facts(self, run: str, after: int, limit: int) -> list[Row]:
+        found = self._all(f"{FACTS} where r.id = %s and f.seq > %s order by f.seq limit %s", (run, after, limit))
+        return [Row(*row) for row in found]
+
+    def since(self, position: int, limit: int) -> list[Row]:
+        found = self._all(f"{FACTS} where f.position > %s order by f.position limit %s", (position, limit))
+        return [Row(*row) for row in found]
+
+    def position(self) -> int:
+        return int(self._all("select position from loop_ls.head")[0][0])
+
+    def keys(self, run: str) -> tuple[set[str], list[str]]:
+        found = self._all(
+            "select key, value is not null from loop_ls.entry e join loop_ls.run r on r.number = e.run"
+            " where r.id = %s order by key",
+            (run,),
+        )
+        return {key for key, answered in found if answered}, [key for key, answered in found if not answered]
+
+    def value(self, run: str, key: str) -> str | None:
+        found = self._all(
+            "select value from loop_ls.entry e join loop_ls.run r on r.number = e.run where r.id = %s and key = %s",
+            (run, key),
+        )
+        return found[0][0] if found else None
+
+    def text(self, name: str) -> str:
+        if name not in self._texts:
+            found = self._all("select body from loop_ls.long_text where hash = %s", (bytes.fromhex(name),))
+            if len(self._texts) >= TEXTS:
+                self._texts.clear()
+            self._texts[name] = str(found[0][0]) if found else ""
+        return self._texts[name]
+
+    def runs(self, before: int | None, limit: int) -> list[RunRow]:
+        found = self._all(
+            "select number, id, snapshot from loop_ls.run where %s::bigint is null or number < %s"
+            " order by number desc limit %s",
+            (before, before, limit),
+        )
+        return [RunRow(*row) for row in found]
+
+    def unfinished(self) -> list[str]:
+        found = self._all("select id from loop_ls.run where snapshot is null and last_seq > 0 order by number")
+        return [row[0] for row in found]
+
+    def matching(self, prefix: str, limit: int) -> list[str]:
+        if not prefix.isalnum():
+            return []
+        found = self._all("select id from loop_ls.run where id like %s limit %s", (f"{prefix}%", limit))
+        return [row[0] for row in found]
+
+    def snapshot(self, run: str) -> str | None:
+        found = self._all("select snapshot from loop_ls.run where id = %s", (run,))
+        return found[0][0] if found else None
+
+    def close(self) -> None:
+        self._leaving.set()
+        self._writer.close()
+        self._reader.close()
+
+    def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        return self._reader.ask(
+            lambda db: db.execute(query, values).fetchall(), 0 if self._leaving.is_set() else PATIENCE
+        )
+
+
+def _driver() -> None:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        raise JournalRefused(
+            "no_driver",
+            "A journal in PostgreSQL needs the package `psycopg`.",
+            "Install it: pip install 'loop-ls[postgres]'.",
+        ) from None
+
+
+def _prepared(db: Any) -> None:
+    with db.transaction():
+        prepare(db)
+        mark = hashlib.sha256(FUNCTIONS.encode()).hexdigest()
+        known = db.execute("select value from loop_ls.meta where name = 'functions'").fetchone()
+        if known is None or known[0] != mark:
+            db.execute(FUNCTIONS)
+            db.execute(
+                "insert into loop_ls.meta values('functions', %s)"
+                " on conflict (name) do update set value = excluded.value",
+                (mark,),
+            )
+
+
+def _written(db: Any, batch: Sequence[Entry], again: bool) -> list[tuple[int, int, int]]:
+    found = db.execute(
+        "select ord, seq, pos from loop_ls.write(%s::jsonb, %s) order by pos",
+        (json.dumps([_told(entry, again) for entry in batch], ensure_ascii=False), FORMAT),
+        prepare=True,
+    )
+    return list(found.fetchall())
+
+
+def _told(entry: Entry, again: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "run": entry.run,
+        "key": entry.key,
+        "value": entry.value,
+        "facts": list(entry.facts),
+        "texts": entry.texts,
+        "at": entry.at,
+        "snapshot": entry.snapshot,
+    }
+    flags = {"owned": entry.owned, "forget": entry.forget, "again": again}
+    return told | {name: given for name, given in flags.items() if given}
+
+
+def _ours(refused: JournalRefused) -> JournalRefused:
+    state, said = getattr(refused.__cause__, "sqlstate", None), str(refused.__cause__)
+    if state == NOT_OWNER:
+        return JournalRefused("not_owner", "Another worker has taken this run over.", "It goes on there.")
+    if state == NEWER:
+        return newer(said.splitlines()[0].removeprefix("format "))
+    return refused

@@ -1,0 +1,215 @@
+"""Tables and functions of the journal in PostgreSQL, their version, and the steps from older versions.
+
+A batch of entries is one call of `loop_ls.write`: one round trip, one transaction. Locks are always taken
+in the same order (runs, texts, head), so writers wait for each other and never in a circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from loop_ls.engine.journal.refusal import JournalRefused
+from loop_ls.engine.journal.schema import FORMAT
+
+#: Held while tables are made: engines that start at once do it one after the other.
+LOCK = 4_997_012
+#: Errors of our own, as the functions raise them.
+NOT_OWNER, NEWER = "LL001", "LL002"
+#: Seconds without a sign of life after which a worker's runs are given to others.
+LEASE = 3.0
+
+TABLES = """
+create schema if not exists loop_ls;
+create table if not exists loop_ls.meta(name text primary key, value text);
+create table if not exists loop_ls.member(
+    number bigint generated always as identity primary key, name text not null,
+    seen timestamptz not null default clock_timestamp());
+create table if not exists loop_ls.run(
+    number bigint generated always as identity primary key, id text collate "C" not null unique, snapshot text,
+    last_seq int not null default 0, owner bigint, takes int not null default 0);
+create index if not exists run_unfinished on loop_ls.run(number) where snapshot is null;
+create table if not exists loop_ls.entry(run bigint not null, key text not null, value text, primary key(run, key));
+create table if not exists loop_ls.fact(
+    position bigint primary key, run bigint not null, seq int not null, kind text not null,
+    at double precision not null, body text not null, unique(run, seq));
+create table if not exists loop_ls.long_text(hash bytea primary key, body text not null);
+create table if not exists loop_ls.uses(run bigint not null, hash bytea not null, primary key(run, hash));
+create index if not exists uses_of on loop_ls.uses(hash);
+create table if not exists loop_ls.head(one boolean primary key default true check (one), position bigint not null);
+insert into loop_ls.head(position) values(0) on conflict do nothing;
+create table if not exists loop_ls.place(
+    number bigint generated always as identity primary key, gate text not null, member bigint not null);
+create table if not exists loop_ls.passed(gate text not null, at timestamptz not null);
+create index if not exists passed_at on loop_ls.passed(gate, at);
+"""
+
+FUNCTIONS = """
+create or replace function loop_ls.write(batch jsonb, spoken int)
+returns table(ord bigint, seq int, pos bigint) language plpgsql as $$
+#variable_conflict use_column
+declare
+    e record; r record; known int; changed int; base bigint; added int := 0;
+    ords bigint[] := '{}'; runs bigint[] := '{}'; seqs int[] := '{}';
+    kinds text[] := '{}'; ats float8[] := '{}'; bodies text[] := '{}';
+begin
+    select value::int into known from loop_ls.meta where name = 'format';
+    if known is distinct from spoken then raise exception 'format %', known using errcode = 'LL002'; end if;
+    insert into loop_ls.run(id)
+        select distinct b->>'run' from jsonb_array_elements(batch) b
+        where not (b ? 'owned') and not exists (select 1 from loop_ls.run where id = b->>'run') order by 1
+        on conflict do nothing;
+    perform 1 from loop_ls.run
+        where id in (select b->>'run' from jsonb_array_elements(batch) b) order by number for update;
+    if jsonb_path_exists(batch, '$[*].forget') then lock table loop_ls.long_text in share row exclusive mode; end if;
+    insert into loop_ls.long_text(hash, body)
+        select distinct on (1) decode(t.key, 'hex'), t.value
+        from jsonb_array_elements(batch) b, jsonb_each_text(b->'texts') t order by 1 on conflict do nothing;
+    for e in select b.value as v, b.ordinality as n from jsonb_array_elements(batch) with ordinality b loop
+        select number, owner into r from loop_ls.run where id = e.v->>'run';
+        if e.v ? 'owned' and r.owner is distinct from (e.v->>'owned')::bigint then
+            raise exception '%', e.v->>'run' using errcode = 'LL001';
+        end if;
+        if e.v ? 'forget' then
+            delete from loop_ls.fact where run = r.number;
+            delete from loop_ls.entry where run = r.number;
+            delete from loop_ls.uses where run = r.number;
+            delete from loop_ls.run where number = r.number;
+            delete from loop_ls.long_text t where not exists (select 1 from loop_ls.uses u where u.hash = t.hash);
+            continue;
+        end if;
+        if e.v->>'key' is not null then
+            if e.v->>'value' is null then
+                insert into loop_ls.entry(run, key) values(r.number, e.v->>'key') on conflict do nothing;
+            else
+                insert into loop_ls.entry(run, key, value) values(r.number, e.v->>'key', e.v->>'value')
+                    on conflict (run, key) do update set value = excluded.value where loop_ls.entry.value is null;
+            end if;
+            get diagnostics changed = row_count;
+            if changed = 0 then continue; end if;
+        elsif e.v ? 'again' and exists (
+            select 1 from loop_ls.fact f where f.run = r.number and f.at = (e.v->>'at')::float8
+            and f.kind = e.v#>>'{facts,0,0}')
+        then
+            continue;  -- its answer was lost on the way, not the entry
+        end if;
+        insert into loop_ls.uses(run, hash)
+            select r.number, decode(k, 'hex') from jsonb_object_keys(e.v->'texts') k on conflict do nothing;
+        if e.v->>'snapshot' is not null then
+            update loop_ls.run set snapshot = e.v->>'snapshot', owner = null where number = r.number;
+        end if;
+        changed := jsonb_array_length(e.v->'facts');
+        if changed > 0 then
+            update loop_ls.run set last_seq = last_seq + changed where number = r.number returning last_seq into known;
+            for i in 0 .. changed - 1 loop
+                ords := ords || e.n; runs := runs || r.number; seqs := seqs || known - changed + 1 + i;
+                kinds := kinds || (e.v->'facts'->i->>0); bodies := bodies || (e.v->'facts'->i->>1);
+                ats := ats || (e.v->>'at')::float8;
+            end loop;
+            added := added + changed;
+        end if;
+    end loop;
+    if added = 0 then return; end if;
+    update loop_ls.head set position = position + added returning position - added into base;
+    insert into loop_ls.fact(position, run, seq, kind, at, body)
+        select base + i, runs[i], seqs[i], kinds[i], ats[i], bodies[i] from generate_series(1, added) i;
+    perform pg_notify('loop_ls', (base + added)::text);
+    return query select ords[i], seqs[i], base + i from generate_series(1, added) i;
+end $$;
+
+create or replace function loop_ls.claim(by bigint, most int) returns table(id text, takes int)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+    perform 1 from loop_ls.member where number = by for share;
+    if not found then return; end if;
+    return query update loop_ls.run set owner = by, takes = takes + 1 where number in (
+        select number from loop_ls.run where snapshot is null and owner is null and last_seq > 0
+        order by number limit most for update skip locked) returning id, takes;
+end $$;
+
+create or replace function loop_ls.bury(lease float8) returns bigint language plpgsql as $$
+declare dead bigint; freed bigint := 0; n bigint;
+begin
+    for dead in select number from loop_ls.member
+        where seen < clock_timestamp() - make_interval(secs => lease) for update skip locked
+    loop
+        delete from loop_ls.member where number = dead;
+        delete from loop_ls.place where member = dead;
+        update loop_ls.run set owner = null where owner = dead and snapshot is null;
+        get diagnostics n = row_count;
+        freed := freed + n;
+    end loop;
+    if freed > 0 then perform pg_notify('loop_ls', 'free'); end if;
+    return freed;
+end $$;
+
+create or replace function loop_ls.part(leaving bigint) returns void language sql as $$
+    delete from loop_ls.member where number = leaving;
+    delete from loop_ls.place where member = leaving;
+    update loop_ls.run set owner = null where owner = leaving and snapshot is null;
+    select pg_notify('loop_ls', 'free');
+$$;
+
+create or replace function loop_ls.pass(wanted text, by bigint, at_once int, per_minute int)
+returns table(place bigint, delay float8) language plpgsql as $$
+#variable_conflict use_column
+declare made bigint; moment timestamptz := clock_timestamp();
+begin
+    perform pg_advisory_xact_lock(hashtextextended(wanted, 4997012));
+    if at_once is not null and (select count(*) from loop_ls.place where gate = wanted) >= at_once then return; end if;
+    if per_minute is not null then
+        delete from loop_ls.passed where gate = wanted and at < moment - interval '1 minute';
+        if (select count(*) from loop_ls.passed where gate = wanted) >= per_minute then
+            select greatest(moment, at + interval '1 minute') into moment from loop_ls.passed
+                where gate = wanted order by at desc offset per_minute - 1 limit 1;
+        end if;
+        insert into loop_ls.passed(gate, at) values(wanted, moment);
+    end if;
+    insert into loop_ls.place(gate, member) values(wanted, by) returning number into made;
+    return query select made, greatest(0.0, extract(epoch from moment - clock_timestamp()))::float8;
+end $$;
+
+create or replace function loop_ls.leave(given bigint, wanted text) returns void language sql as $$
+    delete from loop_ls.place where number = given;
+    select pg_notify('loop_ls', 'place ' || wanted);
+$$;
+"""
+
+#: version -> what brings a journal of that version to the next one.
+MIGRATIONS: dict[int, Callable[[Any], None]] = {}
+
+
+def prepare(db: Any, migrations: dict[int, Callable[[Any], None]] = MIGRATIONS) -> None:
+    """Make the tables, or bring an older journal up to date; refuse a newer one. `db` is a connection
+    inside a transaction."""
+    db.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
+    db.execute(TABLES.partition(";")[0])
+    there = db.execute("select to_regclass('loop_ls.meta') is not null").fetchone()[0]
+    found = db.execute("select value::int from loop_ls.meta where name = 'format'").fetchone() if there else None
+    version = found[0] if found else FORMAT
+    if version > FORMAT:
+        raise newer(version)
+    for step in range(version, FORMAT):
+        if step not in migrations:
+            raise JournalRefused(
+                "not_a_journal",
+                f"The journal in the database has format {step}, which no step leads on from.",
+                "Choose another database with `engine.databaseUrl`.",
+            )
+        migrations[step](db)
+    db.execute(TABLES)
+    if found is None or version < FORMAT:
+        db.execute(FUNCTIONS)
+        db.execute(
+            "insert into loop_ls.meta values('format', %s) on conflict (name) do update set value = excluded.value",
+            (str(FORMAT),),
+        )
+
+
+def newer(version: object) -> JournalRefused:
+    return JournalRefused(
+        "newer_format",
+        f"The journal in the database has format {version}; this loop-ls reads formats up to {FORMAT}.",
+        "Use the newer loop-ls that brought it there; runs go on with its workers.",
+    )
