@@ -7,12 +7,12 @@ Each command is a module of this room with `HELP` (one line), `configure(parser)
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from loop_ls import __version__
+from loop_ls.cli.parser import USAGE_ERROR, Parser
 
 #: command -> one line of help. `loop_ls.cli.<command with _ for ->` does the work.
 COMMANDS = {
@@ -32,13 +32,11 @@ COMMANDS = {
     "demo": "two loops to watch: no key, no network",
 }
 
-USAGE_ERROR = 2
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit status: the command's own; 2 for wrong usage and for faults of ours."""
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(prog="loop-ls", description="AI loops: write, check, run and trust them.")
+    parser = Parser(prog="loop-ls", description="AI loops: write, check, run and trust them.")
     parser.add_argument("--version", action="version", version=f"loop-ls {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = next((word for word in words if not word.startswith("-")), None)
