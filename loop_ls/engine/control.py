@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from loop_ls.engine.ports import Approval, Stopped
+from loop_ls.engine.ports import Stopped
 
 
 class Control:
@@ -29,7 +29,7 @@ class Control:
         self._clock, self._active = clock, active
         self._since: float | None = None if paused else clock()
         self._undivided = 0
-        self._decided: dict[str, Approval] = {}
+        self._decided: dict[str, Any] = {}
         self._asked: dict[str, asyncio.Event] = {}
         self._go, self._stopped = asyncio.Event(), asyncio.Event()
         if not paused or stopping:
@@ -61,14 +61,14 @@ class Control:
         for call in list(self.calls):
             call.cancel()
 
-    def decide(self, place: str, approval: Approval) -> None:
+    def decide(self, place: str, answer: Any) -> None:
         """A person has answered, which the journal knows already. The first answer counts."""
-        self._decided.setdefault(place, approval)
+        self._decided.setdefault(place, answer)
         if asked := self._asked.get(place):
             asked.set()
 
-    async def decided(self, place: str) -> Approval:
-        """Wait for the decision of a person. Raises `Stopped`."""
+    async def decided(self, place: str) -> Any:
+        """Wait for the answer from outside. Raises `Stopped`."""
         if place not in self._decided and not self.stopping:
             self._asked[place] = asyncio.Event()
             self._tick()

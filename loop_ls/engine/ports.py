@@ -97,6 +97,12 @@ class Recorder(Protocol):
         limit comes nearer. A restart goes on waiting, or knows the answer. Raises `Stopped`."""
         ...
 
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+        """Ask somebody outside of the engine (an editor, a person) by facts, once per key, and wait for the
+        answer: the first one that the journal takes. `late` is the answer when `seconds` have passed; with
+        None it is waited for however long it takes. Raises `Stopped`."""
+        ...
+
     async def gate(self) -> None:
         """Wait here while the run is paused. Raises `Stopped` when it was stopped."""
         ...
@@ -184,6 +190,35 @@ class ModelReply:
     thoughts: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class EmbedRequest:
+    """Texts that one model makes vectors of. Without `model` the provider's own embedding model, else
+    `otherwise`. `encoding` is what the provider is asked for."""
+
+    provider: str
+    texts: tuple[str, ...]
+    model: str = ""
+    otherwise: str = ""
+    dimensions: int | None = None
+    encoding: Literal["float", "base64"] = "float"
+    timeout: float | None = None
+    purpose: str = "embeddings"
+    place: str = ""
+    attempts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedReply:
+    """One vector for each text, in their order: numbers, or the provider's own base64."""
+
+    vectors: tuple[list[float] | str, ...]
+    provider: str
+    model: str
+    input_tokens: int = 0
+    usd: float | None = None
+    duration: float = 0.0
+
+
 @dataclass(eq=False)
 class ModelFailure(Exception):
     """A call that gave no whole answer.
@@ -226,4 +261,8 @@ class Models(Protocol):
     ) -> ModelReply:
         """The whole answer; `on_text` hears it as it streams in, `on_wait` hears of each wait before
         another attempt (text heard so far is void then). Raises `ModelFailure`."""
+        ...
+
+    async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
+        """A vector for each text. Raises `ModelFailure`."""
         ...

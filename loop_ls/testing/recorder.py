@@ -35,6 +35,7 @@ class MemoryRecorder:
         self._stopped = False
         self._undivided = 0
         self._decisions: asyncio.Queue[Approval] = asyncio.Queue()
+        self._told: asyncio.Queue[Json] = asyncio.Queue()
         self._calls: set[asyncio.Future[Any]] = set()
 
     def again(self) -> MemoryRecorder:
@@ -73,6 +74,22 @@ class MemoryRecorder:
             resolved = ApprovalResolved(loop_id=asked.loop_id, **asdict(decided))
             self._write(key, {"answer": asdict(decided)}, [resolved.fact(place)])
         return Approval(**_opened(self.entries[key]))
+
+    def tell(self, answer: Json) -> None:
+        """What the outside will answer to the next question that nobody has answered yet."""
+        self._told.put_nowait(answer)
+
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+        if key not in self.entries:
+            if f"{key}:begun" not in self.entries:
+                self._write(f"{key}:begun", {"answer": None}, asked)
+            try:
+                async with asyncio.timeout(seconds):
+                    told = await self._unless_stopped(self._told.get())
+            except TimeoutError:
+                told = late
+            self._write(key, {"answer": told})
+        return _opened(self.entries[key])
 
     def recall(self, key: str) -> Json:
         return _opened(self.entries[key]) if key in self.entries else None

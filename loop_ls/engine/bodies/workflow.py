@@ -36,13 +36,16 @@ class WorkflowProgram:
     environment: Callable[[str], str | None] = os.environ.get
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
-    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
-        """Run what the plan asks for. Raises `Stopped` when a person stops the run."""
+    async def run(self, plan: Plan, recorder: Recorder, models: Models, within: Place | None = None) -> Outcome:
+        """Run what the plan asks for; `within` is where in the run that is, where it is not all of it.
+        Raises `Stopped` when a person stops the run."""
         servers = plan.settings.get("servers") or {}
         async with Sessions(servers, Path(plan.root), self.variables) as sessions:
-            return await self._run(plan, recorder, models, None if plan.mock else sessions)
+            return await self._run(plan, recorder, models, None if plan.mock else sessions, within)
 
-    async def _run(self, plan: Plan, recorder: Recorder, models: Models, sessions: Sessions | None) -> Outcome:
+    async def _run(
+        self, plan: Plan, recorder: Recorder, models: Models, sessions: Sessions | None, within: Place | None
+    ) -> Outcome:
         library = Library(plan.texts, plan.keys)
         context = Context(
             library=library,
@@ -59,7 +62,8 @@ class WorkflowProgram:
         )
         try:
             key = library.key_of(plan.path)
-            frame = Frame(context, key, library.workflow(key), Place(workflow=key, file=plan.path))
+            place = Place(workflow=key, file=plan.path) if within is None else within.called(key, plan.path)
+            frame = Frame(context, key, library.workflow(key), place)
             scope = Scope(plan.input or "", arguments=plan.parameters)
             target = plan.target_name if plan.target_kind in ("loop", "step") else None
             result = await _run(frame, scope, plan.elements, target)

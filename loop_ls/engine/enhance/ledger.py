@@ -6,7 +6,11 @@ settings give it; waiting costs nothing (enhance spec 10).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
+
+from loop_ls.engine.events import Event
+from loop_ls.formats.enhance import Knobs
 
 _SIXTH = Decimal("0.000001")
 #: The part of the cap at which people are warned.
@@ -28,6 +32,19 @@ class Ledger:
         self.round = self.round_planner = Decimal(0)
         self._last_planner: Decimal | None = None
         self._warned = False
+
+    @classmethod
+    def of(cls, facts: Iterable[Event], knobs: Knobs) -> Ledger:
+        """What these facts of a run say."""
+        ledger = cls(knobs.budget_cap_usd, knobs.unknown_price_usd_per_call)
+        for fact in facts:
+            body = fact.body
+            if fact.kind == "round_started":
+                ledger.begin_round()
+            elif fact.kind == "call" and not ("error" in body and body.get("usd") is None):
+                book = ledger.book_planner if body.get("purpose") == "planner" else ledger.book
+                book(body.get("usd"))
+        return ledger
 
     @property
     def spent(self) -> Decimal:

@@ -16,6 +16,7 @@ from loop_ls.engine.enhance.kinds_of_errors import kind_of
 from loop_ls.engine.enhance.known import primaries
 from loop_ls.engine.enhance.traces import Trace, traces
 from loop_ls.engine.events import Event
+from loop_ls.engine.events.event import utc
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.text.encoding import to_units
@@ -50,6 +51,19 @@ def observe(
         truncated_by_budget=truncated,
         feedback=tuple(feedback),
     )
+
+
+def feedback_in(events: Iterable[Event], number: int) -> tuple[Feedback, ...]:
+    """What people said while round `number` ran and before the next one began."""
+    current, found = 0, list[Feedback]()
+    for event in events:
+        if event.kind == "round_started":
+            current = int(event.body.get("round", 0))
+        elif event.kind == "feedback" and current == number:
+            body = event.body
+            said = Feedback(str(body.get("text", "")), utc(event.at), body.get("step"), bool(body.get("negative")))
+            found.append(said)
+    return tuple(found)
 
 
 def _failures(

@@ -175,6 +175,8 @@ def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> dic
             return {"progress_log": (*state.progress_log, str(body.get("learning", "")))}
         case "loop_fixation_warning":
             return {"label": "fixation-risk"}
+        case "report_ready":  # a round that fails in the same way says so behind its report
+            return {"label": None}
         case "recovered":
             return {
                 "recovered": state.recovered + 1,
@@ -242,8 +244,10 @@ def _turn(kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
 
 def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
     match kind:
-        case "paused":
+        case "paused" | "loop_paused":
             return {"status": "paused", "reason": body.get("reason", "user")}
+        case "loop_continued":
+            return {"status": "running", "reason": None}
         case "resumed":
             return {"status": "waiting_approval" if state.asked else "running", "reason": None}
         case "stopping":

@@ -1,0 +1,307 @@
+"""The judge of an enhance loop: looks at the round, decides, and has the workflow changed for the next one.
+
+Everything that costs or may differ goes through the recorder; a replay after a restart takes the same way.
+Order of decisions: `reporting`. What the planner may do: `planning`. Where the text lives: `desk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Literal
+
+from loop_ls.engine.driver import Turn, Verdict
+from loop_ls.engine.enhance import wire
+from loop_ls.engine.enhance.copy import Copy
+from loop_ls.engine.enhance.desk import Ack, Desk, Sent
+from loop_ls.engine.enhance.failures import FailedStep, Observed
+from loop_ls.engine.enhance.fingerprint import fingerprint
+from loop_ls.engine.enhance.known import Known, known_skills
+from loop_ls.engine.enhance.ledger import Ledger
+from loop_ls.engine.enhance.observe import feedback_in, observe
+from loop_ls.engine.enhance.operations import Operation
+from loop_ls.engine.enhance.planning import Errors, Planning
+from loop_ls.engine.enhance.proposing import Planner, Proposed
+from loop_ls.engine.enhance.report import Mask, Ran, failure_report
+from loop_ls.engine.enhance.reporting import Decision, Situation, back_off, decide, next_previous
+from loop_ls.engine.enhance.rounds import Course
+from loop_ls.engine.events import Event
+from loop_ls.engine.events.event import utc
+from loop_ls.engine.events.kinds import BudgetWarning, Judged
+from loop_ls.engine.plan import Plan
+from loop_ls.engine.ports import Fact, Recorder, Stopped
+from loop_ls.formats.enhance import Knobs
+from loop_ls.index.document import Document
+
+Json = Any
+
+
+@dataclass
+class EnhanceJudge:
+    """`facts` are those of the run so far; `open` makes the copy of a text in its workspace."""
+
+    plan: Plan
+    knobs: Knobs
+    course: Course
+    recorder: Recorder
+    facts: Callable[[], Awaitable[Sequence[Event]]]
+    open: Callable[[str], Copy]
+    known: Known
+    errors: Errors
+    planner: Planner
+    desk: Desk
+    mask: Mask
+
+    async def judge(self, turn: Turn, output: str) -> Verdict:
+        seen = await self._seen(turn, output)
+        observed, decision = wire.read(seen["observed"]), Decision(**seen["decision"])
+        course = self.course
+        course.observed[turn.number] = observed
+        self.planner.spent = Decimal(seen["spent"])
+        if decision.fixation:
+            await self._warn(turn, observed)
+        course.previous = next_previous(observed, course.previous)
+        match decision.next:
+            case "converged":
+                return Verdict("yes", exit="converged")
+            case "gave_up":
+                return Verdict("no", exit=decision.reason)
+            case "back_off":
+                return await self._back_off(turn, observed)
+            case "plan":
+                course.back_offs = 0
+                exit_ = await self._improve(turn, seen["report"])
+                return Verdict("no", exit=exit_)
+
+    # -- reporting -------------------------------------------------------------------------------
+
+    async def _seen(self, turn: Turn, output: str) -> Json:
+        """What the round was, what it led to and what is spent: once, whatever the facts say later."""
+
+        async def work() -> Json:
+            facts = await self.facts()
+            ledger = Ledger.of(facts, self.knobs)
+            observed = self._observed(turn, output, facts)
+            decision = decide(
+                Situation(
+                    observed,
+                    self.knobs.convergence_mode,
+                    self.course.previous,
+                    self.knobs.on_fixation,
+                    not ledger.exhausted and ledger.planner_fits(self.planner.estimate(observed)),
+                    self.knobs.max_rounds,
+                )
+            )
+            return {
+                "observed": wire.written(observed),
+                "decision": {"next": decision.next, "reason": decision.reason, "fixation": decision.fixation},
+                "report": self._report(turn, observed, ledger, facts),
+                "spent": str(ledger.spent),
+                "near": ledger.warns_now() and not any(one.kind == "budget_warning" for one in facts),
+            }
+
+        return await self.recorder.call(turn.place.part("report"), work, lambda seen: self._report_facts(turn, seen))
+
+    def _observed(self, turn: Turn, output: str, facts: Sequence[Event]) -> Observed:
+        recall, place = self.recorder.recall, turn.place
+        document = Document.open("file:///round.yaml", self.course.texts[turn.number])
+        truncated = bool(recall(place.part("truncated")))
+        observed = observe(turn.number, place.key, facts, document, output, feedback_in(facts, turn.number), truncated)
+        error = recall(place.part("error"))
+        if error is not None and not observed.failures:
+            whole = FailedStep(turn.number, self.plan.name, "step_error", "execution", error=error)
+            observed = replace(observed, failures=(whole,), successful=False)
+        return observed
+
+    def _report(self, turn: Turn, observed: Observed, ledger: Ledger, facts: Sequence[Event]) -> Json:
+        began = [one.at for one in facts if one.kind == "round_started" and one.body.get("round") == turn.number]
+        ended = facts[-1].at if facts else 0.0
+        copy = self.open(self.course.texts[turn.number])
+        ran = Ran(
+            loop_id=self.plan.run_id,
+            run_id=f"{self.plan.run_id}/{turn.number}",
+            uri=copy.document.uri,
+            name=self.plan.name,
+            workflow_version=copy.document.head.text("version") or "",
+            text=self.course.texts[turn.number],
+            version=None,
+            started_at=utc(began[0] if began else ended),
+            ended_at=utc(ended),
+        )
+        return failure_report(
+            ran,
+            observed,
+            self.knobs.convergence_mode,
+            ledger.wire(),
+            self.course.previous,
+            self.knobs.excerpt_chars,
+            self.mask,
+        )
+
+    def _report_facts(self, turn: Turn, seen: Json) -> list[Fact]:
+        report, observed = seen["report"], wire.read(seen["observed"])
+        common = {**turn.place.fields(), **self.common(turn.number, Decimal(seen["spent"]))}
+        shown = ("id", "step", "kind", "class", "range")
+        failures = [{name: one[name] for name in shown} | {"message": _line(one)} for one in report["failures"]]
+        count = len(report["failures"])
+        verdict: Literal["yes", "no"] = "yes" if report["converged"] else "no"
+        answer = "nothing failed" if not count else f"{count} failure{'s' if count > 1 else ''}"
+        judged = Judged(criterion="failure_report", verdict=verdict, iteration=turn.number, answer=answer, local=True)
+        finished = {**common, "totals": report["totals"], "roundUsd": report["cost"]["round_usd"]}
+        ready = {
+            **common,
+            "failures": failures,
+            "fingerprint": report["fingerprint"],
+            "converged": report["converged"],
+            "successful": observed.successful,
+            "report": report,
+        }
+        told: list[Fact] = [("round_finished", finished), ("report_ready", ready), judged.fact(turn.place)]
+        if seen["near"]:
+            spent, cap = float(Decimal(seen["spent"])), self.knobs.budget_cap_usd
+            told.append(BudgetWarning(spent_usd=spent, cap_usd=cap).fact(turn.place))
+        return told
+
+    async def _warn(self, turn: Turn, observed: Observed) -> None:
+        body = {
+            **turn.place.fields(),
+            **self.common(turn.number, self.planner.spent),
+            "fingerprint": fingerprint(observed.failures) or "",
+            "previousRound": turn.number - 1,
+            "repeatedFailures": [one.id for one in observed.failures],
+            "action": self.knobs.on_fixation,
+            "stateLabel": "fixation-risk",
+        }
+        await self.recorder.record(turn.place.part("fixation"), [("loop_fixation_warning", body)])
+
+    async def _back_off(self, turn: Turn, observed: Observed) -> Verdict:
+        after = [(one.error or {}).get("retry_after") for one in observed.failures]
+        asked = max((float(one) for one in after if one is not None), default=None)
+        seconds = back_off(self.knobs.transient_backoff_seconds, self.course.back_offs, asked)
+        self.course.back_offs += 1
+        because = "; ".join(sorted({one.kind for one in observed.failures}))
+        body = {**turn.place.fields(), **self.common(turn.number, self.planner.spent)}
+        fact: Fact = ("backing_off", {**body, "seconds": seconds, "because": because})
+        await self.recorder.record(turn.place.part("backing_off"), [fact])
+        await self.recorder.sleep(turn.place.part("back_off"), seconds)
+        return Verdict("no")
+
+    # -- planning and applying -------------------------------------------------------------------
+
+    async def _improve(self, turn: Turn, report: Json) -> str | None:
+        """Have the workflow changed. None: the next round can begin; else why the loop gives up."""
+        text = await self.desk.current(turn.place, self.course.text)
+        tries = 0
+        while True:
+            proposed = await self.planner.propose(turn, report, self.open(text), self._planning, self.course, tries)
+            if isinstance(proposed, str):
+                return proposed
+            tries += 1
+            if self.knobs.pause_between_rounds:
+                choice = await self._paused(turn, proposed)
+                text = choice.get("text") or text
+                if choice["choice"] == "skip":
+                    self._went_on(turn, text, (), proposed)
+                    return None
+                if choice.get("text") and text != str(proposed.start.text):
+                    proposed = self._rebased(proposed, text)
+            ack, proposed = await self._sent(turn, proposed, tries)
+            while ack.trouble is not None:
+                choice = await self._conflict(turn, ack, proposed, tries)
+                text = choice.get("text") or ack.text or text
+                match choice["choice"]:
+                    case "stop":
+                        return "apply_rejected"
+                    case "skip":
+                        self._went_on(turn, text, (), proposed)
+                        return None
+                tries += 1
+                rebased = self._rebased(proposed, text)
+                if not rebased.planned.accepted:
+                    break
+                ack, proposed = await self._sent(turn, rebased, tries)
+            else:
+                self._went_on(turn, ack.text or proposed.planned.copy.text, proposed.planned.accepted, proposed)
+                return None
+
+    def _went_on(self, turn: Turn, text: str, applied: Sequence[Operation], proposed: Proposed) -> None:
+        self.course.texts[turn.number + 1] = text
+        entry = proposed.history(turn.number, fingerprint(self.course.observed[turn.number].failures))
+        self.course.history.append({**entry, "applied": [op.wire() for op in applied]})
+
+    def _rebased(self, proposed: Proposed, text: str) -> Proposed:
+        """The same operations on the text as it is now; what no longer fits falls away."""
+        copy = self.open(text)
+        ops = [op.wire() for op in proposed.planned.accepted]
+        return replace(proposed, planned=self._planning(copy).plan(copy, ops), start=copy)
+
+    async def _sent(self, turn: Turn, proposed: Proposed, tries: int) -> tuple[Ack, Proposed]:
+        """Send the edit; where the document moved on meanwhile, once more on the text as it is now."""
+        ack = await self._send(turn, proposed, tries)
+        if ack.trouble == "stale" and ack.text is not None:
+            rebased = self._rebased(proposed, ack.text)
+            if rebased.planned.accepted:
+                return await self._send(turn, rebased, tries, ".again"), rebased
+        return ack, proposed
+
+    async def _send(self, turn: Turn, proposed: Proposed, tries: int, again: str = "") -> Ack:
+        accepted = proposed.planned.accepted
+        changes = f"{len(accepted)} change{'s' if len(accepted) > 1 else ''}"
+        sent = Sent(
+            plan_id=f"{self.plan.run_id}:{turn.number}:{tries}{again}",
+            label=f"Enhance round {turn.number + 1}: {changes}",
+            base=proposed.start.text,
+            text=proposed.planned.copy.text,
+            changes=tuple({"op": op.op, "target": op.target, "reason": op.reason} for op in accepted),
+        )
+        place = replace(turn.place, key=f"{turn.place.key}:plan{tries}{again}")
+        return await self.desk.apply(place, sent, self.common(turn.number, self.planner.spent))
+
+    async def _paused(self, turn: Turn, proposed: Proposed) -> dict[str, Json]:
+        body = {"reason": "between_rounds", "planId": f"{self.plan.run_id}:{turn.number}:1"}
+        limit = self.knobs.pause_timeout_seconds or None
+        return await self._choice(turn, "pause", body, limit)
+
+    async def _conflict(self, turn: Turn, ack: Ack, proposed: Proposed, tries: int) -> dict[str, Json]:
+        body = {"reason": "conflict", "conflict": ack.trouble, "failureReason": ack.reason}
+        return await self._choice(turn, f"conflict{tries}", body, None)
+
+    async def _choice(self, turn: Turn, name: str, body: dict[str, Json], limit: float | None) -> dict[str, Json]:
+        """What a person chose: `continue`, `skip` (run as it is) or `stop`. Raises `Stopped`."""
+        key = turn.place.part(f"{name}:asked")
+        common = {**turn.place.fields(), **self.common(turn.number, self.planner.spent), "question": key}
+        late = {"choice": "stop", "late": True}
+        told = await self.recorder.outside(key, [("loop_paused", {**common, **body})], limit, late)
+        choice: dict[str, Json] = told if isinstance(told, dict) and "choice" in told else late
+        if choice.get("late") or (choice["choice"] == "stop" and name == "pause"):
+            raise Stopped
+        return choice
+
+    # -- shared ----------------------------------------------------------------------------------
+
+    def common(self, number: int, spent: Decimal) -> dict[str, Json]:
+        return common(self.knobs, number, spent)
+
+    def _planning(self, copy: Copy) -> Planning:
+        known = replace(self.known, skills=known_skills(copy.workspace, copy.document))
+        return Planning(
+            known,
+            self.errors,
+            self.course.hashes(),
+            self.knobs.max_ops_per_round,
+            self.knobs.max_edited_steps_per_round,
+        )
+
+
+def common(knobs: Knobs, number: int, spent: Decimal) -> dict[str, Json]:
+    """The fields that every fact of a round has."""
+    shown = {"round": number, "maxRounds": knobs.max_rounds}
+    return {**shown, "spentUsd": float(spent), "capUsd": knobs.budget_cap_usd}
+
+
+def _line(failure: dict[str, Json]) -> str:
+    """One line that says what failed."""
+    error, verifier = failure.get("error") or {}, failure["verifier"]
+    told = error.get("message") or failure.get("skip_reason") or verifier.get("reason") or verifier.get("criterion")
+    return (str(told).split("\n", 1)[0] if told else failure["kind"].replace("_", " "))[:300]

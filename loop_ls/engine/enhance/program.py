@@ -1,0 +1,220 @@
+"""An enhance loop as a program of the engine: body, judge and memory for the one loop machine.
+
+A round is a run of the workflow; the judge is the failure report; between rounds a planner proposes and the
+editor, or the file, takes the change. A restart spends nothing: the first thing is to wait at the gate.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.bodies.workflow import WorkflowProgram
+from loop_ls.engine.driver import Limits, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.enhance.copy import Copy
+from loop_ls.engine.enhance.desk import Desk, EditorDesk, FileDesk, Sent
+from loop_ls.engine.enhance.judge import EnhanceJudge, common
+from loop_ls.engine.enhance.known import Known, maxima
+from loop_ls.engine.enhance.ledger import Ledger
+from loop_ls.engine.enhance.planning import Errors
+from loop_ls.engine.enhance.proposing import Planner
+from loop_ls.engine.enhance.report import Mask
+from loop_ls.engine.enhance.rounds import Course, RoundBody
+from loop_ls.engine.events import Event
+from loop_ls.engine.money.pricing import price_of
+from loop_ls.engine.place import Place
+from loop_ls.engine.plan import Plan
+from loop_ls.engine.ports import Models, Recorder
+from loop_ls.engine.providers.secrets import redact
+from loop_ls.engine.starting.prepare import Validate
+from loop_ls.formats.enhance import Knobs, knobs
+from loop_ls.formats.settings import settings_of
+from loop_ls.formats.target import Target
+from loop_ls.index.document import Document
+from loop_ls.index.roots import Root, Roots
+from loop_ls.index.uris import uri_of
+from loop_ls.index.workspace import Workspace
+
+Json = Any
+#: All facts of a run so far, in order.
+Facts = Callable[[str], Awaitable[Sequence[Event]]]
+
+#: Ends that leave the document as the loop made it, whatever `onGiveUp` says.
+_NOT_RESTORED = frozenset({"converged", "apply_rejected"})
+
+
+@dataclass(frozen=True)
+class EnhanceProgram:
+    """`validate` is the checker's, passed in: the engine knows no rules. `secrets` are texts that are
+    never shown, and `environ` where the values of `env` come from."""
+
+    workflow: WorkflowProgram
+    validate: Validate
+    facts: Facts
+    secrets: Callable[[Plan], Sequence[str]] = lambda plan: ()
+
+    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
+        """Raises `Stopped` when a person stops the loop, or a pause lasts too long."""
+        await recorder.gate()
+        loop = _Loop(self, plan, recorder, models)
+        outcome = await drive(loop.parts(), recorder)
+        return await loop.ended(outcome)
+
+
+class _Loop:
+    """The parts of one loop, put together from its plan."""
+
+    def __init__(self, program: EnhanceProgram, plan: Plan, recorder: Recorder, models: Models) -> None:
+        self.program, self.plan, self.recorder, self.models = program, plan, recorder, models
+        self.knobs: Knobs = knobs(plan.details["knobs"])[0]
+        self.course = Course(texts={0: plan.texts[plan.path]})
+        self.place = Place(workflow=plan.name, file=plan.path).element(plan.name)
+        self.workspace = _workspace(plan)
+        start = self.open(plan.texts[plan.path])
+        self.known = Known(
+            pool=self.knobs.fallback_pool, first_maxima=maxima(start.document), workflow_exists=self._exists
+        )
+        planner = plan.details["planner"]
+        self.planner = Planner(
+            target=Target(planner["provider"], planner["model"]),
+            knobs=self.knobs,
+            recorder=recorder,
+            models=models,
+            known=self.known,
+            mask=self.mask(),
+            common=self.common,
+            ledger=self.ledger,
+            price=self._price,
+        )
+        self.desk = self._desk()
+
+    def parts(self) -> LoopParts:
+        judge = EnhanceJudge(
+            plan=self.plan,
+            knobs=self.knobs,
+            course=self.course,
+            recorder=self.recorder,
+            facts=self.facts,
+            open=self.open,
+            known=self.known,
+            errors=self.errors(),
+            planner=self.planner,
+            desk=self.desk,
+            mask=self.mask(),
+        )
+        body = RoundBody(
+            self.plan,
+            self.course,
+            self.recorder,
+            self.models,
+            self._run_workflow,
+            self.ledger,
+            self.common,
+            self.knobs.unknown_price_usd_per_call,
+        )
+        limits = Limits(max_iterations=self.knobs.max_rounds)
+        return LoopParts(self.plan.name, self.place, body, self.course, limits, judge)
+
+    async def ended(self, outcome: Outcome) -> Outcome:
+        """The output that counts, and the text that the settings ask for."""
+        course = self.course
+        best = course.best()
+        told = replace(
+            outcome,
+            output=course.outputs.get(best, "") if best is not None else "",
+            last=outcome.output,
+            because=self._because(outcome, best),
+        )
+        if outcome.reason not in _NOT_RESTORED:
+            await self._restore(best)
+        return told
+
+    async def _restore(self, best: int | None) -> None:
+        wanted = {"revert": 1, "best": best}.get(self.knobs.on_give_up)
+        if wanted is None or course_text(self.course, wanted) == self.course.text:
+            return
+        text = course_text(self.course, wanted)
+        place = replace(self.place, key=self.place.part("restore"))
+        label = "Enhance: back to round 1" if wanted == 1 else f"Enhance: back to round {wanted}"
+        current = await self.desk.current(place, self.course.text)
+        sent = Sent(f"{self.plan.run_id}:restore", label, current, text)
+        await self.desk.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
+
+    def _because(self, outcome: Outcome, best: int | None) -> str | None:
+        if outcome.reason == "converged":
+            return None
+        last = self.course.observed.get(max(self.course.observed, default=0))
+        failed = [] if last is None else [f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in last.failures]
+        left = f" Still failing: {', '.join(failed)}." if failed else ""
+        if self.course.last_success() is not None:
+            return f"The output is that of round {best}, the last that succeeded.{left}"
+        partial = "" if best is None else f" The output is that of round {best}, the one with the fewest failures."
+        return f"No round succeeded.{partial}{left}"
+
+    # -- ports of the parts ------------------------------------------------------------------------
+
+    async def facts(self) -> Sequence[Event]:
+        return await self.program.facts(self.plan.run_id)
+
+    async def ledger(self) -> Ledger:
+        return Ledger.of(await self.facts(), self.knobs)
+
+    def common(self, number: int, spent: Any) -> dict[str, Json]:
+        return common(self.knobs, number, spent)
+
+    async def _run_workflow(self, plan: Plan, turn: Turn, recorder: Recorder, models: Models) -> Outcome:
+        return await self.program.workflow.run(plan, recorder, models, turn.place)
+
+    def open(self, text: str) -> Copy:
+        """A text of the workflow among the files that it can reach."""
+        whole = f"{self.plan.root}/{self.plan.path}"
+        document = Document.open(uri_of(whole), text, path=whole)
+        return Copy(self.workspace.with_document(document), document)
+
+    def errors(self) -> Errors:
+        def found(copy: Copy) -> Sequence[str]:
+            [problems] = self.program.validate(copy.workspace, [copy.document])
+            return [f"{one.code}: {one.message}" for one in problems]
+
+        return found
+
+    def mask(self) -> Mask:
+        """Keys, and the constants of the file, which may hold what nobody else should read."""
+        secrets = (*self.program.secrets(self.plan), *_constants(self.plan))
+        return lambda text: redact(text, secrets)
+
+    def _exists(self, reference: str) -> bool:
+        document = self.open(self.course.text).document
+        found = self.workspace.resolve(document, reference).document
+        return found is not None and found.uri != document.uri
+
+    def _price(self, sent: int, got: int) -> float | None:
+        providers = self.plan.settings.get("providers") or {}
+        target = self.planner.target
+        price = price_of(target.provider, target.model, providers, os.environ, self.plan.mock)
+        return None if price is None else price.usd(sent, got)
+
+    def _desk(self) -> Desk:
+        if self.plan.details.get("headless"):
+            return FileDesk(self.recorder, Path(self.plan.root, self.plan.path))
+        uri = self.plan.details.get("uri") or uri_of(Path(self.plan.root, self.plan.path))
+        return EditorDesk(self.recorder, uri, self.knobs.ack_timeout_seconds)
+
+
+def course_text(course: Course, number: int) -> str:
+    return course.texts[number]
+
+
+def _workspace(plan: Plan) -> Workspace:
+    documents = [Document.open(uri_of(f"{plan.root}/{path}"), text) for path, text in plan.texts.items()]
+    settings, _ = settings_of(dict(plan.settings))
+    roots = tuple(Root(folder, pattern) for folder, pattern in plan.details.get("roots") or ())
+    return Workspace.of(Roots(plan.root, roots), documents, settings)
+
+
+def _constants(plan: Plan) -> Sequence[str]:
+    document = Document.open("file:///constants.yaml", plan.texts[plan.path])
+    return [pair.text for pair in document.env.values() if pair.text and len(pair.text) >= 8]

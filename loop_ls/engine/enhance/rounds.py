@@ -1,0 +1,135 @@
+"""The body and the memory of an enhance loop: one round is a whole run of the workflow, as it is now.
+
+A failing workflow does not end the round: how it ended is what the round is about. Only the budget of the
+loop and a person end one early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from loop_ls.engine.driver import Outcome, Turn
+from loop_ls.engine.enhance.failures import Observed
+from loop_ls.engine.enhance.ledger import Ledger
+from loop_ls.engine.enhance.report import text_hash
+from loop_ls.engine.events.kinds import Warned
+from loop_ls.engine.money.caps import CapReached
+from loop_ls.engine.plan import Plan
+from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelReply, ModelRequest, Models, Recorder, Waiting
+
+Json = Any
+#: Runs the workflow of a plan below a place: its outcome, never an exception but `Stopped`.
+RunWorkflow = Callable[[Plan, Turn, Recorder, Models], Awaitable[Outcome]]
+
+
+@dataclass
+class Course:
+    """The memory: the text of each round, what was seen of it, and what the planner has tried so far."""
+
+    texts: dict[int, str] = field(default_factory=dict)
+    observed: dict[int, Observed] = field(default_factory=dict)
+    outputs: dict[int, str] = field(default_factory=dict)
+    truncated: set[int] = field(default_factory=set)
+    history: list[dict[str, Json]] = field(default_factory=list)
+    previous: str | None = None
+    back_offs: int = 0
+
+    def remember(self, turn: Turn, output: str) -> None:
+        self.texts.setdefault(turn.number, self.text)  # a replayed round is not run again
+        self.outputs[turn.number] = output
+
+    @property
+    def text(self) -> str:
+        """The text as it was last seen."""
+        return self.texts[max(self.texts)]
+
+    def hashes(self) -> dict[int, str]:
+        return {number: text_hash(text) for number, text in self.texts.items()}
+
+    def last_success(self) -> int | None:
+        """The highest round that gave the final output with no hard failure that it depends on (11.1)."""
+        return max((number for number, one in self.observed.items() if one.successful), default=None)
+
+    def best(self) -> int | None:
+        """The last successful round, else the one with the fewest failures."""
+        success = self.last_success()
+        if success is not None or not self.observed:
+            return success
+        return min(self.observed, key=lambda number: (len(self.observed[number].failures), -number))
+
+
+class RoundBudget(CapReached):
+    """The loop's own cap: the round ends here, and the loop says what became of it."""
+
+
+class Metered:
+    """The models of the workflow, under the cap of the loop: nothing new is asked once it is spent."""
+
+    def __init__(self, models: Models, ledger: Ledger) -> None:
+        self._models, self._ledger = models, ledger
+
+    async def ask(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None = None,
+        on_wait: Callable[[Waiting], None] | None = None,
+    ) -> ModelReply:
+        """Raises `RoundBudget`."""
+        self._check()
+        reply = await self._models.ask(request, on_text, on_wait)
+        self._ledger.book(reply.usd)
+        return reply
+
+    async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
+        """Raises `RoundBudget`."""
+        self._check()
+        reply = await self._models.embed(request, on_wait)
+        self._ledger.book(reply.usd)
+        return reply
+
+    def _check(self) -> None:
+        if self._ledger.exhausted:
+            raise RoundBudget("budget", f"The loop has spent its {self._ledger.cap.normalize():f} dollars.")
+
+
+@dataclass
+class RoundBody:
+    """`ledger` gives what is spent at this moment, from the facts."""
+
+    plan: Plan
+    course: Course
+    recorder: Recorder
+    models: Models
+    run_workflow: RunWorkflow
+    ledger: Callable[[], Awaitable[Ledger]]
+    common: Callable[[int, Decimal], Mapping[str, Json]]
+    unknown_price: float
+
+    async def run(self, turn: Turn) -> str:
+        text, number = self.course.text, turn.number
+        self.course.texts[number] = text
+        ledger = await self.ledger()
+        started = {**turn.place.fields(), **self.common(number, ledger.spent), "textSha256": text_hash(text)}
+        await self.recorder.record(turn.place.part("round"), [("round_started", started)], answer=text)
+        plan = replace(self.plan, texts={**self.plan.texts, self.plan.path: text})
+        try:
+            outcome = await self.run_workflow(plan, turn, self.recorder, Metered(self.models, ledger))
+        except RoundBudget:
+            await self.recorder.record(turn.place.part("truncated"), answer=True)
+            return ""
+        if ledger.unpriced:
+            await self._say_unpriced()
+        if outcome.failure is not None:
+            error = {"code": outcome.failure.code, "message": outcome.failure.message}
+            await self.recorder.record(turn.place.part("error"), answer={**error, "reason": outcome.reason})
+        return outcome.output
+
+    async def _say_unpriced(self) -> None:
+        """Once in a loop."""
+        usd = self.unknown_price
+        message = f"a call has no known price and counts ${usd:.2f}: set `price` of its provider to know better"
+        warned = Warned(code="unknown_price", message=message).fact()
+        await self.recorder.record(":enhance:unpriced", [warned])

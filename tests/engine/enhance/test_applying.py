@@ -1,0 +1,179 @@
+"""How a change reaches the document: edits of a version, what counts as their arrival, conflicts, files."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.enhance.desk import FileDesk, Sent, edits_wire, judged, written
+from loop_ls.engine.enhance.report import text_hash
+from tests.engine.enhance.loops import THREE, Loop, applied, failing, instructions, plan_of
+
+BAD = failing("bad_answer", "no JSON")
+BETTER = plan_of(instructions("review", "Review {{draft}} kindly"))
+KIND = THREE.replace("Review {{draft}}", "Review {{draft}} kindly")
+
+
+def mending(**more: Any) -> Loop:
+    return Loop(script={"review": [BAD, "good"]}, planner=[BETTER], **more)
+
+
+async def until(loop: Loop, kind: str, count: int = 1) -> dict[str, Any]:
+    async with asyncio.timeout(5):
+        while len(loop.of(kind)) < count:
+            await asyncio.sleep(0)
+    return loop.of(kind)[-1]
+
+
+async def test_EB_059_an_edit_names_the_text_it_is_for() -> None:
+    loop = mending()
+    await loop.run()
+    [sent] = loop.of("edit_sent")
+    assert sent["baseSha256"] == text_hash(THREE)
+    assert sent["textSha256"] == text_hash(KIND)
+    assert applied(THREE, sent) == KIND
+    assert sent["label"] == "Enhance round 2: 1 change"
+    assert sent["changes"] == [{"op": "set_instructions", "target": "review", "reason": ""}]
+
+
+async def test_EB_060_the_next_round_runs_what_the_document_holds() -> None:
+    reformatted = KIND.replace("needs: [draft]", "needs:   [ draft ]")
+    loop = mending(editor=lambda sent: {"outcome": "applied", "text": reformatted})
+    assert (await loop.run()).reason == "converged"
+    assert loop.of("round_started")[1]["textSha256"] == text_hash(reformatted)
+
+
+async def test_EB_061_a_yes_without_a_change_is_no_arrival() -> None:
+    loop = mending(editor=lambda sent: None, knobs={"ackTimeoutSeconds": 5})
+    loop.recorder.tell({"outcome": "applied"})
+    running = asyncio.ensure_future(loop.run())
+    paused = await until(loop, "loop_paused")
+    assert (paused["reason"], paused["conflict"]) == ("conflict", "no_change_seen")
+    assert len(loop.of("round_started")) == 1
+    loop.recorder.tell({"choice": "stop"})
+    assert (await running).reason == "apply_rejected"
+
+
+async def test_EB_062_the_reason_of_an_editor_is_told() -> None:
+    loop = mending(editor=lambda sent: {"outcome": "refused", "failureReason": "the file is read-only"})
+    running = asyncio.ensure_future(loop.run())
+    paused = await until(loop, "loop_paused")
+    assert paused["conflict"] == "refused"
+    assert paused["failureReason"] == "the file is read-only"
+    loop.recorder.tell({"choice": "skip"})
+    assert (await running).reason == "converged"
+    assert loop.prompts("review") == ["Review ok", "Review ok"]
+
+
+async def test_EB_063_a_stale_edit_is_sent_again_on_the_text_as_it_is() -> None:
+    typed = THREE.replace("Write about {{input}}", "Write much about {{input}}")
+
+    def editor(sent: dict[str, Any]) -> dict[str, Any]:
+        if sent["baseSha256"] == text_hash(THREE):
+            return {"outcome": "stale", "text": typed}
+        return {"outcome": "applied", "text": applied(typed, sent)}
+
+    loop = mending(editor=editor)
+    assert (await loop.run()).reason == "converged"
+    assert loop.prompts("draft")[-1] == "Write much about tea"
+    assert loop.prompts("review")[-1] == "Review ok kindly"
+
+
+async def test_a_stale_edit_that_no_longer_fits_is_for_a_person() -> None:
+    gone = THREE.replace("name: review", "name: look").replace("{{review}}", "{{look}}")
+    loop = mending(editor=lambda sent: {"outcome": "stale", "text": gone})
+    running = asyncio.ensure_future(loop.run())
+    assert (await until(loop, "loop_paused"))["conflict"] == "stale"
+    loop.recorder.tell({"choice": "stop"})
+    assert (await running).reason == "apply_rejected"
+
+
+def test_EB_064_only_the_first_answer_counts() -> None:
+    """The record takes one answer for one question: a second word of the editor changes nothing."""
+    sent = Sent("p", "l", THREE, KIND)
+    assert judged(sent, {"outcome": "applied", "text": KIND}).trouble is None
+    assert judged(sent, {"outcome": "applied", "text": THREE}).trouble == "text_mismatch"
+
+
+async def test_an_answer_after_a_restart_starts_no_second_round() -> None:
+    loop = mending()
+    await loop.run()
+    other = await loop.again()
+    assert (await other.run()).reason == "converged"
+    assert len(other.of("round_started")) == 2
+    assert other.recorder.worked == []
+
+
+async def test_EB_066_a_file_that_was_changed_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text("changed: meanwhile\n")
+    told = written(path, Sent("p", "l", THREE, KIND))
+    assert told["outcome"] == "stale"
+    assert path.read_text() == "changed: meanwhile\n"
+    assert [one.name for one in tmp_path.iterdir()] == ["report.yaml"]
+
+
+async def test_a_file_is_written_whole_and_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_bytes(THREE.replace("\n", "\r\n").encode())
+    path.chmod(0o640)
+    base = THREE.replace("\n", "\r\n")
+    assert written(path, Sent("p", "l", base, KIND))["outcome"] == "applied"
+    assert path.read_bytes() == KIND.encode()
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+async def test_EB_123_without_an_editor_the_file_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    loop = mending(headless=path)
+    assert (await loop.run()).reason == "converged"
+    assert path.read_text() == KIND
+    assert [fact["textSha256"] for fact in loop.of("edit_acknowledged")] == [text_hash(KIND)]
+
+
+async def test_EB_122_no_edit_asks_for_confirmation() -> None:
+    loop = mending(knobs={"pauseBetweenRounds": True})
+    loop.recorder.tell({"choice": "continue"})
+    await loop.run()
+    assert "needsConfirmation" not in str(loop.of("edit_sent"))
+
+
+@pytest.mark.parametrize("text", ["a\nb\nc", "a\r\nb\r\n", "", "ä😀b\n"])
+def test_edits_lead_from_one_text_to_the_other(text: str) -> None:
+    for other in (text + "\nd\n", text.replace("b", "B"), "", "x\n" + text):
+        sent = Sent("p", "l", text, other)
+        if text.isascii():
+            assert applied(text, {"edits": edits_wire(sent)}) == other
+
+
+async def test_a_desk_for_files_reads_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    loop = mending(headless=path)
+
+    def review(request: object) -> object:
+        path.write_text(THREE.replace("about", "much about"))
+        return BAD
+
+    loop.models.script["review"] = [review, "good"]
+    assert (await loop.run()).reason == "converged"
+    assert path.read_text() == KIND.replace("about", "much about")
+    assert isinstance(FileDesk(loop.recorder, path), FileDesk)
+
+
+async def test_a_restart_in_the_middle_pays_for_nothing_again() -> None:
+    loop = mending(editor=lambda sent: None)
+    running = asyncio.ensure_future(loop.run())
+    await until(loop, "edit_sent")
+    running.cancel()
+    other = await loop.again()
+    other._editor = lambda sent: None
+    other.recorder.tell({"outcome": "applied", "text": KIND})
+    asked = len(other.models.requests)
+    assert (await other.run()).reason == "converged"
+    assert [one.place.rpartition("/")[2] for one in other.models.requests[asked:]] == ["draft", "review", "publish"]
+    assert len(other.of("edit_sent")) == 1

@@ -1,0 +1,278 @@
+"""Planner answers that lead nowhere, money, back-off, pauses, and what is kept when a loop gives up."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.enhance.ledger import Ledger, dollars, shown
+from loop_ls.engine.ports import Stopped
+from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of, priced
+
+BAD = failing("bad_answer", "no JSON")
+BETTER = plan_of(instructions("review", "Review {{draft}} kindly"))
+
+
+async def test_EB_052_prose_is_asked_again_once() -> None:
+    loop = Loop(script={"review": [BAD, "good"]}, planner=["I would rewrite it.", BETTER])
+    assert (await loop.run()).reason == "converged"
+    first, second = loop.planner_calls
+    assert "could not be used" not in first.prompt
+    assert "could not be used" in second.prompt
+    loop = Loop(script={"review": BAD}, planner=["I would rewrite it.", "Really."])
+    assert (await loop.run()).reason == "planner_error"
+    assert len(loop.planner_calls) == 2
+    assert [fact["code"] for fact in loop.of("planner_failed")] == ["no_plan", "no_plan"]
+
+
+async def test_EB_053_nothing_that_may_be_done() -> None:
+    loop = Loop(script={"review": BAD}, planner=[plan_of({"op": "remove_step", "target": "review"})])
+    assert (await loop.run()).reason == "no_ops"
+    assert len(loop.planner_calls) == 2
+    assert [fact["reasonCode"] for fact in loop.of("op_rejected")] == ["op_not_allowed"] * 2
+
+
+async def test_EB_054_the_planner_learns_what_was_refused() -> None:
+    first = plan_of({"op": "remove_step", "target": "draft"}, instructions("review", "Review {{draft}} well"))
+    loop = Loop(script={"review": [BAD, failing("bad_answer", "other"), "good"]}, planner=[first, BETTER])
+    assert (await loop.run()).reason == "converged"
+    told = loop.planner_calls[1].prompt
+    assert "op_not_allowed" in told
+    assert "remove_step" in told
+
+
+async def test_a_planner_that_cannot_be_reached() -> None:
+    loop = Loop(script={"review": BAD}, planner=[failing("unreachable", "no way to acme")])
+    assert (await loop.run()).reason == "planner_error"
+    assert len(loop.planner_calls) == 2
+
+
+# -- money -------------------------------------------------------------------------------------------
+
+
+def costing(usd: float | None, *answers: Any) -> list[Any]:
+    return [priced(one, usd) if isinstance(one, str) else one for one in answers]
+
+
+async def test_EB_069_no_step_begins_above_the_cap() -> None:
+    loop = Loop(
+        script={"draft": costing(0.3, "d"), "review": [priced("r", 0.3)], "publish": [BAD, priced("p", 0.3)]},
+        planner=[priced(BETTER, 0.0)],
+        knobs={"budgetCapUsd": 1.0},
+    )
+    outcome = await loop.run()
+    assert outcome.reason == "budget"
+    assert loop.reports[1]["truncated_by_budget"] is True
+    assert loop.reports[1]["cost"]["cumulative_usd"] == pytest.approx(1.2)
+    assert loop.kinds(2)["publish"] in ("budget_stop", "upstream_failed")
+    assert len(loop.prompts("publish")) == 1
+
+
+async def test_EB_070_runs_and_plans_are_one_sum() -> None:
+    half = {"draft": costing(0.25, "d"), "publish": [failing("bad_answer", word) for word in ("a", "b", "c")]}
+    loop = Loop(
+        script={**half, "review": [priced("r", 0.25)]},
+        planner=[priced(plan_of(instructions("publish", f"Publish {{{{review}}}} {n}")), 0.03) for n in (1, 2)],
+    )
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.reports[-1]["cost"]["cumulative_usd"] == pytest.approx(1.56)
+
+
+async def test_EB_071_a_planner_that_does_not_fit_is_not_asked() -> None:
+    loop = Loop(
+        script={
+            "draft": [priced("d", 0.4)],
+            "review": [priced("r", 0.4)],
+            "publish": [failing("bad_answer", "a"), failing("bad_answer", "b")],
+        },
+        planner=[priced(plan_of(instructions("publish", "Publish {{review}} 1")), 0.15)],
+        knobs={"budgetCapUsd": 1.8, "maxRounds": 5},
+    )
+    assert (await loop.run()).reason == "budget"
+    assert len(loop.planner_calls) == 1
+
+
+async def test_EB_072_a_repair_is_paid_like_any_answer() -> None:
+    loop = Loop(
+        script={"draft": [priced("d", 0.0)], "review": [BAD, priced("good", 0.0)], "publish": [priced("p", 0.0)]},
+        planner=[priced("prose", 0.03), priced(BETTER, 0.03)],
+    )
+    assert (await loop.run()).reason == "converged"
+    assert loop.reports[-1]["cost"]["cumulative_usd"] == pytest.approx(0.06)
+
+
+async def test_EB_073_a_call_without_a_price_has_one() -> None:
+    loop = Loop(script={"draft": [priced("d", None)], "review": [priced("r", 0.0)], "publish": [priced("p", 0.0)]})
+    await loop.run()
+    cost = loop.reports[0]["cost"]
+    assert (cost["cumulative_usd"], cost["unpriced_calls"]) == (pytest.approx(0.05), 1)
+    [warned] = [fact for fact in loop.of("warning") if fact["code"] == "unknown_price"]
+    assert "$0.05" in warned["message"]
+
+
+def test_EB_074_waiting_costs_nothing() -> None:
+    ledger = Ledger(5.0, 0.05)
+    ledger.book(0.1)
+    assert (ledger.spent, shown(ledger.spent)) == (dollars(0.1), "$0.10")
+
+
+def test_tenths_of_a_cent_add_up() -> None:
+    ledger = Ledger(1.0, 0.0)
+    for _ in range(1000):
+        ledger.book(0.001)
+    assert ledger.spent == 1
+    assert ledger.exhausted
+    assert ledger.overrun == 0
+
+
+# -- what editing cannot mend ------------------------------------------------------------------------
+
+
+async def test_EB_083_rate_limits_are_waited_for() -> None:
+    limited = failing("rate_limited", "slow down")
+    loop = Loop(script={"review": [limited, limited, "good"]}, knobs={"transientBackoffSeconds": 0.01})
+    assert (await loop.run()).reason == "converged"
+    assert loop.planner_calls == []
+    assert [fact["seconds"] for fact in loop.of("backing_off")] == [0.01, 0.02]
+    assert loop.of("loop_fixation_warning") == []
+
+
+async def test_EB_084_a_refused_key_ends_the_loop() -> None:
+    loop = Loop(script={"draft": failing("auth", "401: wrong key")}, planner=[BETTER])
+    outcome = await loop.run()
+    assert outcome.reason == "unfixable"
+    assert loop.planner_calls == []
+    assert "acme" in str(loop.reports[0]["unfixable"]) or "provider" in str(loop.reports[0]["unfixable"])
+
+
+async def test_EB_085_what_can_be_mended_is() -> None:
+    text = (
+        THREE.replace(
+            "  - name: publish\n    run: Publish {{review}}\n", "  - name: other\n    run: Look at {{input}}\n"
+        )
+        .replace("    needs: [draft]\n", "    needs: [draft]\n    on_failure: continue\n")
+        .replace("  - name: other\n", "  - name: other\n    on_failure: continue\n")
+    )
+    loop = Loop(
+        text=text,
+        script={"review": [BAD, "good"], "other": [failing("auth", "401"), "fine"]},
+        planner=[plan_of(instructions("review", "Review {{draft}} well", addresses=["1:review:bad_output"]))],
+    )
+    assert (await loop.run()).reason == "converged"
+    assert [one["failure"] for one in loop.reports[0]["unfixable"]] == ["1:other:auth"]
+
+
+# -- pause and stop ----------------------------------------------------------------------------------
+
+
+async def _until(loop: Loop, kind: str) -> None:
+    async with asyncio.timeout(5):
+        while not loop.of(kind):
+            await asyncio.sleep(0)
+
+
+async def test_EB_075_a_proposal_waits_for_a_person() -> None:
+    loop = Loop(script={"review": [BAD, "good"]}, planner=[BETTER], knobs={"pauseBetweenRounds": True})
+    running = asyncio.ensure_future(loop.run())
+    await _until(loop, "loop_paused")
+    state = await loop.state()
+    assert (state.status, state.reason) == ("paused", "between_rounds")
+    assert loop.of("edit_sent") == []
+    assert loop.seen_text() == THREE
+    loop.recorder.tell({"choice": "continue"})
+    assert (await running).reason == "converged"
+
+
+async def test_EB_076_who_goes_on_gets_the_edit() -> None:
+    loop = Loop(script={"review": [BAD, "good"]}, planner=[BETTER], knobs={"pauseBetweenRounds": True})
+    loop.recorder.tell({"choice": "continue"})
+    assert (await loop.run()).reason == "converged"
+    assert len(loop.of("edit_sent")) == 1
+    assert loop.prompts("review")[-1] == "Review ok kindly"
+
+
+async def test_EB_077_or_runs_on_what_is_there() -> None:
+    loop = Loop(script={"review": [BAD, "good"]}, planner=[BETTER], knobs={"pauseBetweenRounds": True})
+    loop.recorder.tell({"choice": "skip"})
+    assert (await loop.run()).reason == "converged"
+    assert loop.of("edit_sent") == []
+    assert loop.prompts("review") == ["Review ok", "Review ok"]
+
+
+async def test_EB_078_no_pause_inside_of_a_round() -> None:
+    loop = Loop(knobs={"pauseBetweenRounds": True})
+    assert (await loop.run()).reason == "converged"
+    assert loop.of("loop_paused") == []
+
+
+async def test_EB_079_no_pause_behind_the_last_round() -> None:
+    loop = Loop(script={"review": BAD}, knobs={"pauseBetweenRounds": True, "maxRounds": 1})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.of("loop_paused") == []
+
+
+@pytest.mark.parametrize("kind", ["round_started", "planner_started", "loop_paused", "edit_sent", "backing_off"])
+async def test_EB_080_a_stop_ends_it_everywhere(kind: str) -> None:
+    knobs: dict[str, Any] = {"pauseBetweenRounds": kind == "loop_paused", "transientBackoffSeconds": 60}
+    answer = failing("rate_limited") if kind == "backing_off" else BAD
+    loop = Loop(script={"review": answer}, planner=[BETTER], knobs=knobs, editor=lambda sent: None)
+    running = asyncio.ensure_future(loop.run())
+    await _until(loop, kind)
+    asked = len(loop.models.requests)
+    loop.recorder.stop()
+    with pytest.raises(Stopped):
+        await asyncio.wait_for(running, 5)
+    assert len(loop.models.requests) <= asked + 1
+
+
+async def test_a_pause_does_not_last_for_ever_where_somebody_says_so() -> None:
+    loop = Loop(
+        script={"review": BAD}, planner=[BETTER], knobs={"pauseBetweenRounds": True, "pauseTimeoutSeconds": 0.01}
+    )
+    with pytest.raises(Stopped):
+        await asyncio.wait_for(loop.run(), 5)
+
+
+# -- giving up ---------------------------------------------------------------------------------------
+
+ASIDE = """\
+  - name: aside
+    on_failure: continue
+    run: Look at {{input}}
+  - name: last
+    needs: [publish]
+    run: Say {{publish}}
+"""
+
+
+async def test_EB_081_the_last_success_is_kept() -> None:
+    text = THREE + ASIDE
+    loop = Loop(
+        text=text,
+        script={
+            "aside": [failing("bad_answer", "a"), failing("bad_answer", "b"), "fine"],
+            "last": ["first", "second", failing("bad_answer", "c")],
+        },
+        planner=[plan_of(instructions("aside", f"Look {n}")) for n in ("well", "better")],
+    )
+    outcome = await loop.run()
+    assert (outcome.reason, outcome.output) == ("max_rounds", "second")
+    assert outcome.because is not None
+    assert "round 2" in outcome.because
+    assert "`last`" in outcome.because
+
+
+async def test_EB_082_without_a_success_nothing_is_called_one() -> None:
+    loop = Loop(script={"review": BAD}, planner=[BETTER])
+    outcome = await loop.run()
+    assert outcome.because is not None
+    assert outcome.because.startswith("No round succeeded.")
+
+
+async def test_EB_086_the_first_text_comes_back() -> None:
+    loop = Loop(script={"review": BAD}, planner=[BETTER], knobs={"onGiveUp": "revert"})
+    assert (await loop.run()).reason == "fixation"
+    assert [fact["label"].startswith("Enhance") for fact in loop.of("edit_sent")] == [True, True]
+    assert loop.seen_text() == THREE

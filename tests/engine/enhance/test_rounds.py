@@ -1,0 +1,187 @@
+"""Whole enhance loops: what a round is, when the loop has converged, and when it ends otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.testing.workflows import run
+from tests.engine.enhance.loops import HEAD, THREE, Loop, failing, instructions, plan_of
+
+BETTER = plan_of(instructions("review", "Review {{draft}} kindly"))
+
+
+async def test_EB_009_what_works_is_left_alone() -> None:
+    loop = Loop()
+    outcome = await loop.run()
+    assert (outcome.reason, outcome.iterations, outcome.output) == ("converged", 1, "ok")
+    assert loop.planner_calls == []
+
+
+async def test_EB_010_a_step_that_is_mended_converges() -> None:
+    loop = Loop(script={"review": [failing(), "good"]}, planner=[BETTER])
+    # A server that is out of order is no fault of the workflow: let it be an answer that cannot be used.
+    loop = Loop(script={"review": [failing("bad_answer", "no JSON"), "good"]}, planner=[BETTER])
+    outcome = await loop.run()
+    assert (outcome.reason, outcome.iterations) == ("converged", 2)
+    assert [fact["round"] for fact in loop.of("round_started")] == [1, 2]
+    assert loop.prompts("review")[-1] == "Review ok kindly"
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+async def test_EB_011_the_last_round_is_not_planned(rounds: int) -> None:
+    different = [failing("bad_answer", f"fault {word}") for word in ("red", "green", "blue")]
+    plans = [plan_of(instructions("review", f"Review {{{{draft}}}} {word}")) for word in ("well", "better", "best")]
+    loop = Loop(script={"review": different}, planner=plans, knobs={"maxRounds": rounds})
+    outcome = await loop.run()
+    assert (outcome.reason, outcome.iterations) == ("max_rounds", rounds)
+    assert len(loop.planner_calls) == rounds - 1
+
+
+async def test_EB_012_one_round_has_no_planner() -> None:
+    loop = Loop(script={"review": failing("bad_answer")}, planner=[BETTER], knobs={"maxRounds": 1})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.planner_calls == []
+
+
+SKIPPING = THREE.replace("    needs: [draft]\n", '    needs: [draft]\n    if: "${{ input == \\"coffee\\" }}"\n')
+
+
+async def test_EB_013_strict_mode_wants_every_step() -> None:
+    loop = Loop(text=SKIPPING, knobs={"maxRounds": 1})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"review": "intentional_skip"}
+
+
+async def test_EB_014_lenient_mode_takes_a_skip() -> None:
+    loop = Loop(text=SKIPPING, knobs={"convergenceMode": "lenient"})
+    assert (await loop.run()).reason == "converged"
+
+
+CHAIN = THREE.replace(
+    "{provider: acme, model: large}", "{providers: [{provider: acme, model: large}, {provider: other, model: small}]}"
+)
+
+
+def _first_is_out(request: object) -> object:
+    provider = getattr(request, "provider", "")
+    return failing() if provider == "acme" else "from the second"
+
+
+async def test_EB_015_lenient_mode_takes_a_fallback() -> None:
+    loop = Loop(text=CHAIN, script={"review": _first_is_out}, knobs={"convergenceMode": "lenient"})
+    assert (await loop.run()).reason == "converged"
+    assert loop.kinds() == {"review": "fallback_output"}
+    [found] = loop.reports[0]["failures"]
+    assert found["fallback"] == {"used": True, "from": "acme/large", "to": "other/small"}
+    strict = Loop(text=CHAIN, script={"review": _first_is_out}, knobs={"maxRounds": 1})
+    assert (await strict.run()).reason == "max_rounds"
+
+
+CHECKED = (
+    SKIPPING
+    + """\
+  - name: verify
+    needs: [publish]
+    run: |
+      Begin your answer with PASS if it meets the criterion, else with FAIL. {{publish}}
+"""
+)
+
+
+async def test_EB_016_lenient_mode_takes_no_failed_check() -> None:
+    loop = Loop(text=CHECKED, script={"verify": "FAIL: too long"}, knobs={"convergenceMode": "lenient", "maxRounds": 1})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"review": "intentional_skip", "publish": "verifier_fail"}
+
+
+RETRYING = THREE.replace("    needs: [draft]\n", "    needs: [draft]\n    on_failure: retry\n    max_retries: 2\n")
+
+
+async def test_EB_017_what_passes_on_a_further_try_has_not_failed() -> None:
+    loop = Loop(text=RETRYING, script={"review": [failing("bad_answer"), "good"]})
+    assert (await loop.run()).reason == "converged"
+    assert loop.reports[0]["failures"] == []
+
+
+async def test_EB_018_what_was_passed_over_has_failed() -> None:
+    text = THREE.replace("    needs: [draft]\n", "    needs: [draft]\n    on_failure: continue\n")
+    loop = Loop(text=text, script={"review": failing("bad_answer")}, knobs={"maxRounds": 1})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"review": "bad_output"}
+
+
+async def test_EB_019_a_check_said_no() -> None:
+    text = THREE + CHECKED[len(SKIPPING) :]
+    loop = Loop(text=text, script={"verify": "FAIL: it is too long"}, knobs={"maxRounds": 1})
+    await loop.run()
+    [found] = loop.reports[0]["failures"]
+    assert (found["step"], found["kind"]) == ("publish", "verifier_fail")
+    assert found["verifier"] == {"verdict": "fail", "criterion": "verify", "reason": "FAIL: it is too long"}
+
+
+async def test_EB_020_a_person_rejects_a_step() -> None:
+    loop = Loop(knobs={"maxRounds": 1})
+    said = {"text": "too dry", "step": "review", "negative": True}
+
+    def ask(request: object) -> str:
+        loop.recorder.facts.append(("feedback", said))
+        return "published"
+
+    loop.models.script["publish"] = [ask]
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"review": "user_rejected"}
+    assert loop.reports[0]["failures"][0]["feedback"] == ["too dry"]
+    assert loop.reports[0]["user_feedback"][0]["text"] == "too dry"
+
+
+LOOPING = (
+    HEAD
+    + """\
+steps:
+  - name: draft
+    run: Write about {{input}}
+loops:
+  - name: polish
+    workflow: shorten
+    with: {draft: "{{draft}}"}
+    max_iterations: 2
+    until: The text is short
+"""
+)
+SHORTEN = {"shorten.yaml": HEAD.replace("report", "shorten") + "steps:\n  - name: go\n    run: Shorten {{draft}}\n"}
+
+
+async def test_EB_021_a_loop_at_its_limit() -> None:
+    loop = Loop(
+        text=LOOPING,
+        more=SHORTEN,
+        script={"polish:judge": "NO", "2:judge": "NO", "1:judge": "NO"},
+        knobs={"maxRounds": 1},
+    )
+    loop.models.default = "NO"
+    await loop.run()
+    [found] = loop.reports[0]["failures"]
+    assert (found["step"], found["kind"], found["target"]) == ("polish", "until_not_met", "loop")
+    assert found["iterations"] == {"used": 2, "max": 2, "exit_reason": "max_iterations"}
+    assert found["verifier"]["criterion"] == "The text is short"
+
+
+async def test_EB_022_a_step_that_was_not_run_names_the_root() -> None:
+    loop = Loop(script={"review": failing("bad_answer")}, knobs={"maxRounds": 1})
+    await loop.run()
+    assert loop.kinds() == {"review": "bad_output", "publish": "upstream_failed"}
+    assert loop.reports[0]["failures"][1]["upstream"] == ["review"]
+    alone = Loop(
+        text=THREE.replace("  - name: publish\n    run: Publish {{review}}\n", ""),
+        script={"review": failing("bad_answer")},
+        knobs={"maxRounds": 1},
+    )
+    await alone.run()
+    assert alone.reports[0]["fingerprint"] == loop.reports[0]["fingerprint"]
+
+
+async def test_EB_023_the_first_round_is_a_plain_run() -> None:
+    loop = Loop()
+    await loop.run()
+    plain = await run({"report": THREE.partition("version: 1.0.0\n")[2]}, input="tea")
+    assert [one.prompt for one in loop.models.requests] == [one.prompt for one in plain.models.requests]
