@@ -36,7 +36,7 @@ async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str 
     if verb not in get_args(Verb):
         raise Refused("bad_argument", f"`{verb}` is none of `pause`, `resume` and `stop`.")
     asked, why = cast(Verb, verb), cast(Cause, cause if cause in get_args(Cause) else "user")
-    if run_id == "all":
+    if isinstance(run_id, str) and run_id.lower() == "all":
         told = [await _one(asked, run, journal, why) for run in runs if run.state.status in POSSIBLE[asked]]
         return {"ok": True, "runs": [_shown(state) for state in told]}
     found = await runs.find(run_id)

@@ -38,7 +38,7 @@ async def create(request: Request) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    if (no := await _not_theirs(request)) is not None:
+    if (no := await not_theirs(request)) is not None:
         return no
     answer = await engine_of(request).delete(request.path_params["id"])
     return JSONResponse({**answer, "deleted": True, "id": answer["runId"]}) if answer["ok"] else refused(answer)
@@ -49,19 +49,23 @@ async def approve(request: Request) -> Response:
     loop_id = body.get("loopId")
     if loop_id is not None and not isinstance(loop_id, str):
         raise BadRequest("validation_error", "`loopId` is a text.")
-    if (no := await _not_theirs(request)) is not None:
+    run_id, engine = request.path_params["id"], engine_of(request)
+    if run_id == "all":
+        if person_of(request).role != "admin" and any(not person_of(request).controls(s.user) for s in engine.live):
+            return refusal("forbidden", "Some of these runs belong to others.", "Answer your own by their ids.")
+    elif (no := await not_theirs(request)) is not None:
         return no
     decision = (body.get(name) for name in ("approved", "decision", "feedback"))
-    answer = await engine_of(request).approve(request.path_params["id"], loop_id, *decision)
+    answer = await engine.approve(run_id, loop_id, *decision)
     return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
 def control(verb: Verb) -> Handler:
     async def handler(request: Request) -> Response:
         details = _named(await read_object(request))
-        if request.path_params["id"] == "all":
+        if request.path_params["id"].lower() == "all":
             return await _all(request, verb, details)
-        if (no := await _not_theirs(request)) is not None:
+        if (no := await not_theirs(request)) is not None:
             return no
         engine = engine_of(request)
         position = int(engine.status["position"])
@@ -101,7 +105,7 @@ async def _stopped(request: Request, run_id: str, position: int) -> str:
     return str(answer["state"]["status"]) if answer["ok"] else "cancelled"
 
 
-async def _not_theirs(request: Request) -> Response | None:
+async def not_theirs(request: Request) -> Response | None:
     """Why this person may not touch the run of the path; None: they may."""
     answer = await engine_of(request).state(request.path_params["id"])
     if not answer["ok"]:
