@@ -19,6 +19,9 @@ DocumentOf = Callable[[str], Document | None]
 #: By place and rule.
 _FIRST = itemgetter(0)
 
+#: A line that cannot be read is told once; its key may be half of one.
+_BROKEN, _HALF = "WF001", "WF006"
+
 
 class Placing:
     """Makes the findings of one version of one document. `epoch` changes whenever some piece moves;
@@ -49,7 +52,7 @@ class Placing:
             marked = {one[0][:2] for one in found}
             found += [one for one in empties if one[0][:2] not in marked]
         found.sort(key=_FIRST)
-        return tuple([one[1] for one in found])
+        return tuple([one[1] for one in (_one_per_line(found) if broken else found)])
 
     def _place(self, unit: Unit) -> tuple[Placed, ...]:
         findings = [self._finding(check, draft) for check, draft in unit.found]
@@ -87,3 +90,15 @@ class Placing:
 
     def _line_of(self, spot: Spot) -> int:
         return self._span(spot).start.line + 1
+
+
+def _one_per_line(found: Iterable[Placed]) -> list[Placed]:
+    """Of each line that cannot be read the first reason only, and nothing about its key."""
+    listed = list(found)
+    first: dict[int, Placed] = {}
+    for one in listed:
+        if one[1].rule == _BROKEN:
+            first.setdefault(one[1].span.start.line, one)
+    return [
+        one for one in listed if one[1].rule not in (_BROKEN, _HALF) or first.get(one[1].span.start.line, one) is one
+    ]
