@@ -88,10 +88,17 @@ def refuse(answer: Answer, as_json: bool = False) -> int:
     return REFUSED
 
 
+def _options_for(names: list[str]) -> list[str]:
+    """How to give what is missing, as words to type."""
+    options = {"input": "--input TEXT", "goal": "--goal TEXT", "message": "--message TEXT"}
+    given = [options.get(name, f"--param {name}=TEXT") for name in names]
+    return [f"give: {' '.join(given)}"] if given else []
+
+
 def _details(answer: Answer) -> list[str]:
     match answer.get("code"):
         case "input_required":
-            return [f"missing: {', '.join(map(str, answer.get('names') or []))}"] if answer.get("names") else []
+            return _options_for([str(name) for name in answer.get("names") or []])
         case "file_has_errors":
             found = [one for one in answer.get("findings") or [] if isinstance(one, dict)]
             lines = [f"{answer.get('path')}:{one['line']}: {one['code']}: {one['message']}" for one in found]

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 
-from loop_ls.cli import runs_show
+from loop_ls.cli import runs_show, runs_table
 from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled
 from loop_ls.client import EngineClient
 from loop_ls.report.cells import shown
@@ -71,7 +71,11 @@ async def _list(engine: EngineClient, args: argparse.Namespace) -> int:
     if not states:
         print("No runs yet. Start one: loop-ls run FILE")
         return 0
-    runs_show.table(states)
+    runs_table.table(states)
+    for state in states:
+        if state["status"] == "waiting_approval":
+            short = state["runId"][: runs_table.SHORT]
+            print(f"{short} waits for an answer: loop-ls runs approve {short} (or reject)", file=sys.stderr)
     if len(answer["runs"]) > args.limit:
         print(f"There are more: loop-ls runs --limit {args.limit * 5}", file=sys.stderr)
     return 0

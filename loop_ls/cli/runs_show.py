@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from loop_ls.cli.watch.words import clock, ending, first_line, fitted, money
-from loop_ls.report.cells import shown, width
+from loop_ls.report.cells import shown
 
 Answer = dict[str, Any]
 
@@ -14,26 +14,6 @@ ENDS = frozenset({"completed", "failed", "cancelled"})
 EXCERPT = 6
 WIDTH = 100
 _MARKS = {"yes": "YES", "no": "NO", "unclear": "?", "error": "?"}
-
-
-def table(states: list[Answer]) -> None:
-    rows = [("ID", "WORKFLOW", "STATUS", "ITERATION", "COST", "TIME", "STARTED")]
-    for state in states:
-        rows.append(
-            (
-                state["runId"][:6],
-                fitted(shown(str(state.get("name") or "")), 32),
-                _status(state),
-                _iteration(state),
-                money(state.get("costUsd")),
-                clock(state.get("elapsedMs", 0) / 1000),
-                _local(state.get("startedAt")),
-            )
-        )
-    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell + " " * (room - width(cell)) for cell, room in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
 
 
 def state(found: Answer) -> None:

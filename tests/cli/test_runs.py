@@ -28,8 +28,8 @@ def going(shared: Place) -> str:
 def test_the_table_is_for_people(shared: Place, finished: str) -> None:
     done = shared.call("runs")
     head, first = done.stdout.splitlines()[:2]
-    assert head.split() == ["ID", "WORKFLOW", "STATUS", "ITERATION", "COST", "TIME", "STARTED"]
-    assert first.startswith(f"{finished[:6]}  develop_it  completed")
+    assert head.split() == ["ID", "NAME", "STATUS", "ITERATION", "COST", "TIME", "STARTED"]
+    assert first.startswith(f"{finished[:6]}  develop_it  ✓ condition met")
     assert "3/5" in first
 
 
