@@ -40,8 +40,10 @@ def words_of(command: str) -> list[str]:
     """A command line as words; there is no shell that would read it otherwise. Raises `Refusal`."""
     if found := _SUBSTITUTION.search(command):
         raise Refusal(f"There is no shell: `{found[0]}` means nothing here.")
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
     try:
-        words = shlex.split(command)
+        words = list(lexer)
     except ValueError as error:
         raise Refusal(f"The command cannot be read: {error}.") from None
     for word in words:

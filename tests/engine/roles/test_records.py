@@ -1,0 +1,211 @@
+"""What is kept of a role loop: outputs, artifacts, sessions, projects and sprints (RB 74-78, 84, 95-101, 128-129)."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.roles.outcome import MARKER
+from loop_ls.engine.roles.sprints import move
+from loop_ls.testing.models import SILENCE, failure
+
+from .conftest import PAIR, House
+
+Json = dict[str, Any]
+
+
+async def test_RB_074_2001_characters_are_cut_in_the_record_and_whole_in_the_artifact(house: House) -> None:
+    long = "x" * 2_000 + "y"
+    house.say(write=long)
+    state = await house.run()
+    stage = (await house.rows(state["runId"]))[0]["stages"][0]
+    assert stage["result_summary"] == "x" * 2_000 + f"\n{MARKER}"
+    [artifact] = await house.records_of("artifacts", id=stage["artifact_id"])
+    assert artifact["content"] == long
+
+
+async def test_RB_075_2000_characters_have_no_marker(house: House) -> None:
+    house.say(write="x" * 2_000)
+    state = await house.run()
+    assert (await house.rows(state["runId"]))[0]["stages"][0]["result_summary"] == "x" * 2_000
+
+
+async def test_RB_076_every_successful_stage_leaves_an_artifact_in_the_session_of_the_starter(house: House) -> None:
+    state = await house.run(sessionId="mine")
+    stages = (await house.rows(state["runId"]))[0]["stages"]
+    kept = await house.records_of("artifacts", session_id="mine")
+    assert [stage["artifact_id"] for stage in stages] == [one["id"] for one in kept]
+    assert [one["type"] for one in kept] == ["loop_output", "loop_output"]
+    assert [one["title"] for one in kept] == [
+        "Loop output: coder (iter 1, stage 0)",
+        "Loop output: reviewer (iter 1, stage 1)",
+    ]
+    assert kept[0]["created_by"] == "loop:coder stage:0"
+    assert kept[0]["metadata"]["loop_id"] == state["runId"]
+
+
+async def test_RB_077_without_the_artifact_that_it_requires_a_stage_fails_before_its_agent(house: House) -> None:
+    stages = [PAIR["roles"][0], {**PAIR["roles"][1], "requires_artifact_from": 0}]
+    house.define("strict", roles=stages)
+    house.say(write=" ")
+    state = await house.run("strict")
+    rows = await house.rows(state["runId"])
+    assert state["status"] == "failed"
+    assert rows[0]["stages"][1]["status"] == "failed"
+    assert "artifact" in rows[0]["stages"][1]["result_summary"]
+    assert house.models.order == ["write"]
+
+
+async def test_RB_078_all_times_end_in_z(house: House) -> None:
+    state = await house.run()
+    told = [state, *await house.rows(state["runId"]), *await house.facts(state["runId"])]
+    told += [row for table in ("projects", "sprints", "artifacts") for row in await house.records_of(table)]
+    times = list(_times(told))
+    assert len(times) > 20
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time) for time in times)
+
+
+def _times(value: Any) -> Any:
+    match value:
+        case dict():
+            for name, inner in value.items():
+                if re.search(r"(^at|_at|At)$", name) and inner is not None:
+                    yield inner
+                else:
+                    yield from _times(inner)
+        case list():
+            for inner in value:
+                yield from _times(inner)
+
+
+async def test_RB_084_what_a_stage_makes_is_seen_in_the_session_of_the_starter(house: House) -> None:
+    from loop_ls.engine.ports import ModelReply
+    from loop_ls.engine.turns import ToolCall
+
+    async def ask(request: Any, *others: Any) -> ModelReply:
+        if not request.turns:
+            arguments = {"title": "Plan B", "content": "In case."}
+            return ModelReply("", "p", "m", calls=(ToolCall("1", "artifact_create", arguments, "{}"),))
+        return ModelReply("APPROVED", "p", "m")
+
+    house.models.ask = ask  # type: ignore[method-assign,assignment]
+    await house.run(sessionId="mine")
+    titles = [one["title"] for one in await house.records_of("artifacts", session_id="mine")]
+    assert "Plan B" in titles
+    hidden = [one for one in await house.records_of("sessions") if one["parent"] == "mine"]
+    assert [one["hidden"] for one in hidden] == [1, 1]
+    assert await house.records_of("artifacts", session_id=hidden[0]["id"]) == []
+
+
+async def test_RB_095_a_start_makes_a_project(house: House) -> None:
+    state = await house.run(goal="Build a cache.")
+    [project] = await house.records_of("projects")
+    assert (project["title"], project["description"], project["status"]) == ("Loop: pair", "Build a cache.", "active")
+    assert re.fullmatch(r"loop-pair-[0-9a-f]{8}", project["slug"])
+    assert state["projectId"] == project["id"]
+
+
+async def test_RB_096_a_session_keeps_its_project_unless_another_one_is_named(house: House) -> None:
+    first = await house.run(sessionId="mine")
+    second = await house.run(sessionId="mine")
+    other = await house.run(sessionId="yours")
+    assert first["projectId"] == second["projectId"] != other["projectId"]
+    [slug] = [one["slug"] for one in await house.records_of("projects", id=other["projectId"])]
+    third = await house.run(sessionId="mine", project_slug=slug)
+    assert third["projectId"] == other["projectId"]
+    assert (await house.ask(project_slug="nosuch"))["code"] == "not_found"
+
+
+async def sprints(house: House, run_id: str) -> list[Json]:
+    return await house.records_of("sprints", loop_id=run_id)
+
+
+def went(sprint: Json) -> list[str]:
+    return [step["status"] for step in sprint["transitions"]]
+
+
+async def test_RB_097_an_iteration_has_its_sprint(house: House) -> None:
+    house.say(write=SILENCE)
+    run_id = await house.start()
+    await house.until(run_id, "stage_started")
+    [sprint] = await sprints(house, run_id)
+    state = await house.state(run_id)
+    assert (sprint["title"], sprint["status"]) == ("pair — iteration 1", "in_progress")
+    assert (sprint["acceptance_criteria"], sprint["project_id"]) == ("It is good.", state["projectId"])
+    [row] = await house.rows(run_id)
+    assert row["sprint_id"] == sprint["id"]
+    await house.engine.control("stop", run_id)
+
+
+@pytest.mark.parametrize("said", ["APPROVED", "no"])
+async def test_RB_098_approval_and_the_limit_complete_the_sprint(house: House, said: str) -> None:
+    house.say(judge_it=said)
+    state = await house.run(max_iterations=1)
+    [sprint] = await sprints(house, state["runId"])
+    assert went(sprint) == ["planned", "in_progress", "review", "complete"]
+
+
+async def test_RB_099_another_round_rejects_the_sprint_and_has_one_of_its_own(house: House) -> None:
+    house.say(judge_it=["NEEDS CHANGES: tests", "APPROVED"])
+    state = await house.run()
+    first, second = await sprints(house, state["runId"])
+    assert went(first) == ["planned", "in_progress", "review", "rejected"]
+    assert "NEEDS CHANGES: tests" in first["note"]
+    assert (second["title"], second["status"]) == ("pair — iteration 2", "complete")
+
+
+async def test_RB_100_a_failed_iteration_rejects_its_sprint_and_a_stop_cancels_it(house: House) -> None:
+    house.say(write=[failure("the disk is full"), SILENCE])
+    failed = await house.run()
+    [sprint] = await sprints(house, failed["runId"])
+    assert went(sprint)[-2:] == ["review", "rejected"]
+    assert "the disk is full" in sprint["note"]
+    run_id = await house.start()
+    await house.until(run_id, "stage_started")
+    await house.engine.control("stop", run_id)
+    await house.ended(run_id)
+    [sprint] = await sprints(house, run_id)
+    assert sprint["status"] == "cancelled"
+
+
+async def test_RB_101_a_sprint_that_cannot_be_written_stops_nothing(house: House) -> None:
+    await house.run()
+    await house.records.do(lambda table: table._connection.execute("drop table sprints"))
+    with pytest.raises(sqlite3.Error):
+        await house.records_of("sprints")
+    assert (await house.run())["reason"] == "approved"
+
+
+async def test_a_sprint_moves_only_where_it_may(house: House) -> None:
+    state = await house.run()
+    [sprint] = await sprints(house, state["runId"])
+    with pytest.raises(ValueError, match="complete"):
+        await house.records.do(lambda table: move(table, sprint["id"], "in_progress"))
+
+
+async def test_RB_128_an_editor_has_one_session_for_each_folder(house: House) -> None:
+    house.write("inner/loops/pair.json", (house.root / "loops" / "pair.json").read_text())
+    house.write("inner/.loop-ls.yaml", (house.root / ".loop-ls.yaml").read_text())
+    answers = [await house.ask(origin="editor") for _ in range(2)]
+    elsewhere = await house.ask(origin="editor", root=str(house.root / "inner"))
+    sessions = [answer["sessionId"] for answer in (*answers, elsewhere)]
+    assert sessions[0] == sessions[1] != sessions[2]
+    states = [await house.ended(answer["runId"]) for answer in answers]
+    assert [state["sessionId"] for state in states] == sessions[:2]
+
+
+@pytest.mark.parametrize("origin", ["cli", "mcp"])
+async def test_RB_129_others_get_a_session_of_their_own_unless_they_name_one(house: House, origin: str) -> None:
+    answers = [await house.ask(origin=origin) for _ in range(2)]
+    named = await house.ask(origin=origin, session_id="mine")
+    assert len({answers[0]["sessionId"], answers[1]["sessionId"], named["sessionId"]}) == 3
+    assert named["sessionId"] == "mine"
+
+
+async def test_a_session_that_nobody_knows_is_refused_over_http(house: House) -> None:
+    assert (await house.ask(origin="api", session_id="nosuch"))["code"] == "not_found"
+    made = await house.ask(origin="api")
+    assert (await house.ask(origin="api", session_id=made["sessionId"]))["ok"]

@@ -1,0 +1,334 @@
+"""What stage agents can do, and what none of them can (RB 79-83, 105-111)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.conversing import Outcome
+from loop_ls.engine.roles.access import RoleToolbox, is_excluded, tools_of
+from loop_ls.engine.roles.agent import Job, step_cap
+from loop_ls.engine.roles.records import Records
+from loop_ls.engine.roles.tools.notes import Desk
+from loop_ls.engine.turns import ToolSpec
+from loop_ls.formats.roles import ROLES, Access, Role, known_roles
+
+from .conftest import SETTINGS, House
+
+ENVIRON = {"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "sk-very-secret-indeed"}
+READING = {"file_read", "file_list", "file_search"}
+NOTES = {
+    *("artifact_list", "artifact_read", "artifact_create", "todo_list", "todo_add", "todo_update"),
+    *("sprint_show", "sprint_update", "skill_list", "skill_read"),
+}
+FULL = {"file_write", "file_edit", "shell", "web_fetch", "memory_store", "memory_search", "artifact_delete"}
+FOREIGN = ("loop_start", "loop_control", "background_task_start", "schedule_create", "webhook_register", "x__loop_list")
+
+Call = Callable[..., Awaitable[Outcome]]
+
+
+class Discovered:
+    """Tools of a server of the project."""
+
+    async def offered(self) -> tuple[ToolSpec, ...]:
+        return tuple(ToolSpec(name) for name in ("weather", *FOREIGN))
+
+    async def call(self, name: str, arguments: Any) -> Outcome:
+        return Outcome(f"{name} called")
+
+
+def box(root: Path, access: Access, servers: Any = None) -> RoleToolbox:
+    desk = Desk(Records(root.parent / "data", lambda: 0.0), "mine", "run", "project", "sprint", "run/pair/1/write")
+    return RoleToolbox(tools_of(access, root, desk, ENVIRON), servers)
+
+
+async def names(toolbox: RoleToolbox) -> set[str]:
+    return {tool.name for tool in await toolbox.offered()}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    (made / "a.py").write_text("one = 1\ntwo = 2\n")
+    (made / "b.txt").write_text("bee\n")
+    return made
+
+
+@pytest.fixture
+def explorer(root: Path) -> Call:
+    return calling(box(root, ROLES["explorer"].access))
+
+
+@pytest.fixture
+def coder(root: Path) -> Call:
+    return calling(box(root, ROLES["coder"].access))
+
+
+def calling(toolbox: RoleToolbox) -> Call:
+    async def call(name: str, **arguments: Any) -> Outcome:
+        return await toolbox.call(name, arguments)
+
+    return call
+
+
+async def seen(house: House, definition: str, stage: str) -> list[str]:
+    """The names of the tools that a stage was really offered."""
+    await house.run(definition)
+    return [tool.name for tool in house.models.asked(stage)[0].tools]
+
+
+async def test_RB_079_a_coder_gets_no_tool_that_starts_anything_on_its_own(house: House) -> None:
+    offered = await seen(house, "pair", "write")
+    assert offered
+    assert not [name for name in offered if is_excluded(name)]
+    refused = await box(house.root, "full", Discovered()).call("loop_start", {"definition": "pair", "goal": "again"})
+    assert refused.failed
+    assert "there is no tool" in refused.text
+
+
+async def test_RB_080_a_reviewer_has_no_tool_that_writes(house: House) -> None:
+    assert "file_write" not in await seen(house, "pair", "judge-it")
+    refused = await box(house.root, "readonly").call("file_write", {"path": "x", "content": "y"})
+    assert (refused.failed, refused.text) == (True, "there is no tool `file_write`")
+    assert not (house.root / "x").exists()
+
+
+@pytest.mark.parametrize("command", ["rm a.py", "python3 -c 1", "sed -i s/a/b/ a.py", "/bin/cat a.py", "./cat", ""])
+async def test_RB_081_an_explorer_runs_only_what_is_on_the_list(root: Path, explorer: Call, command: str) -> None:
+    outcome = await explorer("shell", command=command)
+    assert outcome.failed
+    assert (root / "a.py").exists()
+
+
+async def test_RB_082_a_minimal_role_has_no_tools(house: House) -> None:
+    house.define("little", roles=[{"name": "title", "role": "title-generator", "prompt": "Say APPROVED."}])
+    house.say(title="APPROVED")
+    assert await seen(house, "little", "title") == []
+
+
+def test_RB_083_the_most_steps_are_100() -> None:
+    coder = ROLES["coder"]
+    assert step_cap(500, coder) == 100
+    assert step_cap(7, coder) == 7
+    assert step_cap(None, coder) == 48
+    assert step_cap(None, ROLES["orchestrator"]) == 48
+    assert step_cap(0, coder) == 100
+
+
+async def test_RB_083_a_stage_takes_no_more_steps_than_its_cap(house: House) -> None:
+    from loop_ls.engine.ports import ModelReply
+    from loop_ls.engine.turns import ToolCall
+
+    asked: list[str] = []
+
+    async def ask(request: Any, *others: Any) -> ModelReply:
+        asked.append(request.place)
+        return ModelReply("", "p", "m", calls=(ToolCall("1", "file_list", {}, "{}"),))
+
+    house.models.ask = ask  # type: ignore[method-assign,assignment]
+    house.define("long", roles=[{"name": "write", "role": "coder", "prompt": "Write.", "max_iterations": 500}])
+    state = await house.run("long")
+    assert (state["status"], len(asked)) == ("failed", 100)
+
+
+async def test_RB_105_a_coder_has_everything(root: Path) -> None:
+    found = await names(box(root, ROLES["coder"].access, Discovered()))
+    assert found == READING | NOTES | FULL | {"weather"}
+
+
+async def test_RB_106_an_explorer_reads_and_runs_what_reads(root: Path) -> None:
+    assert await names(box(root, ROLES["explorer"].access)) == READING | NOTES | {"shell"}
+
+
+@pytest.mark.parametrize("role", ["plan", "reviewer"])
+async def test_RB_107_a_plan_and_a_reviewer_read(root: Path, role: str) -> None:
+    assert await names(box(root, ROLES[role].access)) == READING | NOTES
+
+
+@pytest.mark.parametrize("role", ["title-generator", "vision"])
+async def test_RB_108_minimal_roles_have_nothing(root: Path, role: str) -> None:
+    assert await names(box(root, ROLES[role].access)) == set()
+
+
+@pytest.mark.parametrize("access", ["full", "readonly-shell", "readonly", "minimal"])
+async def test_RB_109_no_level_and_no_setting_adds_what_starts_loops(root: Path, access: Access) -> None:
+    role = known_roles({"own": {"access": access, "tools": ["loop_start"], "loop": True}})["own"]
+    assert role.access == access
+    found = await names(box(root, role.access, Discovered() if access == "full" else None))
+    assert not found & set(FOREIGN)
+
+
+async def test_RB_109_a_server_of_the_project_is_asked_for_full_access_only(house: House) -> None:
+    from loop_ls.engine.plan import Plan
+    from loop_ls.engine.roles.hands import hands
+
+    settings = {"assist": {"provider": "p", "model": "m"}, "servers": {"own": {"command": ["x"]}}}
+    plan = Plan("run", "role_loop", str(house.root), "pair", "loops/pair.json", settings=settings)
+    made = hands(house.records, ENVIRON)(plan, None, house.models)  # type: ignore[arg-type]
+    for name, wanted in (("coder", True), ("explorer", False), ("reviewer", False), ("vision", False)):
+        job = Job(None, "s", ROLES[name], "", 1, "mine", "e")  # type: ignore[arg-type]
+        job = Job(_place(), job.stage, job.role, "", 1, "mine", "e")
+        assert (made.toolbox(job).servers is not None) is wanted  # type: ignore[attr-defined]
+
+
+def _place() -> Any:
+    from loop_ls.engine.place import Place
+
+    return Place("pair/1/write")
+
+
+async def test_RB_110_find_finds(explorer: Call) -> None:
+    outcome = await explorer("shell", command='find . -name "*.py"')
+    assert (outcome.text, outcome.failed) == ("./a.py", False)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        *("-exec rm {} ;", "-execdir rm {} ;", "-ok rm {} ;", "-okdir rm {} ;", "-delete"),
+        *("-fprint out", "-fprint0 out", "-fprintf out %p", "-fls out", "-L", "-follow"),
+    ],
+)
+async def test_RB_110_find_neither_runs_nor_writes_nor_deletes(root: Path, explorer: Call, action: str) -> None:
+    before = sorted(root.iterdir())
+    outcome = await explorer("shell", command=f"find . {action}")
+    assert outcome.failed
+    assert sorted(root.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["cat a.py > b", "cat a.py | sh", "cat $(ls)", "cat `ls`", "cat a.py; rm a.py"])
+async def test_RB_111_no_shell_reads_the_command(root: Path, explorer: Call, command: str) -> None:
+    outcome = await explorer("shell", command=command)
+    assert outcome.failed
+    assert sorted(path.name for path in root.iterdir()) == ["a.py", "b.txt"]
+
+
+# -- the border of the workspace ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def secret(root: Path) -> Path:
+    there = root.parent / "secret.txt"
+    there.write_text("a secret")
+    (root / "link").symlink_to(there)
+    (root / "up").symlink_to(root.parent)
+    return there
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "link", "up/secret.txt", "a/../../secret.txt"])
+async def test_no_file_tool_leaves_the_workspace(coder: Call, secret: Path, path: str) -> None:
+    for name, more in (
+        ("file_read", {}),
+        ("file_write", {"content": "x"}),
+        ("file_edit", {"old": "a", "new": "b"}),
+    ):
+        assert (await coder(name, path=path, **more)).failed
+    assert secret.read_text() == "a secret"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("cat ../secret.txt", "cat /etc/passwd", "cat link", "head -n 1 up/secret.txt", "grep -r secret .."),
+        *("grep -R secret .", "grep -f../secret.txt a.py", "grep -rf../secret.txt .", "wc --files0-from=../x"),
+        *("grep --dereference-rec a .", "find / -name x", "find . -newer ../secret.txt", "diff a.py ../secret.txt"),
+        *("diff -l a.py b.txt", "uniq a.py out.txt", "find -L . -name x", "find . -files0-from x", "ls ../"),
+    ],
+)
+async def test_the_restricted_shell_does_not_leave_the_workspace(explorer: Call, secret: Path, command: str) -> None:
+    outcome = await explorer("shell", command=command)
+    assert outcome.failed, outcome.text
+    assert "a secret" not in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("cat a.py", "one = 1\ntwo = 2"),
+        ("grep -n two a.py", "2:two = 2"),
+        ("grep -rn /none .", "(no output)\n[ended with 1]"),
+        ("head -n 1 a.py", "one = 1"),
+        ("wc -l a.py", "2 a.py"),
+        ("ls", "a.py\nb.txt"),
+        ("uniq b.txt", "bee"),
+    ],
+)
+async def test_the_restricted_shell_reads(explorer: Call, command: str, text: str) -> None:
+    assert (await explorer("shell", command=command)).text.lstrip() == text
+
+
+async def test_a_search_does_not_follow_links(explorer: Call, secret: Path) -> None:
+    assert "a secret" not in (await explorer("file_search", query="secret")).text
+    assert "a secret" not in (await explorer("shell", command="grep -r secret .")).text
+    assert "a secret" not in (await explorer("shell", command="diff -r . .")).text
+
+
+async def test_files_are_written_edited_and_read(root: Path, coder: Call) -> None:
+    assert not (await coder("file_write", path="new/c.txt", content="one\ntwo\n")).failed
+    assert not (await coder("file_edit", path="new/c.txt", old="two", new="three")).failed
+    assert (await coder("file_read", path="new/c.txt")).text == "1\tone\n2\tthree"
+    assert (root / "new" / "c.txt").read_text() == "one\nthree\n"
+    twice = await coder("file_edit", path="new/c.txt", old="e", new="x")
+    assert (twice.failed, "4 times" in twice.text or "times" in twice.text) == (True, True)
+    assert (await coder("file_write", path=".git/hooks/pre-commit", content="x")).failed
+
+
+async def test_a_command_of_a_stage_knows_no_key_and_says_that_it_is_one(coder: Call) -> None:
+    outcome = await coder("shell", command="env")
+    assert "sk-very-secret-indeed" not in outcome.text
+    assert "LOOP_LS_STAGE=1" in outcome.text
+
+
+async def test_UP_61_a_command_that_takes_too_long_is_ended_with_its_children(root: Path, coder: Call) -> None:
+    outcome = await coder("shell", command="trap '' TERM; sleep 600 & echo $! > pid; wait", seconds="1")
+    assert outcome.failed
+    assert "longer than 1 s" in outcome.text
+    pid = int((root / "pid").read_text())
+    async with asyncio.timeout(5):
+        while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]:
+            await asyncio.sleep(0.02)
+
+
+async def test_long_output_is_cut_and_nobody_waits_for_us(coder: Call) -> None:
+    outcome = await coder("shell", command="yes | head -c 3000000; echo the end >&2; exit 3")
+    assert len(outcome.text) < 60_000
+    assert outcome.text.endswith("the end\n[ended with 3]")
+
+
+async def test_notes_stay_in_their_session(root: Path, coder: Call) -> None:
+    made = (await coder("artifact_create", title="T", content="C")).text.removeprefix("artifact ")
+    assert (await coder("artifact_read", id=made)).text == "C"
+    desk = Desk(Records(root.parent / "data", lambda: 0.0), "yours", "run", "p", "s", "by")
+    other = calling(RoleToolbox(tools_of("full", root, desk, ENVIRON)))
+    assert (await other("artifact_read", id=made)).failed
+    todo = (await coder("todo_add", title="Write tests")).text.removeprefix("todo ")
+    await coder("todo_update", id=todo, status="done")
+    assert (await coder("todo_list")).text == f"{todo}  [done] Write tests"
+    assert (await coder("todo_update", id=todo, status="lost")).failed
+    await coder("memory_store", text="The tests need Postgres.")
+    assert "Postgres" in (await coder("memory_search", query="TESTS postgres")).text
+    assert (await coder("artifact_delete", id=made)).text == f"artifact {made} deleted"
+
+
+async def test_skills_are_texts_of_the_workspace(root: Path, explorer: Call) -> None:
+    (root / "skills" / "release").mkdir(parents=True)
+    (root / "skills" / "release" / "SKILL.md").write_text("Tag it.")
+    assert (await explorer("skill_list")).text == "release"
+    assert (await explorer("skill_read", skill="release")).text == "Tag it."
+    assert (await explorer("skill_read", skill="../x")).failed
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "http://127.0.0.1:1/", "http://localhost/x", "nonsense"])
+async def test_the_web_is_the_public_one(coder: Call, url: str) -> None:
+    assert (await coder("web_fetch", url=url)).failed
+
+
+def test_a_role_that_nobody_knows_has_no_access() -> None:
+    assert "nosuch" not in known_roles()
+    assert Role("x", "readonly", None, "").access == "readonly"
+    assert SETTINGS
