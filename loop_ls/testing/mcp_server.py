@@ -1,7 +1,8 @@
 """A small MCP server over stdio for tests: plain Python, up in 20 ms, and it misbehaves on demand.
 
 Run it as a file. Words behind it: `dumb` never answers, `dead` says why and exits, `chatty` prints lines that
-are no messages, `only NAME ...` offers these tools alone. Each line it writes to the file named by MCP_LOG (if set) is one call of a tool.
+are no messages, `only NAME ...` offers these tools alone. Each line it writes to the file named by MCP_LOG
+(if set) is one call of a tool.
 """
 
 from __future__ import annotations

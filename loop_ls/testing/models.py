@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+import string
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.turns import ToolCall
 
 #: The model never answers: the call ends by a time limit or a stop.
@@ -31,6 +32,7 @@ class ScriptedModels:
         self.default = default
         self.wait: Callable[[ModelRequest], float] = lambda request: 0.0
         self.requests: list[ModelRequest] = []
+        self.embedded: list[EmbedRequest] = []
         self.running = 0
         self.most_at_once = 0
         self._asked: Counter[str] = Counter()
@@ -63,6 +65,18 @@ class ScriptedModels:
         return ModelReply(
             text, request.provider, request.model, input_tokens=len(request.prompt), output_tokens=len(text)
         )
+
+    async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
+        """Vectors that say how often letters occur: equal texts are near, others are not."""
+        self.embedded.append(request)
+        await asyncio.sleep(0)
+        answer = self._next(ModelRequest(request.provider, request.model, "", place=f"{request.place}:embed"))
+        if isinstance(answer, ModelFailure):
+            raise answer
+        size = request.dimensions or len(string.ascii_lowercase)
+        vectors = tuple([float(text.lower().count(c)) for c in string.ascii_lowercase][:size] for text in request.texts)
+        model = request.model or request.otherwise
+        return EmbedReply(vectors, request.provider, model, input_tokens=sum(map(len, request.texts)))
 
     def asked(self, name: str) -> list[ModelRequest]:
         """The requests that were made for one name (`write`, `judge`), in order."""

@@ -14,7 +14,7 @@ from typing import Any
 from loop_ls.engine.money.ledger import Cost, Hold, Ledger
 from loop_ls.engine.money.pricing import offers, price_of, tokens_at_most
 from loop_ls.engine.plan import Door
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.prices import Price
 
 #: Failures after which nobody knows what the provider will charge: what was heard is counted.
@@ -55,6 +55,22 @@ class GatedModels:
         asked = request if limit is None else replace(request, max_tokens=limit)
         return await self._held(asked, price, hold, on_text, on_wait)
 
+    async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
+        """Vectors cost what is sent, and nothing more. Raises `CapReached`."""
+        caps = self._ledger.caps
+        if caps.usd is None and caps.tokens is None:
+            return await self._door.embed(request, on_wait)
+        price = await self._price(request)
+        sent = sum(map(tokens_at_most, request.texts))
+        _, hold = await self._ledger.hold([Cost(price.usd(sent, 0), sent)])
+        paid: Cost | None = None
+        try:
+            reply = await self._door.embed(request, on_wait)
+            paid = Cost(reply.usd or 0.0, reply.input_tokens)
+            return reply
+        finally:
+            self._ledger.settle(hold, paid)
+
     async def _held(
         self,
         request: ModelRequest,
@@ -82,7 +98,7 @@ class GatedModels:
         finally:
             self._ledger.settle(hold, paid)
 
-    async def _price(self, request: ModelRequest) -> Price:
+    async def _price(self, request: ModelRequest | EmbedRequest) -> Price:
         args = (request.provider, request.model, self._providers, self._environ, self._mock)
         price = await asyncio.to_thread(price_of, *args)
         if price is not None:

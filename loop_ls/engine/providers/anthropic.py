@@ -51,8 +51,10 @@ class Anthropic:
             body["system"] = request.system
         if request.temperature is not None and "temperature" not in without:
             body["temperature"] = min(request.temperature, 1.0)
-        headers = {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
-        return Call(f"{provider.base_url.removesuffix('/v1')}/v1/messages", headers, body)
+        return Call(f"{provider.base_url.removesuffix('/v1')}/v1/messages", self.headers(provider, key), body)
+
+    def headers(self, provider: Provider, key: str) -> dict[str, str]:
+        return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
 
     def reader(self) -> AnthropicReader:
         return AnthropicReader()
@@ -100,6 +102,7 @@ class AnthropicReader:
                 self._begin(event.get("content_block"), event.get("index"))
                 return _text(event.get("content_block"))
             case "content_block_delta":
+                self.heard.begun = True
                 delta = event.get("delta")
                 if (
                     isinstance(delta, dict)

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from loop_ls.engine.environment import filled
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.prices import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
+from loop_ls.formats.target import Target
 
 KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted")
 
@@ -32,7 +34,12 @@ class Provider:
     default_model: str = ""
     max_concurrency: int | None = None
     requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
     timeout: float = TOTAL_SECONDS
+    first_token: float | None = None
+    idle: float | None = None
+    embedding_model: str = ""
+    fallback: tuple[Target, ...] = ()
     prices: str | None = None
     price: Price | None = None
     options: Mapping[str, Any] = field(default_factory=dict)  # what only its kind understands (a script)
@@ -71,6 +78,11 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
         default_model=str(own.get("defaultModel") or facts.default_model),
         max_concurrency=_whole(own.get("maxConcurrency")),
         requests_per_minute=_whole(own.get("requestsPerMinute")),
+        tokens_per_minute=_whole(own.get("tokensPerMinute")),
+        first_token=_seconds(own.get("firstTokenSeconds")),
+        idle=_seconds(own.get("idleSeconds")),
+        embedding_model=str(own.get("embeddingModel") or facts.embedding_model),
+        fallback=tuple(_target(each) for each in own.get("fallback") or () if isinstance(each, str) and each),
         timeout=float(own.get("timeoutSeconds") or TOTAL_SECONDS),
         prices=facts.prices,
         price=Price.read(own.get("price")),
@@ -79,6 +91,7 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
 
 
 def _base_url(name: str, own: str, facts: Known, environ: Mapping[str, str]) -> str:
+    own, _ = filled(own, environ.get)  # `${NAME}`, as the configuration of other tools writes it
     url = own or environ.get(facts.base_url_env, "") or facts.base_url
     if not url:
         return ""
@@ -90,6 +103,16 @@ def _base_url(name: str, own: str, facts: Known, environ: Mapping[str, str]) -> 
     if not own and name == "azure-foundry" and "/openai" not in url:
         url += "/openai/v1"
     return url
+
+
+def _target(written: str) -> Target:
+    """`provider` or `provider/model`; a model's name may hold further slashes."""
+    provider, _, model = written.partition("/")
+    return Target(provider.strip(), model.strip())
+
+
+def _seconds(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
 
 
 def _whole(value: Any) -> int | None:

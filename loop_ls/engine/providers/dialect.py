@@ -33,7 +33,8 @@ class StreamError(Exception):
 
 @dataclass
 class Heard:
-    """What an answer consists of besides its text. `finish` is empty until the provider says so."""
+    """What an answer consists of besides its text. `finish` is empty until the provider says so; `begun`
+    once any of it is there, be it a thought or a piece of a call."""
 
     finish: str = ""
     refused: str = ""
@@ -44,6 +45,7 @@ class Heard:
     model: str = ""
     thoughts: str = ""
     calls: tuple[ToolCall, ...] = ()
+    begun: bool = False
 
 
 class Reader(Protocol):
@@ -63,6 +65,8 @@ class Dialect(Protocol):
     def call(self, provider: Provider, key: str, request: ModelRequest, without: frozenset[str]) -> Call:
         """`without`: parameters that this model was found not to take."""
         ...
+
+    def headers(self, provider: Provider, key: str) -> dict[str, str]: ...
 
     def reader(self) -> Reader: ...
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted
+from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.providers.secrets import unquoted
 from loop_ls.engine.providers.spoken import Spoken
 from loop_ls.engine.providers.sse import EventReader, TooLong
@@ -36,23 +39,57 @@ Hear = Callable[[str], None]
 class HttpModels:
     """Speaks one dialect to one provider. Keeps the connections, and what the models did not take."""
 
-    def __init__(self, provider: Provider, dialect: Dialect, environ: Mapping[str, str], key: str = "") -> None:
-        self.provider, self._dialect, self._environ, self._key = provider, dialect, environ, key
+    def __init__(self, provider: Provider, dialect: Dialect, keys: Keys, key: str = "") -> None:
+        self.provider, self._dialect, self._keys, self._key = provider, dialect, keys, key
         self._client: httpx.AsyncClient | None = None
         self._without: dict[str, frozenset[str]] = {}
 
     async def ask(self, request: ModelRequest, hear: Hear) -> ModelReply:
-        key = self._key or self._environ.get(self.provider.key_env, "").strip()
-        if not self.provider.base_url:
-            raise failures.missing_address(self.provider)
-        if self.provider.key_env and not key:
-            raise failures.missing_key(self.provider)
+        key = await self._usable()
         total = request.timeout or self.provider.timeout
         try:
             async with asyncio.timeout(total):
                 return await self._ask(request, hear, key)
         except TimeoutError:
             raise failures.too_slow(self.provider, request.model, "no whole answer", total) from None
+
+    async def post(self, path: str, body: dict[str, Any], model: str, limit: float | None) -> dict[str, Any]:
+        """One question whose answer comes in one piece (`/embeddings`). Raises `ModelFailure`."""
+        key, total = await self._usable(), limit or self.provider.timeout
+        call = Call(f"{self.provider.base_url}{path}", self._dialect.headers(self.provider, key), body)
+        try:
+            async with asyncio.timeout(total), self._answer(call, model, key) as response:
+                return self._decode(await _some(response.aiter_bytes(), WHOLE_BODY_BYTES), model)
+        except TimeoutError:
+            raise failures.too_slow(self.provider, model, "no whole answer", total) from None
+
+    async def _usable(self) -> str:
+        """The key, where one is needed. Raises `ModelFailure` where the provider cannot be asked."""
+        key = self._key or self._keys.at_hand(self.provider.key_env)
+        if key is None:
+            key = await asyncio.to_thread(self._keys.get, self.provider.key_env)
+        if not self.provider.base_url:
+            raise failures.missing_address(self.provider)
+        if self.provider.key_env and not key:
+            raise failures.missing_key(self.provider)
+        return key
+
+    @asynccontextmanager
+    async def _answer(self, call: Call, model: str, key: str) -> AsyncIterator[httpx.Response]:
+        """The response to a call, once it says that it is one. Raises `ModelFailure`."""
+        import httpx
+
+        try:
+            client = await self._open()
+            async with client.stream("POST", call.url, headers=call.headers, json=call.body) as response:
+                if response.status_code != 200:
+                    body = await _some(response.aiter_bytes(), ERROR_BODY_BYTES)
+                    raise failures.refused(self.provider, model, response.status_code, body, response.headers, key)
+                yield response
+        except httpx.TransportError as error:
+            raise failures.unreachable(self.provider, _why(error), model) from None
+        except (httpx.InvalidURL, httpx.DecodingError) as error:
+            raise failures.unreadable(self.provider, model, _why(error)) from None
 
     async def _ask(self, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
         """Again at once, without the parameter, when the model turns out not to take one."""
@@ -69,52 +106,53 @@ class HttpModels:
                 self._without[request.model] = without | {name}
 
     async def _exchange(self, call: Call, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
-        import httpx
-
         began, spoken, reader = time.perf_counter(), Spoken(), self._dialect.reader()
+        first = self.provider.first_token
         try:
-            client = await self._open()
-            async with client.stream("POST", call.url, headers=call.headers, json=call.body) as response:
-                if response.status_code != 200:
-                    body = await _some(response.aiter_bytes(), ERROR_BODY_BYTES)
-                    raise failures.refused(
-                        self.provider, request.model, response.status_code, body, response.headers, key
-                    )
-                await self._read(response, reader, spoken, request, lambda text: hear(unquoted(text, key)))
+            async with asyncio.timeout(first) as silence, self._answer(call, request.model, key) as response:
+                begun = partial(silence.reschedule, None)
+                await self._read(response, reader, spoken, request, lambda text: hear(unquoted(text, key)), begun)
+        except TimeoutError:
+            raise failures.too_slow(self.provider, request.model, "no first word", first or 0.0) from None
         except StreamError as error:
             raise failures.refused(self.provider, request.model, error.status, error.body, secret=key) from None
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.PoolTimeout) as error:
-            raise failures.unreachable(self.provider, _why(error), request.model) from None
-        except httpx.TransportError as error:
+        except ModelFailure as failure:
             text, finished = spoken.text(), bool(reader.heard.finish)
-            if text and not finished:
-                raise self._cut(request, reader.heard, text, "the connection broke") from None
+            if failure.code != "unreachable" or not (text or finished):
+                raise
             if not finished:
-                raise failures.unreachable(self.provider, _why(error), request.model) from None
-        except (httpx.InvalidURL, httpx.DecodingError) as error:
-            raise failures.unreadable(self.provider, request.model, _why(error)) from None
+                raise self._cut(request, reader.heard, text, "the connection broke") from None
         return self._reply(request, reader.heard, unquoted(spoken.text(), key), time.perf_counter() - began)
 
     async def _read(
-        self, response: httpx.Response, reader: Reader, spoken: Spoken, request: ModelRequest, hear: Hear
+        self,
+        response: httpx.Response,
+        reader: Reader,
+        spoken: Spoken,
+        request: ModelRequest,
+        hear: Hear,
+        begun: Callable[[], None],
     ) -> None:
         if "event-stream" not in response.headers.get("content-type", ""):
             body = await _some(response.aiter_bytes(), WHOLE_BODY_BYTES)
-            if shown := spoken.add(reader.whole(self._decode(body, request))):
+            if shown := spoken.add(reader.whole(self._decode(body, request.model))):
                 hear(shown)
             return
         events, chunks, limit = EventReader(), response.aiter_bytes(), None
+        idle = self.provider.idle or IDLE_SECONDS
         try:
             while (chunk := await _next(chunks, limit)) is not None:
                 for data in events.feed(chunk):
                     if data.strip() == b"[DONE]":
                         limit = DRAIN_SECONDS
-                    elif shown := spoken.add(reader.feed(self._decode(data, request))):
+                    elif shown := spoken.add(reader.feed(self._decode(data, request.model))):
                         hear(shown)
-                limit = limit if limit == DRAIN_SECONDS else IDLE_SECONDS
+                if reader.heard.begun:
+                    begun()
+                limit = limit if limit == DRAIN_SECONDS else idle
         except TimeoutError:
             if not reader.heard.finish:
-                why = f"nothing came for {IDLE_SECONDS:g} s"
+                why = f"nothing came for {idle:g} s"
                 raise self._cut(request, reader.heard, spoken.text(), why) from None
         except TooLong:
             raise failures.unreadable(self.provider, request.model, "one endless line") from None
@@ -147,13 +185,13 @@ class HttpModels:
         failure.details = _usage(heard)
         return failure
 
-    def _decode(self, data: bytes, request: ModelRequest) -> dict[str, Any]:
+    def _decode(self, data: bytes, model: str) -> dict[str, Any]:
         try:
             event = json.loads(data)
         except (ValueError, RecursionError):
-            raise failures.unreadable(self.provider, request.model, "a piece that is no JSON") from None
+            raise failures.unreadable(self.provider, model, "a piece that is no JSON") from None
         if not isinstance(event, dict):
-            raise failures.unreadable(self.provider, request.model, "a piece that is no object")
+            raise failures.unreadable(self.provider, model, "a piece that is no object")
         return event
 
     async def _open(self) -> httpx.AsyncClient:

@@ -23,11 +23,18 @@ class Known:
     base_url_env: str = ""
     default_model: str = ""
     prices: str | None = None
+    embedding_model: str = ""
 
 
 KNOWN: dict[str, Known] = {
     "openai": Known(
-        "openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-4o-mini", "openai"
+        "openai",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "gpt-4o-mini",
+        "openai",
+        "text-embedding-3-small",
     ),
     "anthropic": Known(
         "anthropic",
@@ -40,7 +47,7 @@ KNOWN: dict[str, Known] = {
     "deepseek": Known(
         "openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek-chat", "deepseek"
     ),
-    "ollama": Known("openai", "http://127.0.0.1:11434/v1", "", "OLLAMA_HOST", "qwen2.5:32b"),
+    "ollama": Known("openai", "http://127.0.0.1:11434/v1", "", "OLLAMA_HOST", "qwen2.5:32b", None, "nomic-embed-text"),
     "lmstudio": Known("openai", "http://127.0.0.1:1234/v1", "", "LMSTUDIO_BASE_URL", "local-model"),
     "gemini": Known(
         "openai",

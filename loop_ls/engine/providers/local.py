@@ -14,15 +14,18 @@ import secrets
 import sys
 import tempfile
 from asyncio.subprocess import PIPE
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from loop_ls.engine import leash
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.http import HttpModels
+from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.providers.openai import OpenAI
+from loop_ls.engine.providers.vectors import vectors
 from loop_ls.engine.providers.weights import find_weights
 
 START_SECONDS = 60.0
@@ -33,8 +36,8 @@ LOG_NAME = "local-model.log"
 class LocalModels:
     """One child for the whole engine, whatever runs ask it."""
 
-    def __init__(self, provider: Provider, log_folder: Path | None) -> None:
-        self._provider = provider
+    def __init__(self, provider: Provider, log_folder: Path | None, vectors: bool = False) -> None:
+        self._provider, self._vectors = provider, vectors
         self._log = (log_folder or Path(tempfile.gettempdir())) / LOG_NAME
         self._starting = asyncio.Lock()
         self._child: leash.Leashed | None = None
@@ -44,25 +47,33 @@ class LocalModels:
         self._stopping: set[asyncio.Task[None]] = set()
 
     async def ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply:
+        async with self._busy(request.model) as http:
+            return await http.ask(request, hear)
+
+    async def embed(self, request: EmbedRequest) -> EmbedReply:
+        async with self._busy(request.model) as http:
+            return await vectors(http, request)
+
+    @asynccontextmanager
+    async def _busy(self, model: str) -> AsyncIterator[HttpModels]:
         self._asking += 1
         if self._leaving:
             self._leaving.cancel()
         try:
-            http = await self._ready(request)
-            return await http.ask(request, hear)
+            yield await self._ready(model)
         finally:
             self._asking -= 1
             if not self._asking:
                 self._leaving = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._leave)
 
-    async def _ready(self, request: ModelRequest) -> HttpModels:
+    async def _ready(self, model: str) -> HttpModels:
         async with self._starting:
             if self._http is None or self._child is None or not self._child.running:
                 await self.aclose()
-                self._http = await self._start(find_weights(self._provider), request)
+                self._http = await self._start(find_weights(self._provider), model)
             return self._http
 
-    async def _start(self, weights: Path, request: ModelRequest) -> HttpModels:
+    async def _start(self, weights: Path, model: str) -> HttpModels:
         key = secrets.token_urlsafe(24)
         argv = [sys.executable, "-P", "-m", "loop_ls.engine.providers.local_child"]
         paths = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
@@ -74,7 +85,9 @@ class LocalModels:
             os.close(log)
         self._child = child
         assert child.process.stdin and child.process.stdout
-        child.process.stdin.write(json.dumps({"model": str(weights), "key": key}).encode() + b"\n")
+        child.process.stdin.write(
+            json.dumps({"model": str(weights), "key": key, "vectors": self._vectors}).encode() + b"\n"
+        )
         try:
             async with asyncio.timeout(START_SECONDS):
                 await child.process.stdin.drain()
@@ -87,10 +100,10 @@ class LocalModels:
                 f"The embedded model did not start; its last words are in {self._log}.",
                 "Free some memory (it needs 250 MB) and run again, or use another provider.",
                 provider=self._provider.name,
-                model=request.model,
+                model=model,
                 details={"final": True},
             ) from None
-        return HttpModels(replace(self._provider, base_url=f"{url}/v1"), OpenAI(), {}, key)
+        return HttpModels(replace(self._provider, base_url=f"{url}/v1"), OpenAI(), Keys({}), key)
 
     def _leave(self) -> None:
         task = asyncio.get_running_loop().create_task(self._leave_if_idle())

@@ -19,14 +19,14 @@ def main() -> int:
     out = os.dup(1)
     os.dup2(2, 1)
     wanted = json.loads(sys.stdin.readline())
-    server = serve(wanted["model"], wanted["key"])
+    server = serve(wanted["model"], wanted["key"], wanted.get("vectors", False))
     os.write(out, json.dumps({"url": server.listening_address}).encode() + b"\n")
     sys.stdin.read()
     sys.stderr.flush()
     os._exit(0)  # the native threads have nothing to save
 
 
-def serve(model: str, key: str) -> Any:
+def serve(model: str, key: str, vectors: bool) -> Any:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -38,6 +38,9 @@ def serve(model: str, key: str) -> Any:
     params.port = 0
     params.ui = False
     params.warmup = False
+    if vectors:
+        params.embedding = True
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     for cpu in (params.cpuparams, params.cpuparams_batch):
         # Several threads spin while they wait for each other: on a busy machine two are thirty times
         # slower than one, and for so small a model one is fast enough everywhere.

@@ -1,40 +1,40 @@
-"""All providers of one engine, and the door through which one run asks them.
+"""The door through which one run asks its providers.
 
-Connections, concurrency limits and the embedded model belong to the engine and are shared; which
-settings count belongs to the run. Retries, limits and prices are applied here, in this order:
-a place at the provider, then the attempts, then the price.
+Limits and prices are applied here, in this order: who is left alone is not asked; a place at the provider,
+then the attempts, then who is asked instead, then the price.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, assert_never
+from typing import Any, Protocol, TypeVar, assert_never
 
 from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.prices import known_price
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.answers import Scripts
-from loop_ls.engine.providers.anthropic import Anthropic
 from loop_ls.engine.providers.config import Provider, configured
-from loop_ls.engine.providers.http import HttpModels
-from loop_ls.engine.providers.limits import Gate
-from loop_ls.engine.providers.local import LocalModels
+from loop_ls.engine.providers.house import House
 from loop_ls.engine.providers.mock import MOCK
-from loop_ls.engine.providers.openai import OpenAI
-from loop_ls.engine.providers.retry import with_retries
+from loop_ls.engine.providers.retry import AGAIN, with_retries
 from loop_ls.engine.providers.script import Script, ScriptFault, read_script
 from loop_ls.engine.providers.scripted import ScriptedModels
+from loop_ls.engine.providers.vectors import made_up, vectors
 from loop_ls.engine.providers.weights import find_weights
 
-#: Calls at once where the settings say nothing.
-AT_ONCE = 16
-AT_ONCE_LOCAL = 2
+R = TypeVar("R", ModelReply, EmbedReply)
+OnWait = Callable[[Waiting], None]
+
+#: Failures after which somebody else may be asked: the provider, not the question, is the reason.
+INSTEAD = AGAIN | {"timeout"}
+#: What an answer is taken to be at most, for the tokens of a minute, where nobody bounds it.
+USUAL_ANSWER = 1000
+CHARACTERS_PER_TOKEN = 4
 
 
 class Backend(Protocol):
@@ -43,15 +43,8 @@ class Backend(Protocol):
     async def ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply: ...
 
 
-class Providers:
-    """The engine's part: one per process, closed when it ends."""
-
-    def __init__(self, environ: Mapping[str, str] | None = None, log_folder: Path | None = None) -> None:
-        self.environ = os.environ if environ is None else environ
-        self._log_folder = log_folder
-        self._http: dict[tuple[str, ...], HttpModels] = {}
-        self._local: LocalModels | None = None
-        self._gates: dict[tuple[Any, ...], Gate] = {}
+class Providers(House):
+    """The engine's part, and the doors that it opens for runs."""
 
     def models(
         self,
@@ -73,42 +66,12 @@ class Providers:
             plan.mock,
         )
 
-    def gate(self, provider: Provider) -> Gate:
-        at_once = provider.max_concurrency
-        if at_once is None and provider.kind != "scripted":
-            at_once = AT_ONCE_LOCAL if provider.kind == "local" else AT_ONCE
-        key = (provider.name, provider.base_url, at_once, provider.requests_per_minute)
-        return self._gates.setdefault(key, Gate(at_once, provider.requests_per_minute))
-
-    def http(self, provider: Provider) -> HttpModels:
-        key = (provider.name, provider.kind, provider.base_url, provider.key_env, str(provider.timeout))
-        if key not in self._http:
-            dialect = Anthropic() if provider.kind == "anthropic" else OpenAI()
-            self._http[key] = HttpModels(provider, dialect, self.environ)
-        return self._http[key]
-
-    def local(self, provider: Provider) -> LocalModels:
-        if self._local is None:
-            self._local = LocalModels(provider, self._log_folder)
-        return self._local
-
-    async def warm(self) -> None:
-        """Load what the first call needs, in a thread, while nobody waits for it."""
-        with suppress(ImportError):
-            await asyncio.to_thread(_load)
-
-    async def aclose(self) -> None:
-        for http in self._http.values():
-            await http.aclose()
-        if self._local is not None:
-            await self._local.aclose()
-
 
 class RunModels:
     """`ports.Models` under the settings of one run."""
 
-    def __init__(self, providers: Providers, settings: Mapping[str, Any], scripts: Scripts, mock: bool) -> None:
-        self._providers, self._settings, self._scripts, self._mock = providers, settings, scripts, mock
+    def __init__(self, house: House, settings: Mapping[str, Any], scripts: Scripts, mock: bool) -> None:
+        self._house, self._settings, self._scripts, self._mock = house, settings, scripts, mock
         self._scripted: dict[str, ScriptedModels] = {}
 
     def problem(self, name: str) -> ModelFailure | None:
@@ -129,39 +92,100 @@ class RunModels:
         return None
 
     async def ask(
-        self,
-        request: ModelRequest,
-        on_text: Callable[[str], None] | None = None,
-        on_wait: Callable[[Waiting], None] | None = None,
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None, on_wait: OnWait | None = None
     ) -> ModelReply:
+        hear = on_text or _deaf
+        size = sum(map(len, request.texts)) // CHARACTERS_PER_TOKEN + (request.max_tokens or USUAL_ANSWER)
+
+        async def asked(provider: Provider) -> ModelReply:
+            model = request.model if provider.name == request.provider else ""
+            own = replace(request, provider=provider.name, model=model or provider.default_model)
+            backend = self._backend(provider)
+            return await self._through(provider, own, size, on_wait, lambda: backend.ask(own, hear))
+
+        return await self._instead(self._configured(request.provider), asked, on_wait)
+
+    async def embed(self, request: EmbedRequest, on_wait: OnWait | None = None) -> EmbedReply:
         provider = self._configured(request.provider)
-        backend, gate = self._backend(provider), self._providers.gate(provider)
+        model = request.model or provider.embedding_model or request.otherwise or provider.default_model
+        own = replace(request, model=model)
+        size = sum(map(len, request.texts)) // CHARACTERS_PER_TOKEN
+        return await self._through(provider, own, size, on_wait, lambda: self._vectors(provider, own))
+
+    async def _instead(
+        self, provider: Provider, asked: Callable[[Provider], Awaitable[ModelReply]], on_wait: OnWait | None
+    ) -> ModelReply:
+        """The reply of the provider, else of the first of its `fallback` that answers."""
+        try:
+            return await asked(provider)
+        except ModelFailure as failure:
+            first = failure
+            if failure.code not in INSTEAD or not provider.fallback:
+                raise
+        for number, target in enumerate(provider.fallback, 2):
+            with suppress(ModelFailure):
+                other = self._configured(target.provider)
+                if on_wait:
+                    on_wait(Waiting(number, len(provider.fallback) + 1, 0.0, f"asking `{target.provider}` instead"))
+                return await asked(replace(other, default_model=target.model or other.default_model))
+        raise first
+
+    async def _through(
+        self,
+        provider: Provider,
+        request: ModelRequest | EmbedRequest,
+        size: int,
+        on_wait: OnWait | None,
+        work: Callable[[], Awaitable[R]],
+    ) -> R:
+        """One answer under the limits of the provider, with its price."""
+        gate, breaker = self._house.gate(provider), self._house.breaker(provider)
 
         def full(seconds: float) -> None:
             if on_wait:
-                on_wait(Waiting(1, 1, seconds, f"{provider.requests_per_minute} requests a minute"))
+                on_wait(Waiting(1, 1, seconds, _limit(provider)))
 
-        async def attempt() -> ModelReply:
-            async with gate.passing(full):
-                return await backend.ask(request, on_text or _deaf)
+        async def attempt() -> R:
+            breaker.check(request.model)
+            async with gate.passing(full, size) as spent:
+                try:
+                    reply = await work()
+                except ModelFailure as failure:
+                    breaker.heard(failure)
+                    raise
+                breaker.heard(None)
+                spent(reply.input_tokens + getattr(reply, "output_tokens", 0) or size)
+                return reply
 
-        return await self._priced(provider, await with_retries(request, attempt, on_wait))
+        reply = await with_retries(request.attempts, request.timeout, attempt, on_wait)
+        return replace(reply, usd=await self._usd(provider, reply))
 
     def _configured(self, name: str) -> Provider:
         if self._mock:
             return Provider(name, "scripted")
-        return configured(name, self._settings, self._providers.environ)
+        return configured(name, self._settings, self._house.environ)
 
     def _backend(self, provider: Provider) -> Backend:
         match provider.kind:
             case "openai" | "anthropic":
-                return self._providers.http(provider)
+                return self._house.http(provider)
             case "local":
-                return self._providers.local(provider)
+                return self._house.local(provider)
             case "scripted":
                 if provider.name not in self._scripted:
                     self._scripted[provider.name] = ScriptedModels(provider.name, self._script(provider))
                 return self._scripted[provider.name]
+            case never:
+                assert_never(never)
+
+    async def _vectors(self, provider: Provider, request: EmbedRequest) -> EmbedReply:
+        match provider.kind:
+            case "openai" | "anthropic":
+                return await vectors(self._house.http(provider), request)
+            case "local":
+                return await self._house.local(provider, vectors=True).embed(request)
+            case "scripted":
+                return made_up(request)
             case never:
                 assert_never(never)
 
@@ -184,31 +208,33 @@ class RunModels:
     def _unusable(self, provider: Provider) -> ModelFailure | None:
         if not provider.base_url:
             return failures.missing_address(provider)
-        if provider.key_env and not self._providers.environ.get(provider.key_env, "").strip():
+        if provider.key_env and not self._house.keys.get(provider.key_env):
             return failures.missing_key(provider)
         return None
 
-    async def _priced(self, provider: Provider, reply: ModelReply) -> ModelReply:
+    async def _usd(self, provider: Provider, reply: ModelReply | EmbedReply) -> float | None:
         """The settings' price, else what the provider charged, else the table's; local use is free."""
-        tokens = (reply.input_tokens, reply.output_tokens)
+        tokens = (reply.input_tokens, getattr(reply, "output_tokens", 0))
         if provider.price:
-            return replace(reply, usd=provider.price.usd(*tokens))
+            return provider.price.usd(*tokens)
         if reply.usd is not None:
-            return reply
+            return reply.usd
         if provider.on_this_machine or provider.kind == "local":
-            return replace(reply, usd=0.0)
+            return 0.0
         if not provider.prices or not any(tokens):
-            return reply
+            return None
         price = await asyncio.to_thread(known_price, provider.prices, reply.model)
-        return replace(reply, usd=price.usd(*tokens)) if price else reply
+        return price.usd(*tokens) if price else None
+
+
+def _limit(provider: Provider) -> str:
+    """Why a call waits, in words."""
+    if provider.tokens_per_minute is None:
+        return f"{provider.requests_per_minute} requests a minute"
+    if provider.requests_per_minute is None:
+        return f"{provider.tokens_per_minute} tokens a minute"
+    return f"{provider.requests_per_minute} requests and {provider.tokens_per_minute} tokens a minute"
 
 
 def _deaf(text: str) -> None:
     """Nobody listens to the stream."""
-
-
-def _load() -> None:
-    import httpx
-
-    known_price("openai", "gpt-4o-mini")
-    assert httpx

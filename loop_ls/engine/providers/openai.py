@@ -45,7 +45,14 @@ class OpenAI:
             body["tools"] = [_tool(each) for each in request.tools]
         for name in without - {"max_tokens", "max_completion_tokens"}:
             body.pop(name, None)
-        return Call(f"{provider.base_url}/chat/completions", _headers(provider, key), body)
+        return Call(f"{provider.base_url}/chat/completions", self.headers(provider, key), body)
+
+    def headers(self, provider: Provider, key: str) -> dict[str, str]:
+        if not key:
+            return {}
+        if provider.name == "azure-foundry":
+            return {"api-key": key}
+        return {"Authorization": f"Bearer {key}"}
 
     def reader(self) -> OpenAIReader:
         return OpenAIReader()
@@ -72,14 +79,6 @@ def _asked(call: ToolCall) -> dict[str, Any]:
     # What was no JSON would be refused: the answer to the call says what was wrong with it.
     written = json.dumps(dict(call.arguments)) if call.arguments is not None else "{}"
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}, **call.extra}
-
-
-def _headers(provider: Provider, key: str) -> dict[str, str]:
-    if not key:
-        return {}
-    if provider.name == "azure-foundry":
-        return {"api-key": key}
-    return {"Authorization": f"Bearer {key}"}
 
 
 class OpenAIReader:
@@ -118,7 +117,9 @@ class OpenAIReader:
         for position, each in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(each, dict):
                 self._call(each, position)
-        return text_of(message.get("content"))
+        said = text_of(message.get("content"))
+        self.heard.begun = self.heard.begun or bool(said or self.heard.thoughts or self._calls)
+        return said
 
     def _call(self, piece: dict[str, Any], position: int) -> None:
         """A piece of a call. Some servers give no `index`: then an id of its own tells calls apart."""

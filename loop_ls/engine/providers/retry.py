@@ -10,8 +10,11 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.ports import ModelFailure, Waiting
+
+R = TypeVar("R")
 
 ATTEMPTS = 3
 LONGEST_WAIT = 60.0
@@ -24,13 +27,16 @@ BECAUSE = {"rate_limited": "rate limit", "server": "provider out of order", "unr
 
 
 async def with_retries(
-    request: ModelRequest,
-    attempt: Callable[[], Awaitable[ModelReply]],
+    most: int | None,
+    limit: float | None,
+    attempt: Callable[[], Awaitable[R]],
     on_wait: Callable[[Waiting], None] | None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> ModelReply:
-    attempts = max(1, request.attempts or ATTEMPTS)
-    patience = min(request.timeout or LONGEST_WAIT, LONGEST_WAIT)
+) -> R:
+    """The first answer of at most so many attempts. `limit` is that of one attempt: nobody waits longer for
+    the next one."""
+    attempts = max(1, most or ATTEMPTS)
+    patience = min(limit or LONGEST_WAIT, LONGEST_WAIT)
     for number in range(1, attempts + 1):
         try:
             return await attempt()

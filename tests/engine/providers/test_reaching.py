@@ -1,0 +1,191 @@
+"""How providers are reached: proxies and certificates of the environment, keys from the keyring, time limits."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.providers import Providers
+from tests.engine.providers.conftest import Asked
+
+ANSWER = b'{"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]}'
+WHOLE = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n" + ANSWER
+
+both = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+
+
+class Server:
+    """Answers every request in the same way, and remembers the first lines."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.heads: list[str] = []
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        self.lines.append(head.split("\r\n")[0])
+        self.heads.append(head.lower())
+        writer.write(WHOLE)
+        await writer.drain()
+        writer.close()
+
+
+@pytest.fixture
+async def proxy(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
+    server = Server()
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{port}")
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{port}")
+        yield server
+
+
+async def test_the_proxy_of_the_environment_is_used(proxy: Server) -> None:
+    house = Providers({})
+    ask = Asked(house.models({"far": {"baseUrl": "http://models.example.test/v1"}}))
+    assert (await ask("far")).text == "hello"
+    assert proxy.lines == ["POST http://models.example.test/v1/chat/completions HTTP/1.1"]
+    await house.aclose()
+
+
+async def test_an_encrypted_address_is_tunnelled_through_the_proxy(proxy: Server) -> None:
+    house = Providers({})
+    ask = Asked(house.models({"far": {"baseUrl": "https://models.example.test/v1"}}))
+    with pytest.raises(ModelFailure):  # this proxy answers by itself instead of making a tunnel
+        await ask("far", attempts=1)
+    assert proxy.lines == ["CONNECT models.example.test:443 HTTP/1.1"]
+    await house.aclose()
+
+
+async def test_a_server_on_this_machine_is_reached_without_it(proxy: Server, llmock: Any, ask: Asked) -> None:
+    llmock.reply("near")
+    assert (await ask()).text == "near"
+    assert proxy.lines == []
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate that only whoever is told about it trusts, for a name that leads to this machine."""
+    folder = tmp_path_factory.mktemp("ca")
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=models.internal"),
+            *("-addext", "subjectAltName=DNS:models.internal,IP:127.0.0.2"),
+        ],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_a_certificate_of_ones_own_is_trusted_when_the_environment_names_it(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch, trusted: bool
+) -> None:
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    server = Server()
+    listening = await asyncio.start_server(server.serve, "127.0.0.2", 0, ssl=context)
+    house = Providers({})
+    async with listening:
+        url = f"https://127.0.0.2:{listening.sockets[0].getsockname()[1]}/v1"
+        ask = Asked(house.models({"inside": {"baseUrl": url}}))
+        if trusted:
+            assert (await ask("inside")).text == "hello"
+        else:
+            with pytest.raises(ModelFailure) as caught:
+                await ask("inside", attempts=1)
+            assert caught.value.code == "unreachable"
+            assert "CERTIFICATE" in caught.value.message.upper()
+    await house.aclose()
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
+    """A keyring of the operating system, as the package of that name shows it."""
+    kept: dict[tuple[str, str], str] = {}
+    module = ModuleType("keyring")
+    module.get_password = lambda service, name: kept.get((service, name))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", module)
+    monkeypatch.setattr("loop_ls.engine.providers.keys.keyring_is_there", lambda: True)
+    return kept
+
+
+async def test_a_key_comes_from_the_keyring_when_the_environment_has_none(
+    keyring: dict[tuple[str, str], str],
+) -> None:
+    keyring["loop-ls", "OPENAI_API_KEY"] = "sk-from-the-keyring-0123"
+    server = Server()
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    async with listening:
+        house = Providers({"OPENAI_BASE_URL": f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"})
+        models = house.models()
+        assert models.problem("openai") is None
+        assert (await Asked(models)()).text == "hello"
+        await house.aclose()
+    assert "authorization: bearer sk-from-the-keyring-0123" in server.heads[0]
+
+
+async def test_a_keyring_that_fails_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("keyring")
+
+    def locked(service: str, name: str) -> str:
+        raise RuntimeError("locked")
+
+    module.get_password = locked  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", module)
+    monkeypatch.setattr("loop_ls.engine.providers.keys.keyring_is_there", lambda: True)
+    problem = Providers({}).models().problem("openai")
+    assert problem is not None
+    assert problem.code == "missing_key"
+
+
+@both
+async def test_the_first_word_has_a_limit_of_its_own(llmock: Any, providers: Providers, provider: str) -> None:
+    llmock.slow_first_token(5, times=None)
+    ask = Asked(providers.models({provider: {"firstTokenSeconds": 0.2}}))
+    began = time.monotonic()
+    with pytest.raises(ModelFailure) as caught:
+        await ask(provider, attempts=1)
+    assert caught.value.code == "timeout"
+    assert "gave no first word within 0.2 s" in caught.value.message
+    assert time.monotonic() - began < 3
+
+
+@both
+async def test_a_slow_answer_that_has_begun_is_not_cut_by_that_limit(
+    llmock: Any, providers: Providers, provider: str
+) -> None:
+    llmock.pace(100).reply("one two three four five six", times=None)
+    ask = Asked(providers.models({provider: {"firstTokenSeconds": 0.4}}))
+    assert (await ask(provider)).text == "one two three four five six"
+
+
+@both
+async def test_how_long_an_answer_may_stop_is_a_setting(llmock: Any, providers: Providers, provider: str) -> None:
+    llmock.stall(after_chunks=4, seconds=5, times=None).reply("one two three four five six", times=None)
+    ask = Asked(providers.models({provider: {"idleSeconds": 0.2}}))
+    with pytest.raises(ModelFailure) as caught:
+        await ask(provider, attempts=1)
+    assert "nothing came for 0.2 s" in caught.value.message
+
+
+async def test_an_address_may_name_a_variable(llmock: Any) -> None:
+    house = Providers({"HOUSE": llmock.base_url("openai")})
+    assert (await Asked(house.models({"house": {"baseUrl": "${HOUSE}"}}))("house")).text
+    await house.aclose()
