@@ -16,6 +16,7 @@ from loop_ls.cli.catalogue import catalogue
 from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.durable.dbos_owner import DbosOwner
+from loop_ls.engine.keeping import Keep
 from loop_ls.engine.plan import Program
 from loop_ls.engine.process import Options
 from loop_ls.engine.providers import Providers
@@ -28,6 +29,7 @@ from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.prepare import Problem
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
 from loop_ls.engine.starting.workflow import WorkflowPreparer
+from loop_ls.formats.settings import EngineSettings
 from loop_ls.index.discovery import load_settings
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -48,7 +50,9 @@ def build(folder: Path, providers: Providers, root: Path | None = None) -> Engin
         "assistant": AssistantProgram(),
         "role_loop": RoleLoopProgram(records, hands(records)),
     }
-    return Engine(folder, programs, providers.door, preparer, DbosOwner(folder, patience=0.5), home=root)
+    settings = load_settings(str(root))[0].engine if root else EngineSettings()
+    keep = Keep(settings.keep_runs, settings.keep_days)
+    return Engine(folder, programs, providers.door, preparer, DbosOwner(folder, patience=0.5), home=root, keep=keep)
 
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:

@@ -96,7 +96,29 @@ class EngineClient:
         return await self._of_run("GET", run_id, "/history")
 
     async def delete(self, run_id: str) -> Answer:
+        """`{ok, deleted, id}`; `all`: those that have ended."""
         return await self._of_run("DELETE", run_id)
+
+    async def fork(self, run_id: str, iteration: int | None = None, **given: str) -> Answer:
+        """`{ok, runId}`: finished iterations before `iteration` (of `loop`) are taken, not paid again."""
+        body = {**given, **({} if iteration is None else {"iteration": iteration})}
+        return await self._of_run("POST", run_id, "/fork", body=body)
+
+    async def replay(self, run_id: str, args: Answer | None = None) -> Answer:
+        """`{ok, runId}`: the recorded answers against the files as they are now, or `{uri, root, texts}`."""
+        return await self._of_run("POST", run_id, "/replay", body=args or {})
+
+    async def export(self, run_id: str) -> Answer:
+        """`{ok, run}`: all of a run as one JSON object."""
+        return await self._of_run("GET", run_id, "/export")
+
+    async def take_in(self, run: Answer) -> Answer:
+        """`{ok, runId, known}`: put an exported run into the record."""
+        return await self._send("POST", "/api/v1/import", body=run)
+
+    async def test_until(self, args: Answer) -> Answer:
+        """`{root, path|uri, loop, output|runId, times?}` -> `{ok, verdicts, agreement, judge, costUsd}`."""
+        return await self._send("POST", "/api/v1/test-until", body=args)
 
     # -- listening ----------------------------------------------------------------------------
 

@@ -45,10 +45,13 @@ def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:
     return Approval(found == "approve", found, None if feedback is None else plain_text(feedback))
 
 
-async def resolve(run: LiveRun, journal: Journal, loop_id: str | None, approval: Approval) -> Answer:
-    """Journal the decision -> `{ok, resolved}`. Raises `Refused`."""
+async def resolve(
+    run: LiveRun, journal: Journal, loop_id: str | None, approval: Approval, first: bool = False
+) -> Answer:
+    """Journal the decision -> `{ok, resolved}`; `first`: of several questions the oldest is meant.
+    Raises `Refused`."""
     async with run.asked:
-        asked = _pending(run.state, loop_id)
+        asked = run.state.asked[0] if first and run.state.asked else _pending(run.state, loop_id)
         place = asked["place"]
         fact = ApprovalResolved(
             loop_id=asked["loopId"],

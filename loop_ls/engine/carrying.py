@@ -16,6 +16,7 @@ from loop_ls.engine.refusal import Refused
 
 KIND, VERSION = "loop-ls run", 1
 PAGE = 1000
+_NOTHING = (None, None, None)
 
 
 def exported(journal: Journal, run_id: str) -> dict[str, Any]:
@@ -85,11 +86,10 @@ def _facts(given: Any) -> list[tuple[float, str, dict[str, Any]]]:
         raise _refused("it has no facts")
     found = []
     for number, each in enumerate(given, 1):
-        body, at = (each.get("body"), each.get("at")) if isinstance(each, Mapping) else (None, None)
-        whole = isinstance(body, dict) and isinstance(at, int | float) and isinstance(each.get("kind"), str)
-        if not whole:
+        kind, body, at = (each.get(name) for name in ("kind", "body", "at")) if isinstance(each, Mapping) else _NOTHING
+        if not (isinstance(body, dict) and isinstance(at, int | float) and isinstance(kind, str)):
             raise _refused(f"fact {number} of it cannot be read")
-        found.append((float(at), each["kind"], plain(body)))
+        found.append((float(at), kind, plain(body)))
     if found[0][1] != "run_started" or not {"format", "name", "path"} <= found[0][2].keys():
         raise _refused("it does not begin with the start of a run")
     found[0][2]["imported"] = True

@@ -25,13 +25,16 @@ from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.feed import Feed
 from loop_ls.engine.forking import cut_of, forked, replay_argument
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
+from loop_ls.engine.keeping import Keep, Keeping
 from loop_ls.engine.live import LiveRun, Runs
 from loop_ls.engine.owner import NoOwner, Owner
 from loop_ls.engine.plan import Door, Plan, Program
+from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import read_request
 from loop_ls.engine.running import bring_to_end
 from loop_ls.engine.starting.prepare import Preparer
+from loop_ls.engine.trial import Output, given_output, recorded_outputs, tried
 
 logger = logging.getLogger(__name__)
 
@@ -53,11 +56,13 @@ class Engine:
         storage: Callable[[], Storage] | None = None,
         clock: Callable[[], float] = time.time,
         home: Path | None = None,
+        keep: Keep | None = None,
     ) -> None:
         self.folder, self._clock, self._home = folder, clock, home
         self._programs, self._models, self._preparer = programs, models, preparer
         self._owner = owner or NoOwner()
         self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
+        self._keep = keep or Keep()
         self._owned: asyncio.Queue[list[str]] = asyncio.Queue()
         self._owning: asyncio.Task[None] | None = None
         self.started_at = clock()
@@ -74,11 +79,13 @@ class Engine:
             await self.journal.close()
             raise
         self._owning = asyncio.create_task(self._own())
+        self._keeping.begin()
 
     async def _take_up(self) -> None:
         position = await self.journal.read(self.journal.storage.position)
         self.feed = Feed(self.journal.since, position, self._clock)
         self._runs = Runs(self.journal)
+        self._keeping = Keeping(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
         for run_id, in_flight in (await self._runs.load()).items():
             run = self._runs.live[run_id]
@@ -102,6 +109,7 @@ class Engine:
         for run in self._runs:
             run.control.leaving = True
         self._owning.cancel()
+        await self._keeping.close()
         await asyncio.wait({self._owning}, timeout=5)
         self._owning = None
         for task in tasks:
@@ -188,6 +196,37 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
+    async def test_until(self, argument: Answer) -> Answer:
+        """Ask the judge of `loop` in a file about `output`, or about all outputs that run `runId` has
+        recorded, `times` times each -> `{ok, verdicts, agreement, judge, costUsd, tokens}`."""
+        try:
+            loop, run_id = argument.get("loop"), argument.get("runId")
+            if not isinstance(loop, str) or not loop:
+                raise Refused("bad_argument", "`loop` says which loop's `until` to try; it is not given.")
+            output = given_output(argument)
+            if (output is None) == (run_id is None):
+                raise Refused("bad_argument", "Either `output` or `runId` says what to judge.")
+            outputs = [output] if output is not None else await self._recorded(run_id, loop)
+            judging = await self._preparer.judging(read_request(argument, self._home), loop, self._models)  # type: ignore[attr-defined]
+            return await tried(judging, outputs, argument.get("times", 1))
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        except Failure as failure:
+            return Refused("provider_unavailable", failure.message, failure.hint).answer()
+
+    async def _recorded(self, run_id: Any, loop: str) -> list[Output]:
+        found = await self._runs.find(run_id)
+        events: list[Answer] = []
+        after: int | None = 0
+        while after is not None:
+            page = await self.events(found, after, LIMIT)
+            events += page.get("events", [])
+            after = page.get("next")
+        outputs = recorded_outputs(events, loop)
+        if not outputs:
+            raise Refused("not_found", f"Run {found} has no outputs of a loop `{loop}`.")
+        return outputs
+
     async def export(self, run_id: str) -> Answer:
         """All of a run as one JSON object -> `{ok, run}`. Keys are masked."""
         try:
@@ -258,9 +297,13 @@ class Engine:
         feedback: Any = None,
     ) -> Answer:
         """Answer what a run asks a person -> `{ok, resolved}`. `loop_id` may be left out where a run
-        asks one thing; the first answer counts, a second gets `wrong_status`."""
+        asks one thing; the first answer counts, a second gets `wrong_status`. `all`: every run that asks."""
         try:
             decided = read_decision(approved, decision, feedback)
+            if run_id == "all":
+                asking = [run for run in self._runs for _ in run.state.asked]
+                told = [await resolve(run, self.journal, None, decided, first=True) for run in asking]
+                return {"ok": True, "resolved": [each["resolved"] for each in told]}
             found = await self._runs.find(run_id)
             if found not in self._runs.live:
                 raise nothing_asked(await self._runs.state(found), loop_id)
@@ -268,10 +311,14 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
-    async def delete(self, run_id: str) -> Answer:
-        """Remove a run that has ended from the record -> `{ok, runId}`."""
+    async def delete(self, run_id: str, whose: Callable[[str | None], bool] | None = None) -> Answer:
+        """Remove a run that has ended from the record -> `{ok, runId}`; `all` that have ended, and of users
+        of whom `whose` says yes -> `{ok, deleted}`."""
         try:
+            if run_id == "all":
+                return {"ok": True, "deleted": await self._keeping.forget_all(whose)}
             found = await self._runs.find(run_id)
+            self._keeping.require_unused(found)
             if found in self._runs.live:
                 status = self._runs.live[found].state.status
                 told = f"Run {found} is {status}: only a run that has ended can be deleted."

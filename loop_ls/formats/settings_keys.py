@@ -279,9 +279,18 @@ ENGINE = shape(
     Key("databaseUrl", Type.TEXT, "A PostgreSQL database for several workers.", default="SQLite in the data folder"),
     Key("port", Type.INTEGER, "The port to listen on.", default="a free one", minimum=0, maximum=65535),
     Key("teardownOnDisconnect", Type.BOOLEAN, "Ends an editor's runs some time after it left.", default="true"),
+    Key("keepRuns", Type.INTEGER, "How many ended runs are kept; older ones are forgotten.", minimum=0),
+    Key("keepDays", Type.NUMBER, "How many days an ended run is kept.", minimum=0),
     Key("teardownGraceMs", Type.INTEGER, "How long it may stay away, in milliseconds.", default="60000", minimum=0),
     Key("logFormat", Type.TEXT, "Lines for people, or JSON objects.", default="text", choices=("text", "json")),
     Key("logLevel", Type.TEXT, "What is logged at least.", default="warning", choices=LOG_LEVELS),
+)
+
+ASSISTANTS = shape(
+    "assistants",
+    "`assistants`",
+    "Loops of assistants over their documented interfaces.",
+    Key("revise", Type.BOOLEAN, "Lets an approval say `revise`, with feedback for the next round.", default="false"),
 )
 
 SETTINGS = shape(
@@ -308,6 +317,7 @@ SETTINGS = shape(
     ),
     Key("assist", Type.BLOCK, ASSIST.text, shape=ASSIST),
     Key("limits", Type.BLOCK, LIMITS.text, shape=LIMITS),
+    Key("assistants", Type.BLOCK, ASSISTANTS.text, shape=ASSISTANTS),
     Key("enhance", Type.BLOCK, ENHANCE.text, shape=ENHANCE),
     Key("engine", Type.BLOCK, ENGINE.text, shape=ENGINE),
 )

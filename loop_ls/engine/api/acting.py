@@ -38,6 +38,9 @@ async def create(request: Request) -> Response:
 
 
 async def delete(request: Request) -> Response:
+    if request.path_params["id"] == "all":
+        answer = await engine_of(request).delete("all", person_of(request).controls)
+        return JSONResponse({**answer, "id": "all"}) if answer["ok"] else refused(answer)
     if (no := await not_theirs(request)) is not None:
         return no
     answer = await engine_of(request).delete(request.path_params["id"])

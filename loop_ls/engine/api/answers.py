@@ -66,15 +66,15 @@ def refused(answer: Answer) -> Response:
     return refusal(str(answer["code"]), str(answer["message"]), str(answer.get("hint") or ""), details)
 
 
-async def read_object(request: Request) -> Answer:
+async def read_object(request: Request, limit: int = BODY_LIMIT) -> Answer:
     """The body as a JSON object; an absent body is an empty one. Raises `BadRequest`."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in request.stream():
                 body += chunk
-                if len(body) > BODY_LIMIT:
-                    raise BadRequest("too_large", f"The body is larger than {BODY_LIMIT} bytes.")
+                if len(body) > limit:
+                    raise BadRequest("too_large", f"The body is larger than {limit} bytes.")
     except TimeoutError:
         raise BadRequest("invalid_format", f"The body did not come within {BODY_SECONDS:g} s.") from None
     except ClientDisconnect:

@@ -7,6 +7,7 @@ rest of the path.
 from __future__ import annotations
 
 from loop_ls.engine.api import about, acting, loops
+from loop_ls.engine.api.again import AGAIN
 from loop_ls.engine.api.route import Query, Route
 from loop_ls.engine.api.schemas import (
     ANYTHING,
@@ -147,9 +148,9 @@ ACTING = (
         "DELETE",
         LOOP,
         "deleteLoop",
-        "Remove a loop that has ended from the record.",
+        "Remove a loop that has ended from the record, or `all` of yours that have.",
         acting.delete,
-        answer(deleted={"const": True}, id=TEXT),
+        answer(deleted={"anyOf": [{"const": True}, many(TEXT)]}, id=TEXT),
         role="editor",
         refusals=(409, 503),
     ),
@@ -252,4 +253,4 @@ ENGINE = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*READING, *ACTING, *ENGINE)
+ROUTES: tuple[Route, ...] = (*READING, *AGAIN, *ACTING, *ENGINE)

@@ -9,6 +9,7 @@ from loop_ls.engine.plan import Door, Plan
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import StartRequest
 from loop_ls.engine.starting.prepare import Prepared, Preparer
+from loop_ls.engine.trial import Judging
 from loop_ls.formats.recognise import Format, by_name
 
 #: What the target of a start says about the format of the file. The others are parts of a workflow.
@@ -28,6 +29,14 @@ class ByFormat:
             told = f"`target.kind` `{request.target_kind}` is not built yet."
             raise Refused("bad_argument", told, "Run a workflow.")
         return await preparer.prepare(request, models)
+
+    async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
+        """The judge of a loop of a workflow. Raises `Refused`."""
+        ask = getattr(self._preparers.get("workflow"), "judging", None)
+        if ask is None:
+            raise Refused("bad_argument", "This engine judges no conditions.")
+        found: Judging = await ask(request, loop, models)
+        return found
 
     async def agree(
         self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]

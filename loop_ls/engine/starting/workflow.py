@@ -10,12 +10,13 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.border import hash_of
+from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.library import Library
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.pricing import price_of
@@ -36,6 +37,7 @@ from loop_ls.engine.starting.demands import (
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
 from loop_ls.engine.starting.prepare import Prepared, Validate
 from loop_ls.engine.starting.recorded import has_errors, recorded
+from loop_ls.engine.trial import Judging
 from loop_ls.formats.workflow import Loop, Target, Workflow
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
@@ -138,6 +140,27 @@ class WorkflowPreparer:
         variables = environment_names(chosen.library, chosen.reached)
         self._consents.settle(endpoints(names, providers, self._environ, variables), consent)
 
+    async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
+        """The judge of a loop in a file, as a run would ask it. Raises `Refused`."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._judging, request, loop, models)
+
+    def _judging(self, request: StartRequest, name: str, models: Callable[[Plan], Door]) -> Judging:
+        folder = self._folders.setdefault(request.root, Folder(request.root))
+        snapshot = folder.snapshot(request.texts, request.settings)
+        chosen = self._chosen(snapshot, request)
+        loop = _loop_named(chosen.workflow, name)
+        settings, library = snapshot.settings.raw, chosen.library
+        callee = library.workflow(library.called(chosen.key, loop.workflow)).execution
+        choice = choose_judge(loop, chosen.workflow.execution, callee, JudgeSettings.of(settings))
+        prepared = _prepared(snapshot, chosen, request)
+        plan = _plan(prepared.started, prepared.texts)
+        door = models(plan)
+        if choice.local is None and not request.mock:
+            asked = [(f"`until` of `{name}`", choice.targets)]
+            require_models(asked, door.problem)
+            self._settle(chosen, asked, settings.get("providers") or {}, request.consent)
+        return Judging(loop, choice, plan, door)
+
     async def agree(
         self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
     ) -> None:
@@ -150,6 +173,14 @@ class WorkflowPreparer:
         asked = list(chains(library, chosen.reached, elements, plan.settings))
         require_models(asked, models(plan).problem)
         self._settle(chosen, asked, plan.settings.get("providers") or {}, consent)
+
+
+def _loop_named(workflow: Workflow, name: str) -> Loop:
+    for element in workflow.elements:
+        found = element if isinstance(element, Loop) else element.mode
+        if element.name == name and isinstance(found, Loop):
+            return replace(found, name=name)
+    raise Refused("not_found", f"`{workflow.name}` has no loop `{name}`.")
 
 
 def _plan(started: RunStarted, texts: Mapping[str, str]) -> Plan:
