@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -150,6 +151,7 @@ def _foreground(args: argparse.Namespace) -> int:
 def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     # Looking for plugins of pydantic reads the metadata of every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    from loop_ls.cli.catalogue import catalogue
     from loop_ls.cli.compose import build, log_manner, options
     from loop_ls.engine.api.server import PortTaken
     from loop_ls.engine.handover import DataFolder
@@ -159,8 +161,9 @@ def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
 
     assert isinstance(folder, DataFolder)
     log_to_stderr(*log_manner(args, root))
+    manner = replace(options(args.port, args.idle_exit, root), catalogue=catalogue(root, folder.path))
     try:
-        asyncio.run(serve(folder, options(args.port, args.idle_exit, root), partial(build, root=root)))
+        asyncio.run(serve(folder, manner, partial(build, root=root)))
     except JournalRefused as refused:
         return _failed(FAILED, refused.message, refused.hint)
     except PortTaken as taken:
