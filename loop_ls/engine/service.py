@@ -24,15 +24,17 @@ from loop_ls.engine.events.kinds import Recovered, RunStarted
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.feed import Feed
 from loop_ls.engine.forking import cut_of, forked, replay_argument
+from loop_ls.engine.heart import Heart
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
 from loop_ls.engine.keeping import Keep, Keeping
 from loop_ls.engine.live import LiveRun, Runs
-from loop_ls.engine.owner import NoOwner, Owner
+from loop_ls.engine.owner import Crew, NoOwner, Owner
 from loop_ls.engine.plan import Door, Plan, Program
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import read_request
 from loop_ls.engine.running import bring_to_end
+from loop_ls.engine.sharing import Sharing
 from loop_ls.engine.starting.prepare import Preparer
 from loop_ls.engine.trial import Output, given_output, recorded_outputs, tried
 
@@ -57,22 +59,28 @@ class Engine:
         clock: Callable[[], float] = time.time,
         home: Path | None = None,
         keep: Keep | None = None,
+        crew: Callable[[Storage], Crew] | None = None,
+        leave: Callable[[str], None] = lambda why: None,
     ) -> None:
-        self.folder, self._clock, self._home = folder, clock, home
+        self.folder, self._clock, self.home = folder, clock, home
         self._programs, self._models, self._preparer = programs, models, preparer
         self._owner = owner or NoOwner()
         self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
         self._keep = keep or Keep()
+        self._crew, self._leave = crew, leave
+        self.sharing: Sharing | None = None
         self._owned: asyncio.Queue[list[str]] = asyncio.Queue()
         self._owning: asyncio.Task[None] | None = None
         self.started_at = clock()
+        self.heart = Heart(self._can_work)
 
     # -- life --------------------------------------------------------------------------------------
 
     async def open(self) -> None:
         """Open the journal and take up unfinished runs. Raises `JournalRefused`."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.journal = Journal(self._storage(), self._clock)
+        storage = await asyncio.to_thread(self._storage) if self._crew else self._storage()  # a network may be slow
+        self.journal = Journal(storage, self._clock)
         try:
             await self._take_up()
         except BaseException:
@@ -80,6 +88,10 @@ class Engine:
             raise
         self._owning = asyncio.create_task(self._own())
         self._keeping.begin()
+        self.heart.open()
+
+    async def _can_work(self) -> None:
+        await self.journal.read(self.journal.storage.position)
 
     async def _take_up(self) -> None:
         position = await self.journal.read(self.journal.storage.position)
@@ -87,6 +99,12 @@ class Engine:
         self._runs = Runs(self.journal)
         self._keeping = Keeping(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
+        if self._crew is not None:
+            self.journal.told = position
+            crew = self._crew(self.journal.storage)
+            self.sharing = Sharing(self.journal, self._runs, crew, self._begin, self._leave)
+            await self.sharing.open()
+            return
         for run_id, in_flight in (await self._runs.load()).items():
             run = self._runs.live[run_id]
             unsure = self.journal.storage.rebooted and run.state.status in WORKING
@@ -109,6 +127,7 @@ class Engine:
         for run in self._runs:
             run.control.leaving = True
         self._owning.cancel()
+        await self.heart.close()
         await self._keeping.close()
         await asyncio.wait({self._owning}, timeout=5)
         self._owning = None
@@ -119,6 +138,8 @@ class Engine:
         self.feed.close()
         await self._owner.close()
         await self.journal.close()
+        if self.sharing is not None:
+            await self.sharing.close()
 
     async def _own(self) -> None:
         """Tell the owner about runs, one batch after the other, while nobody waits for it. Runs go on
@@ -141,6 +162,8 @@ class Engine:
                 raise asyncio.CancelledError  # the owner must keep it as unfinished
 
     def _begin(self, run: LiveRun) -> None:
+        if self.sharing is not None:
+            self._owned.put_nowait([run.run_id])
         run.task = asyncio.create_task(
             bring_to_end(run, self.journal, self.feed, self._programs, self._models), name=f"run {run.run_id}"
         )
@@ -151,7 +174,8 @@ class Engine:
         """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`. `user`: whose run it
         is; None is the owner of the data folder."""
         try:
-            prepared = await self._preparer.prepare(read_request(argument, self._home), self._models)
+            self.heart.require_ready()
+            prepared = await self._preparer.prepare(read_request(argument, self.home), self._models)
             run_id = await self._admit(prepared.started.model_copy(update={"user": user}), prepared.texts)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
@@ -160,7 +184,7 @@ class Engine:
     async def _admit(self, started: RunStarted, texts: Mapping[str, str]) -> str:
         """Journal the first fact of a new run, and let it run."""
         one = self._runs.alone(started)
-        run = LiveRun(run_id := secrets.token_hex(6), one._replace(run_id=run_id), Control())
+        run = LiveRun(run_id := secrets.token_hex(6), one._replace(run_id=run_id), Control(), mine=self._crew is None)
         self._runs.live[run_id] = run
         done = self.journal.append(run_id, ":start", [started.fact()], {"value": True}, texts)
         done.add_done_callback(lambda told: self._started(run, told))
@@ -189,7 +213,7 @@ class Engine:
         try:
             found = await self._runs.find(run_id)
             wanted = replay_argument(await self._first_fact(found), argument or {})
-            prepared = await self._preparer.prepare(read_request(wanted, self._home), self._models)
+            prepared = await self._preparer.prepare(read_request(wanted, self.home), self._models)
             source = {"mock": False, "source": {"runId": found, "kind": "replay"}, "user": user}
             new = await self._admit(prepared.started.model_copy(update=source), prepared.texts)
             return {"ok": True, "runId": new}
@@ -207,7 +231,7 @@ class Engine:
             if (output is None) == (run_id is None):
                 raise Refused("bad_argument", "Either `output` or `runId` says what to judge.")
             outputs = [output] if output is not None else await self._recorded(run_id, loop)
-            judging = await self._preparer.judging(read_request(argument, self._home), loop, self._models)  # type: ignore[attr-defined]
+            judging = await self._preparer.judging(read_request(argument, self.home), loop, self._models)  # type: ignore[attr-defined]
             return await tried(judging, outputs, argument.get("times", 1))
         except (Refused, JournalRefused) as refused:
             return refused.answer()
@@ -277,7 +301,7 @@ class Engine:
     def _started(self, run: LiveRun, told: asyncio.Future[list[Event]]) -> None:
         if told.cancelled() or told.exception() is not None:
             self._runs.live.pop(run.run_id, None)
-        else:
+        elif self.sharing is None:
             self._begin(run)
             self._owned.put_nowait([run.run_id])
 
@@ -374,6 +398,7 @@ class Engine:
             "running": len(self._runs.live),
             "listeners": self.feed.listeners,
             "position": self.feed.position,
+            "managers": self.heart.wire(),
         }
 
 

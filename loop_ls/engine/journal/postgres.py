@@ -66,6 +66,8 @@ class PostgresStorage:
                     raise
                 again = True
                 self._leaving.wait(0.25)
+        if any(entry.forget for entry in batch):
+            self._texts = {}
         added: list[list[Row]] = [[] for _ in batch]
         for number, seq, position in rows:
             entry, found = batch[number - 1], added[number - 1]

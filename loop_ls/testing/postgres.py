@@ -1,0 +1,108 @@
+"""A PostgreSQL server of one's own for tests and measurements, in a temporary folder and on a free port.
+
+Uses the programs that are installed; where there are none it says so in one sentence.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+#: A server that nobody needs after the test does not have to survive a power failure.
+CARELESS = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
+USER = "postgres"
+
+
+class NoPostgres(Exception):
+    """There is no server to start."""
+
+
+class PostgresServer:
+    """`start` makes it, `stop` ends it and takes the folder away. `careful`: as in earnest, for measuring."""
+
+    def __init__(self, careful: bool = False) -> None:
+        self._careful = careful
+        self._programs = programs()
+        self._folder = Path(tempfile.mkdtemp(prefix="loop-ls-pg-"))
+        self._made = 0
+
+    def start(self) -> PostgresServer:
+        """Raises `NoPostgres`."""
+        data = self._folder / "data"
+        try:
+            if _root():
+                # The server refuses to run as root.
+                shutil.chown(self._folder, USER, USER)
+            self._run("initdb", "-D", str(data), "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C")
+            self.port = _free_port()
+            settings = [f"port={self.port}", f"unix_socket_directories={self._folder}", "max_connections=200"]
+            settings += () if self._careful else CARELESS
+            options = " ".join(f"-c {setting}" for setting in (*settings, "listen_addresses=127.0.0.1"))
+            self._run("pg_ctl", "-D", str(data), "-l", str(self._folder / "log"), "-o", options, "-w", "start")
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://{USER}@127.0.0.1:{self.port}/postgres"
+
+    def database(self) -> str:
+        """The address of a new, empty database."""
+        import psycopg
+
+        self._made += 1
+        name = f"d{self._made}"
+        with psycopg.connect(self.url, autocommit=True) as db:
+            db.execute(f"create database {name}")  # type: ignore[call-overload]
+        return f"postgresql://{USER}@127.0.0.1:{self.port}/{name}"
+
+    def stop(self) -> None:
+        data = self._folder / "data"
+        if (data / "postmaster.pid").exists():
+            self._run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        # Output to a file: the server would keep a pipe open.
+        with (self._folder / "out").open("w+") as out:
+            done = subprocess.run(
+                [str(self._programs / program), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                cwd=self._folder,
+                user=USER if _root() else None,
+                group=USER if _root() else None,
+                extra_groups=[] if _root() else None,
+                timeout=120,
+                check=False,
+            )
+            if done.returncode:
+                out.seek(0)
+                raise NoPostgres(f"PostgreSQL cannot be started: {program} says {out.read().strip()[-400:]!r}.")
+
+
+def programs() -> Path:
+    """Where the server's programs are. Raises `NoPostgres`."""
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -float(path.parent.name))
+    on_path = shutil.which("initdb")
+    for place in [*places, *([Path(on_path).resolve().parent] if on_path else [])]:
+        if (place / "initdb").exists() and (place / "pg_ctl").exists():
+            return place
+    raise NoPostgres("There is no PostgreSQL server on this machine (on Debian: apt-get install postgresql).")
+
+
+def _root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

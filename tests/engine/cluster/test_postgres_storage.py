@@ -1,0 +1,170 @@
+"""The journal in PostgreSQL keeps the promises of the one in SQLite, and two more: fencing and one order for all."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from loop_ls.engine.events import Event
+from loop_ls.engine.journal import Entry, Journal, JournalRefused, Row
+from loop_ls.engine.journal.line import where
+from loop_ls.engine.journal.postgres import PostgresStorage
+from loop_ls.engine.journal.schema import FORMAT
+
+
+@pytest.fixture
+def storage(database: str) -> Iterator[PostgresStorage]:
+    made = PostgresStorage(database)
+    yield made
+    made.close()
+
+
+def facts(*kinds: str) -> list[tuple[str, str]]:
+    return [(kind, "{}") for kind in kinds]
+
+
+def test_facts_of_one_run_are_numbered_without_gap_and_all_facts_are_ordered(storage: PostgresStorage) -> None:
+    storage.write([Entry("a", "1", "1", facts("x", "y")), Entry("b", "1", "1", facts("x")), Entry("a", None, None)])
+    storage.write([Entry("a", "2", None, facts("z"))])
+    assert [(row.seq, row.kind) for row in storage.facts("a", 0, 10)] == [(1, "x"), (2, "y"), (3, "z")]
+    assert [row.position for row in storage.since(0, 10)] == [1, 2, 3, 4]
+    assert storage.position() == 4
+
+
+def test_a_key_is_answered_once_and_its_facts_are_written_once(storage: PostgresStorage) -> None:
+    storage.write([Entry("a", "k", None, facts("began"))])
+    assert storage.keys("a") == (set(), ["k"])
+    first = storage.write([Entry("a", "k", '"one"', facts("x"))])
+    second = storage.write([Entry("a", "k", '"two"', facts("x"))])
+    assert [len(rows) for rows in first + second] == [1, 0]
+    assert storage.value("a", "k") == '"one"'
+    assert storage.keys("a") == ({"k"}, [])
+
+
+def test_texts_go_with_the_last_run_that_has_them(storage: PostgresStorage) -> None:
+    own, shared = "00" * 16, "11" * 16
+    storage.write([Entry("a", "1", "1", facts("x"), {own: "only a \u2028", shared: "both"})])
+    storage.write([Entry("b", "1", "1", facts("x"), {shared: "both"})])
+    assert storage.text(own) == "only a \u2028"
+    storage.write([Entry("a", forget=True)])
+    assert (storage.text(own), storage.text(shared)) == ("", "both")
+    assert storage.facts("a", 0, 10) == []
+
+
+def test_runs_are_listed_newest_first_and_found_by_the_beginning_of_their_id(storage: PostgresStorage) -> None:
+    storage.write([Entry(run, "1", "1", facts("x")) for run in ("abc1", "abd2", "xyz3")])
+    assert sorted(row.run for row in storage.runs(None, 9)) == ["abc1", "abd2", "xyz3"]
+    newest = storage.runs(None, 1)[0]
+    assert [row.run for row in storage.runs(newest.number, 9)] == [row.run for row in storage.runs(None, 9)][1:]
+    assert sorted(storage.matching("ab", 5)) == ["abc1", "abd2"]
+    assert storage.matching("%", 5) == []
+    storage.write([Entry("abd2", snapshot="{}")])
+    assert sorted(storage.unfinished()) == ["abc1", "xyz3"]
+    assert storage.snapshot("abd2") == "{}"
+
+
+def test_who_does_not_own_a_run_writes_nothing_for_it(storage: PostgresStorage) -> None:
+    storage.write([Entry("a", ":start", "1", facts("run_started"))])
+    with pytest.raises(JournalRefused) as refused:
+        storage.write([Entry("a", "k", "1", facts("x"), owned=7)])
+    assert refused.value.code == "not_owner"
+    assert storage.keys("a") == ({":start"}, [])
+
+
+def test_an_entry_whose_answer_was_lost_on_the_way_is_not_added_twice(
+    storage: PostgresStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit came through, the word of it did not: what people ask for has no key, and still counts once."""
+    storage.write([Entry("a", ":start", "1", facts("run_started"))])
+    ask, cut = storage._writer.ask, [True]
+
+    def losing(work, patience=0.0):  # type: ignore[no-untyped-def]
+        done = ask(work, patience)
+        if cut:
+            cut.clear()
+            raise JournalRefused("unreachable", "the cable")
+        return done
+
+    monkeypatch.setattr(storage._writer, "ask", losing)
+    storage.write([Entry("a", None, None, facts("paused"), at=12.5)])
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["run_started", "paused"]
+
+
+def test_many_writers_leave_no_gap_and_nobody_reads_past_a_fact_that_is_still_being_written(
+    database: str, storage: PostgresStorage
+) -> None:
+    """Positions are given and become visible in one order: a reader that asks for more never misses one."""
+    seen: list[Row] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set() or len(seen) < 4 * 60:
+            seen.extend(storage.since(seen[-1].position if seen else 0, 1000))
+
+    def write(name: str) -> None:
+        other = PostgresStorage(database)
+        for n in range(30):
+            other.write([Entry(name, f"{n}", "1", facts("x")), Entry("shared", f"{name}{n}", "1", facts("y"))])
+        other.close()
+
+    reader = threading.Thread(target=read)
+    writers = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in (reader, *writers):
+        thread.start()
+    for thread in writers:
+        thread.join(30)
+    done.set()
+    reader.join(30)
+    assert [row.position for row in seen] == list(range(1, 241))
+    assert [row.seq for row in storage.facts("shared", 0, 999)] == list(range(1, 121))
+
+
+def test_a_journal_of_a_newer_format_is_refused_when_it_is_opened_and_when_it_is_written(
+    database: str, storage: PostgresStorage
+) -> None:
+    with psycopg.connect(database) as db:
+        db.execute("update loop_ls.meta set value = %s where name = 'format'", (str(FORMAT + 1),))
+    for act in (lambda: PostgresStorage(database), lambda: storage.write([Entry("a", "1", "1", facts("x"))])):
+        with pytest.raises(JournalRefused) as refused:
+            act()
+        assert refused.value.code == "newer_format"
+        assert f"format {FORMAT + 1}" in refused.value.message
+    assert storage.position() == 0
+
+
+def test_a_server_that_is_not_there_is_refused_without_the_password(postgres: object) -> None:
+    url = "postgresql://me:secret@127.0.0.1:9/none"
+    with pytest.raises(JournalRefused) as refused:
+        PostgresStorage(url)
+    assert refused.value.code == "unreachable"
+    assert "secret" not in f"{refused.value.message}{refused.value.hint}"
+    assert where(url) == "127.0.0.1:9/none"
+
+
+def test_a_database_that_may_only_be_read_is_refused(database: str, storage: PostgresStorage) -> None:
+    storage._writer.ask(lambda db: db.execute("set default_transaction_read_only = on"))
+    with pytest.raises(JournalRefused) as refused:
+        storage.write([Entry("a", "1", "1", facts("x"))])
+    assert refused.value.code == "read_only"
+
+
+async def test_listeners_hear_what_others_wrote_in_between_and_everything_once(database: str) -> None:
+    ours, theirs = Journal(PostgresStorage(database)), PostgresStorage(database)
+    heard: list[Event] = []
+    ours.listeners.append(heard.extend)
+    try:
+        await ours.append("a", "1", [("x", {"text": "y" * 300})], 1)
+        theirs.write([Entry("b", "1", "1", facts("z"))])
+        await ours.append("a", "2", [("x", {})], 1)
+        theirs.write([Entry("b", "2", "1", facts("z"))])
+        await asyncio.to_thread(ours.catch_up)
+        await asyncio.to_thread(ours.catch_up, 4)
+        assert [(event.run_id, event.position) for event in heard] == [("a", 1), ("b", 2), ("a", 3), ("b", 4)]
+        assert heard[0].body == {"text": "y" * 300}
+    finally:
+        await ours.close()
+        theirs.close()
