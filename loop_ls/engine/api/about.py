@@ -38,7 +38,7 @@ async def health(request: Request) -> Response:
             "version": __version__,
             "protocol": PROTOCOL,
             "engine": fingerprint(facts.token),
-            "managers": {"loops": {"ready": True}, "tasks": {"ready": True}},
+            "managers": engine_of(request).status.get("managers") or {},
         }
     )
 

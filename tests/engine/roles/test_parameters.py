@@ -186,3 +186,11 @@ def house_rows(run_id: str, events: list[dict[str, Any]]) -> list[dict[str, Any]
     from loop_ls.engine.history import iterations
 
     return iterations(run_id, events)
+
+
+async def test_RB_031_an_engine_that_does_not_tick_takes_no_start(house: House) -> None:
+    house.engine.heart._beats["tasks"] -= 16
+    answer = await house.ask()
+    assert (answer["ok"], answer["code"]) == (False, "engine_not_ready")
+    assert await no_run(house)
+    assert await house.records_of("projects") == []

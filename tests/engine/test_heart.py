@@ -1,0 +1,83 @@
+"""An engine whose parts are silent takes no start (role-loop spec 5.1)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from loop_ls.engine import heart as hearts
+from loop_ls.engine.heart import Heart, unready
+from loop_ls.engine.refusal import Refused
+
+HEALTHY = {
+    "status": "ok",
+    "workspace_id": "here",
+    "managers": {"loops": {"ready": True}, "tasks": {"ready": True}},
+}
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def fine() -> None:
+    return None
+
+
+async def test_RB_127_a_part_that_is_silent_for_15_seconds_is_not_ready() -> None:
+    clock = Clock()
+    heart = Heart(fine, clock)
+    assert heart.wire() == {"loops": {"ready": False}, "tasks": {"ready": False}}
+    heart.open()
+    clock.now = 15.0
+    assert heart.wire() == {"loops": {"ready": True}, "tasks": {"ready": True}}
+    heart.require_ready()
+    clock.now = 15.1
+    assert heart.wire() == {"loops": {"ready": False}, "tasks": {"ready": False}}
+    with pytest.raises(Refused) as refused:
+        heart.require_ready()
+    assert refused.value.code == "engine_not_ready"
+    await heart.close()
+
+
+async def test_RB_127_each_part_beats_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hearts, "BEAT", 0.01)
+    clock, beaten = Clock(), asyncio.Event()
+
+    async def broken() -> None:
+        beaten.set()
+        raise OSError("the disk is gone")
+
+    heart = Heart(broken, clock)
+    heart.open()
+    clock.now = 20.0
+    await asyncio.wait_for(beaten.wait(), 5)
+    assert heart.wire() == {"loops": {"ready": True}, "tasks": {"ready": False}}
+    await heart.close()
+
+
+@pytest.mark.parametrize(
+    ("health", "said"),
+    [
+        ({**HEALTHY, "workspace_id": "elsewhere"}, "another workspace"),
+        ({**HEALTHY, "status": "starting"}, "starting"),
+        ({**HEALTHY, "managers": {"loops": {"ready": True}}}, "no sign of life"),
+        ({**HEALTHY, "managers": {**HEALTHY["managers"], "loops": {"ready": False}}}, "no sign of life"),  # type: ignore[dict-item]
+        (None, "no readable answer"),
+        ("<html>", "no readable answer"),
+    ],
+)
+def test_RB_032_an_engine_of_another_workspace_or_one_that_is_not_well_is_told_apart(health: Any, said: str) -> None:
+    refused = unready(health, "here")
+    assert refused is not None
+    assert refused.code == "engine_not_ready"
+    assert said in refused.message
+
+
+def test_a_healthy_engine_takes_starts() -> None:
+    assert unready(HEALTHY, "here") is None
