@@ -13,16 +13,19 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from loop_ls.engine.api import agents
 from loop_ls.engine.api.about import Facts
 from loop_ls.engine.api.answers import BadRequest, refusal
-from loop_ls.engine.api.guard import Guard
+from loop_ls.engine.api.guard import SOCKETS, Guard
 from loop_ls.engine.api.openapi import document
 from loop_ls.engine.api.operations import Operations
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.route import mounted
 from loop_ls.engine.api.table import ROUTES
+from loop_ls.engine.assistants.desk import Desk
 from loop_ls.engine.people import Tokens
 
 __all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
@@ -46,16 +49,30 @@ def application(
     tokens: Tokens | None = None,
     catalogue: Catalogue = nothing,
     numbers: Callable[[], str] = str,
+    desk: Desk | None = None,
+    sockets: ASGIApp | None = None,
+    mcp: ASGIApp | None = None,
 ) -> ASGIApp:
+    """`desk` and `sockets` are the documented interfaces of assistants, `mcp` is that of agents."""
     app = Starlette(
-        routes=mounted(ROUTES),
+        routes=[*mounted(ROUTES), *(agents.ROUTES if desk else ()), *([Route("/mcp", mcp)] if mcp else ())],
         exception_handlers={BadRequest: _bad_request, HTTPException: _no_route, Exception: _fault},
     )
     state = app.state
     state.engine, state.facts, state.presence, state.leave = engine, facts, presence, leave
-    state.catalogue, state.numbers = catalogue, numbers
+    state.catalogue, state.numbers, state.desk = catalogue, numbers, desk
     state.openapi = functools.cache(lambda: document(ROUTES, f"http://127.0.0.1:{facts.port}"))
-    return Guard(app, facts.token, tokens, presence.touch)
+    return Guard(_with_sockets(app, sockets), facts.token, tokens, presence.touch)
+
+
+def _with_sockets(app: ASGIApp, sockets: ASGIApp | None) -> ASGIApp:
+    if sockets is None:
+        return app
+
+    async def either(scope: Scope, receive: Receive, send: Send) -> None:
+        await (sockets if scope["path"].startswith(SOCKETS) else app)(scope, receive, send)
+
+    return either
 
 
 async def _bad_request(request: Request, error: Exception) -> Response:

@@ -11,12 +11,17 @@ import re
 from collections.abc import Callable
 
 from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from loop_ls.engine.api.answers import refusal
+from loop_ls.engine.api.answers import STATUS, refusal
 from loop_ls.engine.people import Person, Tokens
 
 OPEN = frozenset({"/health", "/openapi.json"})
+#: Sockets say their token in their first message; a page of a browser cannot say it in a header.
+SOCKETS = "/socket.io/"
+#: Interfaces of another document, with its envelope.
+AGENTS = "/api/agents/"
 NOBODY = Person("", "viewer")
 
 _HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
@@ -33,16 +38,17 @@ class Guard:
         self._app, self._token, self._tokens, self._touched = app, token.encode(), tokens, touched
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" and not (scope["type"] == "websocket" and scope["path"].startswith(SOCKETS)):
             return
         headers = Headers(scope=scope)
         given = headers.get("authorization", "")
         person = self._person(given)
         problem = self._problem(scope["path"], headers, person)
         if problem is not None:
-            await refusal(*problem)(scope, receive, send)
+            await _refusal(scope, *problem)(scope, receive, send)
             return
         self._touched()
+        scope["identify"] = lambda token: self._person(f"Bearer {token}")
         scope["person"], scope["still_known"] = person or NOBODY, lambda: self._person(given) is not None
         await self._app(scope, receive, send)
 
@@ -54,7 +60,7 @@ class Guard:
         for origin in headers.getlist("origin"):
             if not _ORIGIN.fullmatch(origin):
                 return "forbidden", f"The engine does not answer pages of {origin[:100]}."
-        if path in OPEN or person is not None:
+        if path in OPEN or path.startswith(SOCKETS) or person is not None:
             return None
         return "unauthorized", "A token is needed: `Authorization: Bearer TOKEN`, as in engine.json of the data folder."
 
@@ -66,3 +72,17 @@ class Guard:
         if hmac.compare_digest(given.encode("utf-8", "replace"), self._token):
             return Person(None, "editor")
         return self._tokens.who(given) if self._tokens is not None else None
+
+
+def _refusal(scope: Scope, code: str, message: str) -> ASGIApp:
+    if scope["type"] == "websocket":
+        return _closed
+    if scope["path"].startswith(AGENTS):
+        said = "Authentication required" if code == "unauthorized" else message
+        return JSONResponse({"success": False, "error": said}, STATUS[code])
+    return refusal(code, message)
+
+
+async def _closed(scope: Scope, receive: Receive, send: Send) -> None:
+    """Before it was accepted: the client sees 403."""
+    await send({"type": "websocket.close", "code": 1008})

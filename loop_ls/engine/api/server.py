@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -50,6 +51,13 @@ class Server(uvicorn.Server):
         yield
 
 
+def _web_socket(*args: Any, **options: Any) -> asyncio.Protocol:
+    """Imported by the first client that wants one."""
+    from uvicorn.protocols.websockets.wsproto_impl import WSProtocol
+
+    return WSProtocol(*args, **options)
+
+
 class Listening:
     """The server as a task of the running loop."""
 
@@ -62,7 +70,7 @@ class Listening:
         config = uvicorn.Config(
             app,
             http=Connection,
-            ws="none",
+            ws=_web_socket,  # type: ignore[arg-type]  # a function that makes the protocol is enough
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.assistants.support.house import House
+from tests.engine.assistants.support.served import Served, served
 
 
 @pytest.fixture
@@ -15,3 +16,11 @@ async def it(tmp_path: Path) -> AsyncIterator[House]:
     house = House(tmp_path)
     yield house
     await house.close()
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Served]:
+    """Programs are confirmed already."""
+    async with served(tmp_path) as made:
+        await made.agree()
+        yield made

@@ -1,0 +1,224 @@
+"""The documented Socket.IO interface of assistants, with real clients."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.assistants.support.served import Client, Served, served
+from tests.engine.runners.support.agents import gone
+
+DENIED = "Your role does not permit running or modifying workflows"
+
+
+async def started(client: Client, **more: Any) -> None:
+    await client.send("loop:start", message="do it", **more)
+
+
+@pytest.fixture
+async def client(home: Served) -> Client:
+    return await home.socket()
+
+
+@pytest.mark.parametrize("event", ["loop:start", "loop:stop", "loop:approve"])
+async def test_AB_102_a_viewer_is_told_no_and_nobody_else_hears_it(home: Served, event: str) -> None:
+    token = home.token("vera", "viewer")
+    viewer, other = await home.socket(token), await home.socket(token)
+    await viewer.send(event, message="x", loopId="x", approved=True)
+    told = await viewer.until("agent:error")
+    assert told == {"agentId": "fixer", "sessionId": "", "error": DENIED, "type": "POLICY_ERROR"}
+    await viewer.io.emit(event, {"agentId": "nobody"})  # the role is looked at first
+    await viewer.until("agent:error", lambda data: data["agentId"] == "nobody" and data["type"] == "POLICY_ERROR")
+    assert other.heard == []
+    assert home.agent.calls == []
+
+
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+async def test_AB_103_an_editor_starts_and_hears_of_each_iteration(home: Served, transport: str) -> None:
+    client = await home.socket(transport=transport)
+    await started(client)
+    await client.status("idle")
+    names = [name for name, _ in client.heard if name in ("agent:status", "agent:loop_iteration")]
+    assert names == ["agent:status", *["agent:loop_iteration"] * 3, "agent:status"]
+    assert client.of("agent:status")[0] == {"agentId": "fixer", "status": "running"}
+    assert client.of("agent:loop_iteration") == [
+        {"agentId": "fixer", "iteration": number, "maxIterations": 3} for number in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize("event", ["loop:start", "loop:stop", "loop:approve"])
+async def test_AB_104_an_unknown_agent_is_an_error(client: Client, event: str) -> None:
+    await client.io.emit(event, {"agentId": "nobody", "message": "x", "loopId": "x", "approved": True})
+    told = await client.until("agent:error")
+    assert told["type"] == "PROCESS_ERROR"
+    assert "not found" in told["error"]
+
+
+async def test_AB_105_a_second_start_is_refused_and_the_first_goes_on(home: Served, client: Client) -> None:
+    go = home.root / "go"
+    home.agent.say({"text": "a", "wait_for": str(go)}, {"text": "b"})
+    await started(client)
+    await home.calls(1)
+    await started(client)
+    told = await client.until("agent:error")
+    assert told["type"] == "RESOURCE_ERROR"
+    assert "already has a running loop" in told["error"]
+    go.touch()
+    await client.status("idle")
+    assert len(client.of("agent:loop_iteration")) == 3
+
+
+async def test_AB_107_a_learning_is_a_notification_of_80_characters(home: Served, client: Client) -> None:
+    home.write(maxIterations=1)
+    home.agent.say({"text": "L" * 300})
+    await started(client)
+    told = await client.level("info")
+    assert told["title"] == "Iteration 1: " + "L" * 80
+    assert told["agentId"] == "fixer"
+
+
+async def test_AB_108_a_question_is_a_notification_with_actions_and_its_id(home: Served, client: Client) -> None:
+    home.criterion("manual")
+    home.agent.say({"text": "the output"})
+    await started(client)
+    told = await client.level("action_required")
+    assert told["actions"] == ["approve", "reject"]
+    assert told["id"] == f"loop-approval-fixer-{told['loopId']}"
+    assert (told["iteration"], told["output"]) == (1, "the output")
+    await client.status("waiting_approval")
+    await client.send("loop:approve", loopId=told["loopId"], approved=True)
+    await client.status("idle")
+
+
+async def test_AB_109_the_end_is_a_notification_and_idle(home: Served, client: Client) -> None:
+    home.criterion("regex", "ok")
+    await started(client)
+    await client.status("idle")
+    name, last = client.heard[-2]
+    assert name == "notification"
+    assert (last["level"], last["reason"]) == ("info", "criterion_met")
+    assert "1 iteration" in last["title"]
+    assert client.of("agent:error") == []
+
+
+async def test_AB_110_a_failure_is_a_notification_an_error_and_a_status(home: Served, client: Client) -> None:
+    home.agent.say({"exit": 1, "stderr": "the API is overloaded"})
+    await started(client)
+    await client.status("error")
+    told = client.of("agent:error")[0]
+    assert (told["type"], told["sessionId"], told["iteration"]) == ("API_ERROR", "", 1)
+    assert "overloaded" in told["error"]
+    levels = [data["level"] for data in client.of("notification")]
+    assert levels == ["error"]
+
+
+async def test_AB_111_a_disabled_assistant_is_an_error_and_never_running(home: Served, client: Client) -> None:
+    home.write(loopEnabled=False)
+    await started(client)
+    told = await client.until("agent:error")
+    assert "loopEnabled" in told["error"]
+    assert client.of("agent:status") == []
+
+
+async def test_AB_112_a_stop_during_an_approval_ends_idle(home: Served, client: Client) -> None:
+    home.criterion("manual")
+    await started(client)
+    await client.level("action_required")
+    await client.send("loop:stop")
+    await client.status("idle")
+    await home.engine_stop()
+    assert [data["status"] for data in client.of("agent:status")] == ["running", "waiting_approval", "idle"]
+    assert [data["cause"] for data in client.of("agent:error")] == ["stopped"]
+
+
+async def test_AB_113_a_loop_that_follows_a_stop_at_once_can_be_stopped_itself(home: Served, client: Client) -> None:
+    home.agent.say({"text": "old", "child": True, "hang": True}, {"text": "new", "hang": True})
+    await started(client)
+    old = (await home.calls(1))[0]
+    await client.send("loop:stop")
+    await started(client)
+    new = (await home.calls(2))[1]
+    async with asyncio.timeout(10):
+        while not gone(old["child"]):
+            await asyncio.sleep(0.005)
+    data = (await home.status()).json()["data"]
+    assert (data["active"], data["state"]["iteration"]) == (True, 1)
+    await client.send("loop:stop")
+    async with asyncio.timeout(10):
+        while not gone(new["pid"]):
+            await asyncio.sleep(0.005)
+    assert client.of("agent:error") == []
+
+
+async def test_AB_114_a_user_hears_nothing_of_another_users_loop(home: Served) -> None:
+    anna = await home.socket(home.token("anna", "editor"))
+    bert = await home.socket(home.token("bert", "editor"))
+    second = await home.socket(home.token("anna", "editor"))
+    await started(anna)
+    await anna.status("idle")
+    await second.status("idle")
+    assert bert.heard == []
+    await started(bert)  # a proof that his socket hears at all
+    await bert.status("idle")
+
+
+async def test_whoever_stops_anothers_loop_hears_of_it_too(home: Served) -> None:
+    home.agent.say({"text": "x", "hang": True})
+    anna = await home.socket(home.token("anna", "editor"))
+    bert = await home.socket(home.token("bert", "editor"))
+    await started(anna)
+    await home.calls(1)
+    await bert.send("loop:stop")
+    await bert.status("idle")
+    await anna.status("idle")
+
+
+async def test_AB_148_an_admin_may_do_what_an_editor_may(home: Served) -> None:
+    token = home.token("ada", "admin")
+    admin = await home.socket(token)
+    home.criterion("manual")
+    await started(admin)
+    told = await admin.level("action_required")
+    await admin.send("loop:approve", loopId=told["loopId"], approved=True)
+    await admin.status("idle")
+    assert (await home.post("start", {"message": "x"}, token)).status_code == 202
+    async with asyncio.timeout(20):
+        while not (question := (await home.status(token)).json()["data"]["pendingApproval"]):
+            await asyncio.sleep(0.01)
+    body = {"loopId": question["loopId"], "approved": False}
+    assert (await home.post("approve", body, token)).json()["data"] == {"resolved": True}
+    home.agent.say({"hang": True})
+    async with asyncio.timeout(20):
+        while (await home.post("start", {"message": "x"}, token)).status_code != 202:
+            await asyncio.sleep(0.01)
+    await home.calls(3)
+    assert (await home.post("stop", None, token)).status_code == 200
+    await started(admin)
+    await home.calls(4)
+    await admin.send("loop:stop")
+    await home.engine_stop()
+    assert admin.of("agent:error")[-1]["cause"] == "rejected"
+
+
+async def test_AB_150_a_program_that_nobody_confirmed_is_told_to_the_caller(tmp_path: Path) -> None:
+    async with served(tmp_path) as home:
+        client, other = await home.socket(), await home.socket()
+        await started(client)
+        told = await client.until("agent:error")
+        assert (told["type"], told["code"]) == ("POLICY_ERROR", "consent_required")
+        assert told["programs"] == [list(home.agent.program)]
+        assert client.of("agent:status") == other.heard == []
+        assert home.agent.calls == []
+        await started(client, consent=told["digest"])
+        await client.status("idle")
+
+
+async def test_a_token_that_is_taken_away_counts_no_more(home: Served) -> None:
+    editor = await home.socket(home.token("emil", "editor"))
+    home.tokens.revoke("emil")
+    await started(editor)
+    assert (await editor.until("agent:error"))["type"] == "POLICY_ERROR"
+    assert home.agent.calls == []
