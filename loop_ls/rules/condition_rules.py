@@ -8,6 +8,7 @@ from loop_ls.index.element import Element, Slot
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, draft, node_span
+from loop_ls.rules.traits import CONDITION
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_slots
 
@@ -16,7 +17,7 @@ def _conditions(element: Element) -> Iterator[Slot]:
     return (slot for slot in own_slots(element) if slot.kind == "if" and slot.condition is not None)
 
 
-@rule("WF212", "if-comparison", Severity.INFORMATION, on="element", local=True, profile="compat")
+@rule("WF212", "if-comparison", Severity.INFORMATION, on="element", local=True, profile="compat", about=CONDITION)
 def if_comparison(element: Element) -> Iterator[Draft]:
     """An `if` that compares.
 
@@ -44,7 +45,7 @@ def if_comparison(element: Element) -> Iterator[Draft]:
             yield draft(element.piece, node_span(slot.scalar), f"mcp-cli takes this comparison for {always}, always")
 
 
-@rule("WF213", "if-operator", Severity.WARNING, on="element", local=True)
+@rule("WF213", "if-operator", Severity.WARNING, on="element", local=True, about=CONDITION)
 def if_operator(element: Element) -> Iterator[Draft]:
     """An `if` with an operator or call that does not exist.
 
@@ -76,7 +77,7 @@ def if_operator(element: Element) -> Iterator[Draft]:
             yield draft(element.piece, node_span(slot.scalar), message)
 
 
-@rule("WF214", "constant-if", Severity.INFORMATION, on="element", local=True)
+@rule("WF214", "constant-if", Severity.INFORMATION, on="element", local=True, about=CONDITION)
 def constant_if(element: Element) -> Iterator[Draft]:
     """An `if` without any variable: it is always true, or always false.
 

@@ -13,7 +13,7 @@ from loop_ls.rules.site import Draft, Site, entry_span, value_span
 from loop_ls.rules.wording import did_you_mean, listed, shortened
 
 
-@rule("WF107", "pair-beside-chain", Severity.WARNING, on=("execution", "step"), local=True)
+@rule("WF107", "pair-beside-chain", Severity.WARNING, on=("execution", "step"), local=True, about="providers")
 def pair_beside_chain(site: Site) -> Iterator[Draft]:
     """`provider` or `model` beside `providers`.
 

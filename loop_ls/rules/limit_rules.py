@@ -10,6 +10,7 @@ from loop_ls.rules.finding import Severity
 from loop_ls.rules.loop_rules import LOOPS, mode_of
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, Site, draft, value_span
+from loop_ls.rules.traits import LOOP, USES
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_uses, placeholder
@@ -74,7 +75,7 @@ def single_iteration(site: Site) -> Iterator[Draft]:
         yield site.found(value_span(field), "one iteration repeats nothing: a `template` step calls a workflow once")
 
 
-@rule("WF706", "nothing-to-improve-on", Severity.WARNING, on="element")
+@rule("WF706", "nothing-to-improve-on", Severity.WARNING, on="element", about=LOOP)
 def nothing_to_improve_on(element: Element, view: View) -> Iterator[Draft]:
     """A refine loop whose `with` hands over nothing of the iterations before.
 
@@ -117,7 +118,7 @@ def nothing_to_improve_on(element: Element, view: View) -> Iterator[Draft]:
     yield draft(element.piece, field.entry.key.span, message)
 
 
-@rule("WF707", "policy-does-not-fit", Severity.HINT, on="element", local=True)
+@rule("WF707", "policy-does-not-fit", Severity.HINT, on="element", local=True, about=LOOP)
 def policy_does_not_fit(element: Element) -> Iterator[Draft]:
     """A loop whose name says network work and that does not retry, or whose name says critical work
     and that goes on after a failure.
@@ -161,7 +162,7 @@ def policy_does_not_fit(element: Element) -> Iterator[Draft]:
         yield draft(element.piece, span, message)
 
 
-@rule("WF710", "nested-limits", Severity.INFORMATION, on="element")
+@rule("WF710", "nested-limits", Severity.INFORMATION, on="element", about=LOOP)
 def nested_limits(element: Element, view: View) -> Iterator[Draft]:
     """Nested refine loops that may run the innermost workflow more than 50 times.
 
@@ -194,7 +195,7 @@ def nested_limits(element: Element, view: View) -> Iterator[Draft]:
         yield draft(element.piece, field.entry.key.span, message)
 
 
-@rule("WF711", "may-be-empty", Severity.INFORMATION, on="element", profile="pedantic")
+@rule("WF711", "may-be-empty", Severity.INFORMATION, on="element", profile="pedantic", about=USES)
 def may_be_empty(element: Element, view: View) -> Iterator[Draft]:
     """The result of a loop with `on_failure: continue`: it is empty when every iteration fails.
 

@@ -10,6 +10,7 @@ from loop_ls.rules.finding import Severity
 from loop_ls.rules.loop_rules import LOOPS, limits, mode_of
 from loop_ls.rules.registry import also, rule
 from loop_ls.rules.site import UNNECESSARY, Draft, Site, draft, value_span
+from loop_ls.rules.traits import LOOP
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 
@@ -50,7 +51,7 @@ def items_file_missing(site: Site, view: View) -> Iterator[Draft]:
         yield site.found(value_span(field), f"there is no file `{shortened(path)}`")
 
 
-@rule("WF416", "unread-history", Severity.HINT, on="element", missing=True)
+@rule("WF416", "unread-history", Severity.HINT, on="element", missing=True, about=LOOP)
 def unread_history(element: Element, view: View) -> Iterator[Draft]:
     """An `accumulate` variable that nobody reads.
 
@@ -86,7 +87,7 @@ def unread_history(element: Element, view: View) -> Iterator[Draft]:
     yield draft(element.piece, word.span, f"nobody reads `{shortened(word.text)}`", tags=UNNECESSARY)
 
 
-@rule("WF417", "unused-loop", Severity.HINT, on="element", missing=True)
+@rule("WF417", "unused-loop", Severity.HINT, on="element", missing=True, about=LOOP)
 def unused_loop(element: Element, view: View) -> Iterator[Draft]:
     """A top-level loop that nobody reads or waits for, and that is not the result of the workflow.
 
@@ -117,7 +118,7 @@ def unused_loop(element: Element, view: View) -> Iterator[Draft]:
     yield draft(element.piece, element.name_span, message, tags=UNNECESSARY)
 
 
-@rule("WF418", "parallel-result-lost", Severity.WARNING, on="element", profile="compat")
+@rule("WF418", "parallel-result-lost", Severity.WARNING, on="element", profile="compat", about=LOOP)
 def parallel_result_lost(element: Element, view: View) -> Iterator[Draft]:
     """A parallel iterate loop whose result is read later: mcp-cli leaves it undefined.
 

@@ -11,6 +11,7 @@ from loop_ls.rules import fixes
 from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, draft
+from loop_ls.rules.traits import LOOP_VARIABLES
 from loop_ls.rules.view import View
 from loop_ls.rules.written import own_uses, placeholder
 
@@ -51,7 +52,7 @@ def _variables(mode: Mode, where: Where) -> tuple[LoopVariable, ...]:
     return variables_of(mode, "with" if where == "items" else where)
 
 
-@rule("WF506", "no-loop-here", Severity.WARNING, on="element")
+@rule("WF506", "no-loop-here", Severity.WARNING, on="element", about=LOOP_VARIABLES)
 def no_loop_here(element: Element, view: View) -> Iterator[Draft]:
     """A loop variable where no loop can supply it.
 
@@ -86,7 +87,7 @@ def no_loop_here(element: Element, view: View) -> Iterator[Draft]:
         yield draft(element.piece, placeholder(use), message)
 
 
-@rule("WF507", "other-loop-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,))
+@rule("WF507", "other-loop-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=LOOP_VARIABLES)
 def other_loop_variable(element: Element, view: View) -> Iterator[Draft]:
     """A loop variable that is called otherwise in this kind of loop.
 
@@ -158,7 +159,7 @@ def _found(element: Element, use: Use, message: str, better: str | None, severit
     return draft(element.piece, placeholder(use), message, severity, fixes=fix)
 
 
-@rule("WF513", "which-loop", Severity.INFORMATION, on="element")
+@rule("WF513", "which-loop", Severity.INFORMATION, on="element", about=LOOP_VARIABLES)
 def which_loop(element: Element, view: View) -> Iterator[Draft]:
     """`loop.iteration` or `loop.output` in a step behind several loops: it belongs to the loop that
     ended last.
@@ -191,7 +192,9 @@ def which_loop(element: Element, view: View) -> Iterator[Draft]:
             yield draft(element.piece, placeholder(use), message)
 
 
-@rule("WF514", "first-round-lost", Severity.INFORMATION, on="element", local=True, profile="compat")
+@rule(
+    "WF514", "first-round-lost", Severity.INFORMATION, on="element", local=True, profile="compat", about=LOOP_VARIABLES
+)
 def first_round_lost(element: Element) -> Iterator[Draft]:
     """`loop.last.output` or `loop.history` in `with`.
 

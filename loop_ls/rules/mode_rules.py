@@ -302,7 +302,7 @@ def warm_vote(site: Site) -> Iterator[Draft]:
         yield site.found(value_span(field), "votes are steadier at a temperature of 0.3 or less")
 
 
-@rule("WF807", "validate-needs-success", Severity.WARNING, on="step", local=True)
+@rule("WF807", "validate-needs-success", Severity.WARNING, on="step", local=True, about="consensus")
 def validate_needs_success(site: Site) -> Iterator[Draft]:
     """A consensus step with `validate` in its name whose prompt never asks for `SUCCESS`.
 

@@ -11,13 +11,14 @@ from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import UNNECESSARY, Draft, Spot, draft
 from loop_ls.rules.summary import AFTERWARDS
+from loop_ls.rules.traits import NEEDS, ORDER, USES
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_needs, own_uses, placeholder
 from loop_ls.syntax.nodes import Alias
 
 
-@rule("WF301", "unknown-need", Severity.ERROR, on="element", fixes=(Tier.SAFE,))
+@rule("WF301", "unknown-need", Severity.ERROR, on="element", fixes=(Tier.SAFE,), about=NEEDS)
 def unknown_need(element: Element, view: View) -> Iterator[Draft]:
     """A `needs` entry that names no step or loop of this file.
 
@@ -60,7 +61,7 @@ def _who(element: Element) -> str:
     return f"`{shortened(element.name)}`" if element.name else "this step"
 
 
-@rule("WF302", "needs-itself", Severity.ERROR, on="element", local=True)
+@rule("WF302", "needs-itself", Severity.ERROR, on="element", local=True, about=NEEDS)
 def needs_itself(element: Element) -> Iterator[Draft]:
     """A step that waits for itself, and so never starts.
 
@@ -127,7 +128,7 @@ def edge(element: Element, target: Element) -> tuple[Spot, str]:
     return Spot(element.piece, min(places)), text
 
 
-@rule("WF304", "used-without-needs", Severity.WARNING, on="element", fixes=(Tier.SAFE,))
+@rule("WF304", "used-without-needs", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=USES)
 def used_without_needs(element: Element, view: View) -> Iterator[Draft]:
     """A result that is used without `needs`.
 
@@ -173,12 +174,21 @@ def _owner(element: Element, use: Use, view: View) -> str | None:
     if use.name in ("loop.iteration", "loop.output"):
         return None if use.slot.of_loop else view.third_loop(element)
     known = view.producer(use.name)
-    if known is None or known.owner == element.name or any(need.name == known.owner for need in element.needs):
+    if (
+        known is None
+        or known.owner == element.name
+        or any(_names(need.name, known.owner, view) for need in element.needs)
+    ):
         return None
     return known.owner or None
 
 
-@rule("WF305", "parallel-without-needs", Severity.ERROR, on="element", fixes=(Tier.SAFE,))
+def _names(need: str, owner: str, view: View) -> bool:
+    """Whether an entry of `needs` is this step, or means it (WF301 tells of that)."""
+    return need == owner or (view.known(need) is None and view.near_name(need) == owner)
+
+
+@rule("WF305", "parallel-without-needs", Severity.ERROR, on="element", fixes=(Tier.SAFE,), about=USES)
 def parallel_without_needs(element: Element, view: View) -> Iterator[Draft]:
     """With `parallel: true`, a result that is used without being in the step's own `needs`.
 
@@ -215,7 +225,7 @@ def parallel_without_needs(element: Element, view: View) -> Iterator[Draft]:
         )
 
 
-@rule("WF306", "parallel-needs-loop", Severity.WARNING, on="element")
+@rule("WF306", "parallel-needs-loop", Severity.WARNING, on="element", about=NEEDS)
 def parallel_needs_loop(element: Element, view: View) -> Iterator[Draft]:
     """With `parallel: true`, `needs` on a top-level loop: mcp-cli refuses this. A loop inside a step
     is fine.
@@ -248,7 +258,7 @@ def parallel_needs_loop(element: Element, view: View) -> Iterator[Draft]:
             yield draft(element.piece, need.span, message)
 
 
-@rule("WF307", "need-twice", Severity.HINT, on="element", local=True)
+@rule("WF307", "need-twice", Severity.HINT, on="element", local=True, about=NEEDS)
 def need_twice(element: Element) -> Iterator[Draft]:
     """One name twice in one `needs`.
 
@@ -269,7 +279,7 @@ def need_twice(element: Element) -> Iterator[Draft]:
         seen.add(need.name)
 
 
-@rule("WF308", "order-beside-needs", Severity.HINT, on="element", local=True, profile="pedantic")
+@rule("WF308", "order-beside-needs", Severity.HINT, on="element", local=True, profile="pedantic", about=ORDER)
 def order_beside_needs(element: Element) -> Iterator[Draft]:
     """`execution_order` beside `needs`, which give the order already.
 
@@ -291,7 +301,7 @@ def order_beside_needs(element: Element) -> Iterator[Draft]:
         yield draft(element.piece, field.entry.key.span, "`needs` give the order already")
 
 
-@rule("WF309", "order-against-needs", Severity.INFORMATION, on="element")
+@rule("WF309", "order-against-needs", Severity.INFORMATION, on="element", about=ORDER)
 def order_against_needs(element: Element, view: View) -> Iterator[Draft]:
     """An `execution_order` that contradicts `needs`: a step that is waited for has a higher number.
 

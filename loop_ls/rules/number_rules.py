@@ -37,9 +37,9 @@ def number_out_of_range(site: Site) -> Iterator[Draft]:
             run: "Greet {{input}}"
     """
     taken = _OWN_RULE.get(site.block.shape.name, ())
-    for field in site.own_fields():
+    for field in site.block.fields.values():
         value = field.value
-        if value.__class__ not in (int, float) or field.key.name in taken:
+        if value.__class__ not in (int, float) or field.key.name in taken or field.entry.merged:
             continue
         if not _fits(field.key, float(value)):
             yield site.found(value_span(field), f"`{field.key.name}` has to be {_range(field.key)}")
@@ -77,8 +77,8 @@ def key_without_effect(site: Site) -> Iterator[Draft]:
           - name: greet
             run: "Greet {{input}}"
     """
-    for field in site.own_fields():
-        if field.key.idle and not _is_outside_its_list(field):
+    for field in site.block.fields.values():
+        if field.key.idle and not field.entry.merged and not _is_outside_its_list(field):
             message = f"`{field.key.name}` has no effect {_place(site)}"
             yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
 

@@ -204,7 +204,13 @@ def unknown_model(site: Site, view: View) -> Iterator[Draft]:
         yield site.found(value_span(field), message)
 
 
-@rule("WF903", "too-hot-for-anthropic", Severity.INFORMATION, on=("execution", "step", "consensus execution"))
+@rule(
+    "WF903",
+    "too-hot-for-anthropic",
+    Severity.INFORMATION,
+    on=("execution", "step", "consensus execution"),
+    about="temperature",
+)
 def too_hot_for_anthropic(site: Site, view: View) -> Iterator[Draft]:
     """A temperature above 1 for `anthropic`, which accepts 0 to 1.
 

@@ -9,6 +9,7 @@ from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, draft, node_span
+from loop_ls.rules.traits import CALL, UNTIL
 from loop_ls.rules.until.joined import Joined, joined
 from loop_ls.rules.until.markers import markers, mentions
 from loop_ls.rules.until.vague import is_vague
@@ -28,7 +29,7 @@ def conditions(element: Element) -> Iterator[Slot]:
                 yield slot
 
 
-@rule("WF701", "vague-condition", Severity.WARNING, on="element", local=True)
+@rule("WF701", "vague-condition", Severity.WARNING, on="element", local=True, about=UNTIL)
 def vague_condition(element: Element) -> Iterator[Draft]:
     """A condition that names nothing to look for.
 
@@ -54,7 +55,7 @@ def vague_condition(element: Element) -> Iterator[Draft]:
             yield draft(element.piece, node_span(slot.scalar), message)
 
 
-@rule("WF702", "interpolated-condition", Severity.WARNING, on="element", fixes=(Tier.REVIEW,))
+@rule("WF702", "interpolated-condition", Severity.WARNING, on="element", fixes=(Tier.REVIEW,), about=UNTIL)
 def interpolated_condition(element: Element, view: View) -> Iterator[Draft]:
     """A condition that contains the text it judges.
 
@@ -86,7 +87,7 @@ def _without(element: Element, use: Use) -> Fix:
     return fixes.condition_without(element.piece, use.slot.scalar, use.name, same.index(use))
 
 
-@rule("WF703", "joined-conditions", Severity.WARNING, on="element", local=True)
+@rule("WF703", "joined-conditions", Severity.WARNING, on="element", local=True, about=UNTIL)
 def joined_conditions(element: Element) -> Iterator[Draft]:
     """A condition that asks for several things at once.
 
@@ -118,7 +119,7 @@ def joined_conditions(element: Element) -> Iterator[Draft]:
                 continue
 
 
-@rule("WF708", "marker-not-asked-for", Severity.INFORMATION, on="element")
+@rule("WF708", "marker-not-asked-for", Severity.INFORMATION, on="element", about=CALL)
 def marker_not_asked_for(element: Element, view: View) -> Iterator[Draft]:
     """A condition that looks for a word which the called workflow is never told to write.
 
@@ -153,7 +154,7 @@ def marker_not_asked_for(element: Element, view: View) -> Iterator[Draft]:
             yield draft(element.piece, node_span(slot.scalar), message)
 
 
-@rule("WF709", "long-condition", Severity.HINT, on="element", local=True)
+@rule("WF709", "long-condition", Severity.HINT, on="element", local=True, about=UNTIL)
 def long_condition(element: Element) -> Iterator[Draft]:
     """A condition of more than 150 characters.
 

@@ -34,7 +34,7 @@ from loop_ls.text.fault import Fault
 @dataclass(slots=True)
 class World:
     """One file among others, as they are now. `errors_of` counts the errors of another workflow;
-    `near` and `readers` remember answers, since a rename makes many elements ask the same."""
+    `near`, `readers` and `meanings` remember answers, since many elements ask the same."""
 
     document: Document
     neighbours: Neighbours
@@ -42,6 +42,7 @@ class World:
     names: NameTable
     near: dict[str, str | None] = field(default_factory=dict)
     readers: tuple[int, ...] | None = None
+    meanings: dict[str, Known | None] = field(default_factory=dict)
 
 
 class Known(NamedTuple):
@@ -60,11 +61,12 @@ class Known(NamedTuple):
 
 
 def known(world: World, name: str) -> Known | None:
-    names = world.names
-    if name not in names:
-        return None
-    found = names[name]
-    return _known(found[0], len(found))
+    meanings = world.meanings
+    if name in meanings:
+        return meanings[name]
+    found = world.names.get(name)
+    meaning = meanings[name] = None if found is None else _known(found[0], len(found))
+    return meaning
 
 
 def _known(definition: Definition, times: int) -> Known:

@@ -12,6 +12,7 @@ from loop_ls.rules.calls import Summary
 from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.registry import also, rule
 from loop_ls.rules.site import Draft, draft, node_span, value_span
+from loop_ls.rules.traits import CALL
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import counted, listed, shortened
 from loop_ls.syntax.nodes import Mapping, Sequence, resolved
@@ -37,7 +38,7 @@ def written_arguments(reference: Reference) -> Iterator[Pair]:
         yield from (pair for pair in reference.arguments or () if not pair.entry.merged)
 
 
-@rule("WF601", "unknown-workflow", Severity.ERROR, on="element", fixes=(Tier.SAFE,))
+@rule("WF601", "unknown-workflow", Severity.ERROR, on="element", fixes=(Tier.SAFE,), about=CALL)
 def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
     """A call of a workflow that does not exist.
 
@@ -74,7 +75,7 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
     yield draft(element.piece, mark(reference), message, fixes=fix)
 
 
-@rule("WF602", "argument-not-used", Severity.WARNING, on="element")
+@rule("WF602", "argument-not-used", Severity.WARNING, on="element", about=CALL)
 def argument_not_used(element: Element, view: View) -> Iterator[Draft]:
     """An argument that the called workflow never uses.
 
@@ -112,7 +113,7 @@ def _called(element: Element, view: View) -> tuple[Reference | None, Summary | N
     return (None, None) if reference is None else (reference, view.callee(reference).summary)
 
 
-@rule("WF603", "argument-missing", Severity.WARNING, on="element")
+@rule("WF603", "argument-missing", Severity.WARNING, on="element", about=CALL)
 def argument_missing(element: Element, view: View) -> Iterator[Draft]:
     """A parameter of the called workflow that this call does not supply.
 
@@ -150,7 +151,7 @@ def argument_missing(element: Element, view: View) -> Iterator[Draft]:
         yield draft(element.piece, mark(reference), message)
 
 
-@rule("WF604", "calls-itself", Severity.ERROR, on="element")
+@rule("WF604", "calls-itself", Severity.ERROR, on="element", about=CALL)
 def calls_itself(element: Element, view: View) -> Iterator[Draft]:
     """A workflow that calls itself, directly or through others.
 
@@ -218,7 +219,7 @@ def key_used_twice(view: View) -> Iterator[Draft]:
         yield draft(top.piece, value_span(top.field), message)
 
 
-@rule("WF606", "two-matches", Severity.INFORMATION, on="element")
+@rule("WF606", "two-matches", Severity.INFORMATION, on="element", about=CALL)
 def two_matches(element: Element, view: View) -> Iterator[Draft]:
     """A bare name that fits a workflow beside the caller and one in the root. The neighbour is meant.
 
@@ -252,13 +253,13 @@ def two_matches(element: Element, view: View) -> Iterator[Draft]:
         yield draft(element.piece, mark(reference), message)
 
 
-@also("WF606", on="element", profile="compat", replaces=True)
+@also("WF606", on="element", profile="compat", replaces=True, about=CALL)
 def two_matches_elsewhere(element: Element, view: View) -> Iterator[Draft]:
     for found in two_matches(element, view):
         yield found._replace(message=f"{found.message}, and mcp-cli takes that one", severity=Severity.WARNING)
 
 
-@rule("WF607", "no-input", Severity.WARNING, on="element")
+@rule("WF607", "no-input", Severity.WARNING, on="element", about=CALL)
 def no_input(element: Element, view: View) -> Iterator[Draft]:
     """A template without any argument although the called workflow reads `{{input}}`.
 
@@ -292,7 +293,7 @@ def no_input(element: Element, view: View) -> Iterator[Draft]:
         yield draft(element.piece, mark(reference), message)
 
 
-@rule("WF608", "input-is-no-text", Severity.ERROR, on="element", local=True)
+@rule("WF608", "input-is-no-text", Severity.ERROR, on="element", local=True, about=CALL)
 def input_is_no_text(element: Element) -> Iterator[Draft]:
     """An argument `input` that is a list or a mapping; it has to be one text.
 
@@ -320,7 +321,7 @@ def input_is_no_text(element: Element) -> Iterator[Draft]:
             yield draft(element.piece, node_span(pair.node), f"`input` has to be one text, not {kind}")
 
 
-@rule("WF609", "callee-has-errors", Severity.WARNING, on="element")
+@rule("WF609", "callee-has-errors", Severity.WARNING, on="element", about=CALL)
 def callee_has_errors(element: Element, view: View) -> Iterator[Draft]:
     """A call of a workflow that has errors of its own, and so cannot run.
 
@@ -350,7 +351,7 @@ def callee_has_errors(element: Element, view: View) -> Iterator[Draft]:
         yield draft(element.piece, mark(reference), f"`{callee.key}` has {counted(errors, 'error')} and cannot run")
 
 
-@rule("WF610", "argument-taken-over", Severity.WARNING, on="element")
+@rule("WF610", "argument-taken-over", Severity.WARNING, on="element", about=CALL)
 def argument_taken_over(element: Element, view: View) -> Iterator[Draft]:
     """An argument with the name of a step or loop of the called workflow.
 
@@ -382,7 +383,7 @@ def argument_taken_over(element: Element, view: View) -> Iterator[Draft]:
             yield draft(element.piece, pair.entry.key.span, message)
 
 
-@rule("WF611", "loop-variables-for-template", Severity.INFORMATION, on="element")
+@rule("WF611", "loop-variables-for-template", Severity.INFORMATION, on="element", about=CALL)
 def loop_variables_for_template(element: Element, view: View) -> Iterator[Draft]:
     """A template that calls a workflow which uses `loop.*`: only a loop supplies these.
 
@@ -410,7 +411,7 @@ def loop_variables_for_template(element: Element, view: View) -> Iterator[Draft]
         yield draft(element.piece, mark(reference), f"`{summary.name}` uses {names}, which a template does not supply")
 
 
-@rule("WF612", "not-for-mcp-cli", Severity.WARNING, on="element", profile="compat")
+@rule("WF612", "not-for-mcp-cli", Severity.WARNING, on="element", profile="compat", about=CALL)
 def not_for_mcp_cli(element: Element, view: View) -> Iterator[Draft]:
     """A call that works here and not in mcp-cli.
 

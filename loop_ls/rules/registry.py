@@ -69,7 +69,8 @@ class Page:
 class Check:
     """One function of a rule. A rule may have several: for other places, or for a profile only.
 
-    `replaces`: while its profile is on it stands for the functions of the default profile.
+    `replaces`: while its profile is on it stands for the functions of the default profile. `about`:
+    one of these traits has to be there (see `rules.traits`); empty: the function looks for itself.
     """
 
     rule: Rule
@@ -79,6 +80,7 @@ class Check:
     replaces: bool
     local: bool
     missing: bool
+    about: tuple[str, ...] = ()
 
 
 #: The series of codes, one for each format.
@@ -98,13 +100,14 @@ def rule(
     profile: Profile | None = None,
     fixes: tuple[Tier, ...] = (),
     missing: bool = False,
+    about: str | tuple[str, ...] = (),
 ) -> Callable[[Run], Run]:
     """Register a rule and its first function; the docstring is its page."""
 
     def register(run: Run) -> Run:
         assert code not in RULES, f"{code} is registered twice"
         RULES[code] = Rule(code, name, severity, profile, frozenset(fixes), missing, run.__doc__ or "")
-        return _add(Check(RULES[code], run, _places(on), profile, False, local, missing))
+        return _add(Check(RULES[code], run, _places(on), profile, False, local, missing, _places(about)))
 
     return register
 
@@ -117,12 +120,14 @@ def also(
     profile: Profile | None = None,
     replaces: bool = False,
     missing: bool = False,
+    about: str | tuple[str, ...] = (),
 ) -> Callable[[Run], Run]:
     """One more function of a rule that is registered already."""
 
     def register(run: Run) -> Run:
         home = RULES[code]
-        return _add(Check(home, run, _places(on), profile or home.profile, replaces, local, missing or home.missing))
+        absent = missing or home.missing
+        return _add(Check(home, run, _places(on), profile or home.profile, replaces, local, absent, _places(about)))
 
     return register
 

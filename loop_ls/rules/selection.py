@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.registry import CHECKS, Check, Profile, load
+from loop_ls.rules.traits import Traits
 from loop_ls.text.record import equal_record
 
 PROFILES: tuple[Profile, ...] = ("compat", "pedantic")
@@ -58,7 +59,29 @@ class Plan(NamedTuple):
     last: tuple[Check, ...]
     levels: Mapping[str, Severity]
     selection: Selection
+    picked: dict[tuple[bool, str, Traits], tuple[Check, ...]]
 
+    def local_on(self, place: str, traits: Traits) -> tuple[Check, ...]:
+        """The local functions for a place that may find something where these traits are."""
+        found = self.picked.get((True, place, traits))
+        return self._pick(True, place, traits) if found is None else found
+
+    def wide_on(self, place: str, traits: Traits) -> tuple[Check, ...]:
+        found = self.picked.get((False, place, traits))
+        return self._pick(False, place, traits) if found is None else found
+
+    def _pick(self, local: bool, place: str, traits: Traits) -> tuple[Check, ...]:
+        """Remembered: the steps of a project have few different sets of keys."""
+        checks = (self.local if local else self.wide).get(place, ())
+        found = tuple(one for one in checks if not one.about or not set(traits).isdisjoint(one.about))
+        if len(self.picked) > _MOST:
+            self.picked.clear()
+        self.picked[local, place, traits] = found
+        return found
+
+
+#: So many sets of traits are remembered.
+_MOST = 2000
 
 #: Rules that look at the findings of other files.
 LATE = frozenset({"WF609"})
@@ -76,6 +99,7 @@ def plan(selection: Selection, format_: str = "workflow") -> Plan:
         tuple(check for check in chosen if check.rule.code in LATE),
         selection.levels,
         selection,
+        {},
     )
 
 

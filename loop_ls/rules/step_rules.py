@@ -182,7 +182,7 @@ def _reserved(name: str) -> str:
     return f"`{name}` is reserved: `{{{{{name}}}}}` means something else, so choose another name"
 
 
-@rule("WF209", "unknown-step-policy", Severity.ERROR, on="step", local=True, fixes=(Tier.SAFE,))
+@rule("WF209", "unknown-step-policy", Severity.ERROR, on="step", local=True, fixes=(Tier.SAFE,), about="on_failure")
 def unknown_step_policy(site: Site) -> Iterator[Draft]:
     """An `on_failure` of a step that is not `halt`, `continue` or `retry`.
 
@@ -203,7 +203,7 @@ def unknown_step_policy(site: Site) -> Iterator[Draft]:
         yield not_in_list(site, field, value)
 
 
-@rule("WF210", "retries-without-retry", Severity.INFORMATION, on="step", local=True)
+@rule("WF210", "retries-without-retry", Severity.INFORMATION, on="step", local=True, about="max_retries")
 def retries_without_retry(site: Site) -> Iterator[Draft]:
     """`max_retries` without `on_failure: retry`.
 
@@ -230,7 +230,7 @@ def retries_without_retry(site: Site) -> Iterator[Draft]:
         yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
 
 
-@also("WF210", on="step", local=True, profile="compat")
+@also("WF210", on="step", local=True, profile="compat", about="on_failure")
 def retry_of_a_step(site: Site) -> Iterator[Draft]:
     field = site.own("on_failure")
     if field is not None and field.value == "retry":

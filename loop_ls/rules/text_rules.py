@@ -10,6 +10,7 @@ from loop_ls.index.element import Element, Slot
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, Site, draft, node_span
+from loop_ls.rules.traits import DOLLARS, NEEDS, ODD_BRACES, STRAYS, TAGS
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_needs, own_slots, own_strays
@@ -19,7 +20,7 @@ _NAME_AND_MORE = re.compile(r"\s*([^\W\d][\w-]*(?:\.[\w-]+)*)\s+\S")
 _CAPITALS = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
-@rule("WF504", "expression", Severity.WARNING, on="element")
+@rule("WF504", "expression", Severity.WARNING, on="element", about=ODD_BRACES)
 def expression(element: Element, view: View) -> Iterator[Draft]:
     """An attempt to compute something inside `{{ }}`: filters, indexes, comparisons.
 
@@ -60,7 +61,7 @@ def _is_condition(slot: Slot, island: Island) -> bool:
     return condition is not None and (condition.kind == "compare" or bool(condition.unsupported))
 
 
-@rule("WF505", "template-tag", Severity.WARNING, on="element", local=True)
+@rule("WF505", "template-tag", Severity.WARNING, on="element", local=True, about=TAGS)
 def template_tag(element: Element) -> Iterator[Draft]:
     """A tag of a template language, `{% if ... %}` or `{# ... #}`.
 
@@ -89,7 +90,7 @@ def template_tag(element: Element) -> Iterator[Draft]:
                 yield draft(element.piece, tag.span, message)
 
 
-@rule("WF508", "environment-variable", Severity.INFORMATION, on="element", local=True)
+@rule("WF508", "environment-variable", Severity.INFORMATION, on="element", local=True, about=DOLLARS)
 def environment_variable(element: Element) -> Iterator[Draft]:
     """`${NAME}` or `$NAME` in a text other than a value of `env`.
 
@@ -112,7 +113,7 @@ def environment_variable(element: Element) -> Iterator[Draft]:
                 yield draft(element.piece, found.span, message)
 
 
-@rule("WF509", "placeholder-not-filled", Severity.WARNING, on="element", local=True)
+@rule("WF509", "placeholder-not-filled", Severity.WARNING, on="element", local=True, about=STRAYS)
 def placeholder_not_filled(element: Element) -> Iterator[Draft]:
     """A placeholder in a field in which nothing is filled in, such as a name, a model or `workflow`.
 
@@ -132,7 +133,7 @@ def not_filled(key: str, island: Island) -> str:
     return f"`{{{{{island.name}}}}}` stays as it is: nothing is filled in in `{key}`"
 
 
-@rule("WF512", "braces", Severity.WARNING, on="element", local=True)
+@rule("WF512", "braces", Severity.WARNING, on="element", local=True, about=ODD_BRACES)
 def braces(element: Element) -> Iterator[Draft]:
     """Braces that open and never close, or three braces around a name.
 
@@ -159,7 +160,7 @@ def _looks_begun(slot: Slot, island: Island) -> bool:
     return behind == "" or behind[0].isalpha() or behind[0] in "_\r\n"
 
 
-@rule("WF516", "argument-name", Severity.WARNING, on=("template", "loop", "step loop"), local=True)
+@rule("WF516", "argument-name", Severity.WARNING, on=("template", "loop", "step loop"), local=True, about="with")
 def argument_name(site: Site) -> Iterator[Draft]:
     """A key of `with` that is `env`, `loop` or `step`, or that is no valid name.
 
@@ -195,7 +196,7 @@ def argument_name(site: Site) -> Iterator[Draft]:
             yield site.found(pair.entry.key.span, message)
 
 
-@rule("WF517", "needs-not-used", Severity.WARNING, on="element", profile="pedantic")
+@rule("WF517", "needs-not-used", Severity.WARNING, on="element", profile="pedantic", about=NEEDS)
 def needs_not_used(element: Element, view: View) -> Iterator[Draft]:
     """A prompt without any placeholder although the step waits for results that nobody else uses.
 

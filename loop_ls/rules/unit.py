@@ -13,6 +13,7 @@ from loop_ls.rules.questions import World
 from loop_ls.rules.registry import Check
 from loop_ls.rules.selection import Plan
 from loop_ls.rules.site import Draft, Site, block_sites, sites
+from loop_ls.rules.traits import of_block, of_element
 from loop_ls.rules.view import View
 from loop_ls.syntax.nodes import Mapping
 from loop_ls.syntax.piece import Piece
@@ -91,7 +92,7 @@ def local_of_piece(plan: Plan, piece: Piece) -> Iterator[tuple[Check, Draft]]:
 
 
 def local_of_element(plan: Plan, element: Element) -> Iterator[tuple[Check, Draft]]:
-    for check in plan.local.get("element", ()):
+    for check in plan.local_on("element", of_element(element)):
         for draft in check.run(element):
             yield check, draft
     for site in sites(element):
@@ -114,8 +115,9 @@ def _inner_sites(top: Top) -> Iterator[Site]:
 
 
 def _local_of_site(plan: Plan, site: Site) -> Iterator[tuple[Check, Draft]]:
+    traits = of_block(site.block)
     for place in ("*", site.block.shape.name):
-        for check in plan.local.get(place, ()):
+        for check in plan.local_on(place, traits):
             for draft in check.run(site):
                 yield check, draft
 
@@ -125,7 +127,7 @@ def _local_of_site(plan: Plan, site: Site) -> Iterator[tuple[Check, Draft]]:
 
 def wide_of_element(plan: Plan, element: Element) -> Work:
     def work(view: View) -> Iterator[tuple[Check, Draft]]:
-        for check in plan.wide.get("element", ()):
+        for check in plan.wide_on("element", of_element(element)):
             for draft in check.run(element, view):
                 yield check, draft
         for site in sites(element):
@@ -152,7 +154,7 @@ def wide_of_top(plan: Plan, top: Top) -> Work:
 
 
 def _wide_of_site(plan: Plan, site: Site, view: View) -> Iterator[tuple[Check, Draft]]:
-    for check in plan.wide.get(site.block.shape.name, ()):
+    for check in plan.wide_on(site.block.shape.name, of_block(site.block)):
         for draft in check.run(site, view):
             yield check, draft
 

@@ -13,6 +13,7 @@ from loop_ls.rules.calls import Call
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, draft
+from loop_ls.rules.traits import PATHS, USES
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import counted, listed, shortened
 from loop_ls.rules.written import own_uses, placeholder
@@ -23,7 +24,7 @@ def _severity(use: Use) -> Severity | None:
     return Severity.ERROR if use.strict else None
 
 
-@rule("WF501", "misspelt-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,))
+@rule("WF501", "misspelt-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=USES)
 def misspelt_variable(element: Element, view: View) -> Iterator[Draft]:
     """A variable that does not exist and is one slip away from one that does.
 
@@ -106,7 +107,7 @@ def _taken_as_parameter(name: str, missing: tuple[Call, ...]) -> str:
     return f"{start}; {listed(files[:3], 'and')}{more} {'does' if len(files) == 1 else 'do'} not supply it"
 
 
-@rule("WF503", "no-nested-access", Severity.WARNING, on="element", fixes=(Tier.SAFE,))
+@rule("WF503", "no-nested-access", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=PATHS)
 def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
     """A dotted name that does not exist as a whole.
 
@@ -211,7 +212,7 @@ def _after_name(name: str, head: str, rest: str, view: View) -> tuple[str, str |
     return f"`{shortened(name)}` does not exist: the result of `{head}` is one text without parts", None
 
 
-@rule("WF511", "unknown-constant", Severity.WARNING, on="element", fixes=(Tier.SAFE,))
+@rule("WF511", "unknown-constant", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=PATHS)
 def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
     """A constant that `env` of this file does not have.
 
@@ -239,7 +240,7 @@ def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
         yield draft(element.piece, placeholder(use), message, _severity(use), fixes=fix)
 
 
-@rule("WF510", "own-result", Severity.ERROR, on="element", local=True)
+@rule("WF510", "own-result", Severity.ERROR, on="element", local=True, about=USES)
 def own_result(element: Element) -> Iterator[Draft]:
     """A step that uses its own result, which does not exist before it has run.
 

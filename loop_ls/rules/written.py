@@ -36,11 +36,14 @@ def own_needs(element: Element) -> tuple[Need, ...]:
 @lru_cache(maxsize=512)
 def _own(element: Element) -> tuple[tuple[Slot, ...], tuple[Use, ...]]:
     slots: dict[int, Slot] = {}
+    first, last = element.block.node.span
     for slot in element.slots:
-        field = slot.block.get(slot.key.name)
-        if field is not None and not field.faults and _inside(element, slot.scalar.span):
-            slots.setdefault(id(slot.scalar), slot)
+        field, scalar = slot.block.fields.get(slot.key.name), slot.scalar
+        if field is not None and not field.faults and first <= scalar.span.start and scalar.span.end <= last:
+            slots.setdefault(id(scalar), slot)
     own = tuple(slots.values())
+    if own == element.slots:
+        return own, element.uses
     kept = set(map(id, own))
     return own, tuple(use for use in element.uses if id(use.slot) in kept)
 

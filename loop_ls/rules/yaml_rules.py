@@ -10,6 +10,7 @@ from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, Site, node_span
+from loop_ls.rules.traits import EMPTY, FAULTS, UNKNOWN
 from loop_ls.rules.wording import listed, shortened
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
 
@@ -65,7 +66,7 @@ def _again(site: Site, entry: Entry, before: Entry) -> Draft:
     )
 
 
-@rule("WF006", "unknown-key", Severity.ERROR, on="*", local=True, fixes=(Tier.SAFE,))
+@rule("WF006", "unknown-key", Severity.ERROR, on="*", local=True, fixes=(Tier.SAFE,), about=UNKNOWN)
 def unknown_key(site: Site) -> Iterator[Draft]:
     """A key that does not exist at this place.
 
@@ -107,7 +108,7 @@ def renamed(unknown: Unknown, present: Container[str]) -> str | None:
     return None if unknown.meant[0] in present else unknown.meant[0]
 
 
-@rule("WF007", "wrong-type", Severity.ERROR, on="*", local=True, fixes=(Tier.SAFE,))
+@rule("WF007", "wrong-type", Severity.ERROR, on="*", local=True, fixes=(Tier.SAFE,), about=FAULTS)
 def wrong_type(site: Site) -> Iterator[Draft]:
     """A value of another kind than its key expects.
 
@@ -183,7 +184,7 @@ def _retype(site: Site, field: Field, fault: Fault) -> tuple[Fix, ...]:
             return ()
 
 
-@rule("WF008", "no-duration", Severity.ERROR, on="*", local=True, fixes=(Tier.REVIEW,))
+@rule("WF008", "no-duration", Severity.ERROR, on="*", local=True, fixes=(Tier.REVIEW,), about=FAULTS)
 def no_duration(site: Site) -> Iterator[Draft]:
     """A time that is not written as a duration.
 
@@ -216,7 +217,7 @@ def no_duration(site: Site) -> Iterator[Draft]:
         )
 
 
-@rule("WF009", "empty-value", Severity.INFORMATION, on="*", local=True)
+@rule("WF009", "empty-value", Severity.INFORMATION, on="*", local=True, about=EMPTY)
 def empty_value(site: Site) -> Iterator[Draft]:
     """A key with nothing behind it.
 

@@ -1,0 +1,93 @@
+"""What an element or a block has that a rule may be about, seen in one look.
+
+Most rules are about something that most steps do not have. A rule says what it is `about`, in these
+words or by keys of the block; where there is nothing of it, the rule is not even called.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from loop_ls.formats.block import Block
+from loop_ls.index.element import Element
+
+NEEDS = "needs"
+USES = "uses"  # any variable
+PATHS = "paths"  # variables with dots: `env.x`, `loop.x`, `draft.x`; and their first words alone
+LOOP_VARIABLES = "loop variables"
+ODD_BRACES = "odd braces"  # whatever is in double braces and is no variable
+STRAYS = "strays"
+TAGS = "tags"
+DOLLARS = "dollars"
+CONDITION = "condition"  # `if`
+UNTIL = "until"
+LOOP = "loop"
+CALL = "call"  # of another workflow
+ORDER = "order"
+
+FAULTS = "(faults)"
+EMPTY = "(empty)"
+UNKNOWN = "(unknown)"
+
+Traits = tuple[str, ...]
+
+_FIRST = ("env", "loop", "step")
+
+
+@lru_cache(maxsize=64)
+def of_element(element: Element) -> Traits:
+    found = []
+    if element.needs:
+        found.append(NEEDS)
+    if element.loop is not None:
+        found.append(LOOP)
+    if element.reference is not None:
+        found.append(CALL)
+    if element.strays:
+        found.append(STRAYS)
+    if "execution_order" in element.block.fields:
+        found.append(ORDER)
+    _of_slots(element, found)
+    if element.uses:
+        found.append(USES)
+        names = [use[0] for use in element.uses if "." in use[0] or use[0] in _FIRST]
+        if names:
+            found.append(PATHS)
+            if any(name[:5] == "loop." for name in names):
+                found.append(LOOP_VARIABLES)
+    return tuple(found)
+
+
+def _of_slots(element: Element, found: list[str]) -> None:
+    for slot in element.slots:
+        text, kind = slot.scalar.text, slot.kind
+        if kind == "if":
+            found.append(CONDITION)
+        elif kind == "until":
+            found.append(UNTIL)
+        if "$" in text and DOLLARS not in found:
+            found.append(DOLLARS)
+        if "{" in text and TAGS not in found and ("{%" in text or "{#" in text):
+            found.append(TAGS)
+        for island in slot.islands:
+            if island.kind != "variable" and ODD_BRACES not in found:
+                found.append(ODD_BRACES)
+
+
+@lru_cache(maxsize=64)
+def of_block(block: Block) -> Traits:
+    """Its keys, and what is wrong with some of them."""
+    found = [*block.fields]
+    if block.unknown:
+        found.append(UNKNOWN)
+    faults = empty = False
+    for _, _, _, wrong, nothing in block.fields.values():
+        if wrong:
+            faults = True
+        if nothing:
+            empty = True
+    if faults:
+        found.append(FAULTS)
+    if empty:
+        found.append(EMPTY)
+    return tuple(found)
