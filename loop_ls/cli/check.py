@@ -7,6 +7,7 @@ import gc
 import sys
 
 from loop_ls.cli.checking import BadUsage, check, choose
+from loop_ls.index.discovery import MAX_FILES
 from loop_ls.report.as_json import as_json
 from loop_ls.report.as_text import as_text, summary
 from loop_ls.report.baseline import Baseline, NoBaseline, read_baseline, write_baseline
@@ -16,6 +17,7 @@ from loop_ls.report.paint import wants_colour
 HELP = "say what is wrong with loop files"
 
 CLEAN, FOUND, REFUSED = 0, 1, 2
+_CAPPED = "name a smaller folder, or --root, to check all of it"
 FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = {word: severity for severity, word in WORDS.items()}
 
@@ -49,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         chosen = choose(args.paths, args.root, args.enable, args.disable)
         checked = check(chosen)
+        if checked.capped:
+            say(f"{chosen.root} has more than {MAX_FILES} YAML and JSON files; the rest was not looked at: {_CAPPED}")
         if args.write_baseline:
             write_baseline(args.baseline, Baseline.of(checked))
             return CLEAN

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loop_ls.formats.spelling import nearest
+from loop_ls.index.beside import with_called
 from loop_ls.index.discovery import discover, load
 from loop_ls.index.document import Document
 from loop_ls.index.uris import path_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.checked import Checked, CheckedFile
-from loop_ls.rules.check import Checker
+from loop_ls.rules.check import NEEDS_ALL_FILES, Checker
 from loop_ls.rules.finding import Finding
 from loop_ls.rules.registry import all_rules
 from loop_ls.rules.selection import PROFILES
@@ -98,24 +99,32 @@ def _known(word: str, words: tuple[str, ...], option: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The whole workspace, and the documents among them that the call is about."""
+    """The whole workspace, and the documents among them that the call is about. `untold` are rules that cannot
+    speak, since there are more files than are looked at."""
 
     workspace: Workspace
     documents: tuple[Document, ...]
+    untold: frozenset[str] = frozenset()
 
 
 def open_files(chosen: Chosen) -> Opened:
     """Reads the whole workspace: callers and callees matter. A file that is named is taken wherever
     it lies."""
-    workspace = discover(chosen.root).workspace
+    found = discover(chosen.root)
+    workspace = found.workspace
     known = {document.path for document in workspace.documents.values()}
     for path in chosen.paths:
         if path not in known and Path(path).is_file():
             document = load(path)
             if document is not None and document.format is not None:
                 workspace = workspace.with_document(document)
-    documents = (one for one in workspace.documents.values() if chosen.holds(one.path))
-    return Opened(workspace, tuple(sorted(documents, key=lambda one: one.path)))
+    documents = tuple(
+        sorted((one for one in workspace.documents.values() if chosen.holds(one.path)), key=lambda one: one.path)
+    )
+    if not found.capped:
+        return Opened(workspace, documents)
+    workspace, complete = with_called(workspace, documents)
+    return Opened(workspace, documents, NEEDS_ALL_FILES - {"WF601"} if complete else NEEDS_ALL_FILES)
 
 
 def check(chosen: Chosen) -> Checked:
@@ -123,13 +132,17 @@ def check(chosen: Chosen) -> Checked:
     opened = open_files(chosen)
     wanted = {document.uri for document in opened.documents}
     checker = Checker(chosen.enable, chosen.disable)
-    files = [
-        checked_file(chosen, document, found)
-        for document, found in checker.check_all(opened.workspace, wanted)
-        if found
-    ]
+    files = []
+    for document, found in checker.check_all(opened.workspace, wanted):
+        told = tuple(one for one in found if one.rule not in opened.untold) if opened.untold else found
+        if told:
+            files.append(checked_file(chosen, document, told))
     return Checked(
-        tuple(files), len(opened.documents), time.monotonic() - begun, lambda uri: chosen.shown(path_of(uri))
+        tuple(files),
+        len(opened.documents),
+        time.monotonic() - begun,
+        lambda uri: chosen.shown(path_of(uri)),
+        bool(opened.untold),
     )
 
 

@@ -25,6 +25,8 @@ from loop_ls.rules.unreadable import unreadable
 if TYPE_CHECKING:
     from loop_ls.rules.whole_files import WholeFiles
 
+#: What cannot be said before all files are known: that a name comes from nowhere, that nobody calls.
+NEEDS_ALL_FILES = frozenset({"WF501", "WF502", "WF506", "WF601", "unused-ignore"})
 #: Errors that say nothing about whether a called workflow can run (WF609).
 _NOT_ITS_OWN = frozenset({"WF604", "WF605", "WF609"})
 

@@ -17,7 +17,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.roots import Roots
 from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
+from loop_ls.rules.check import NEEDS_ALL_FILES, Checker
 from loop_ls.server import uris
 
 if TYPE_CHECKING:
@@ -25,22 +25,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: What cannot be said before all files are known: that a name comes from nowhere, that nobody calls.
-_NEEDS_ALL_FILES = frozenset({"WF501", "WF502", "WF506", "WF601", "unused-ignore"})
-
-
 #: Settings of the client itself, which this server does not read.
 _CLIENT_ONLY = frozenset({"server", "trace"})
 
 
 class Folder:
     """`path` is None for a document that is no file. `indexed` tells that the files on disk are known,
-    `stale` that they have to be read, for the first time or again."""
+    `stale` that they have to be read, for the first time or again, `capped` that there are too many."""
 
     def __init__(self, uri: str, path: Path | None, editor_settings: Any, loose: bool = False) -> None:
         self.uri, self.path, self.loose = uri, path, loose
         self.text = uris.path_text(uri).rstrip("/") or "/"
         self.indexed, self.stale = path is None, path is not None
+        self.capped = False
         self._editor_settings = editor_settings
         self.workspace = Workspace.of(Roots(self.text))
         self.read_settings()
@@ -71,10 +68,10 @@ class Folder:
             self.workspace = self.workspace.without(uri)
             self._checker.forget(uri)
 
-    def replace_all(self, documents: Iterable[Document]) -> None:
-        """The files on disk are known; `documents` are all there are, open ones included."""
+    def replace_all(self, documents: Iterable[Document], capped: bool = False) -> None:
+        """The files on disk are known; `documents` are all there are (or all that are read), open ones included."""
         self.workspace = Workspace.of(self._roots(self.settings), documents, self.settings)
-        self.indexed, self.stale = True, False
+        self.indexed, self.stale, self.capped = True, False, capped
 
     def document(self, uri: str) -> Document | None:
         return self.workspace.documents.get(uri)
@@ -106,12 +103,13 @@ class Folder:
 
     def findings(self, document: Document) -> tuple[Finding, ...]:
         """Asked several times for one version: by the publisher, by code actions, by a start."""
-        asked = (self.workspace, document, self.indexed)
+        all_known = self.indexed and not self.capped
+        asked = (self.workspace, document, all_known)
         known = self._known
         if known is None or any(one is not other for one, other in zip(known[0], asked, strict=True)):
             found = self._checker.findings(self.workspace, document)
-            if not self.indexed:
-                found = tuple(finding for finding in found if finding.rule not in _NEEDS_ALL_FILES)
+            if not all_known:
+                found = tuple(finding for finding in found if finding.rule not in NEEDS_ALL_FILES)
             known = self._known = (asked, found)
         return known[1]
 
@@ -159,4 +157,4 @@ class Folder:
 def canonical(uri: str) -> str:
     """The URI under which the index knows a document, however the client spells it."""
     path = uris.path_text(uri)
-    return uri if path == uri else uri_of(path)
+    return uris.plainly(uri) if path == uri else uri_of(path)

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.formats.recognise import SETTINGS_NAME, by_name
+from loop_ls.index.beside import with_called
 from loop_ls.index.discovery import CONFIG_NAME, candidates, is_candidate, is_inside, load, read_file
 from loop_ls.index.document import Document
 from loop_ls.index.uris import uri_of
@@ -25,6 +26,7 @@ from loop_ls.text.decode import MAX_BYTES
 if TYPE_CHECKING:
     from loop_ls.server.folders import Folder
     from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.session import OpenDocument
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +101,10 @@ class Indexing:
             await self._parse(await asyncio.to_thread(_of_ours, batch), documents)
             progress.report(at + len(batch))
         progress.end()
-        self._finish(folder, documents)
+        self._finish(folder, documents, capped)
+        if capped:
+            for opened in tuple(self._server.session.open.values()):
+                await self.look_beside(opened)
         logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
 
     async def _parse(self, paths: list[str], documents: list[Document]) -> None:
@@ -112,11 +117,22 @@ class Indexing:
                 await asyncio.sleep(0)
                 until = time.perf_counter() + SLICE
 
-    def _finish(self, folder: Folder, documents: list[Document]) -> None:
+    async def look_beside(self, opened: OpenDocument) -> None:
+        """What a document calls, in a folder with more files than are read."""
+        folder, document = opened.folder, opened.document
+        if folder.capped:
+            known = folder.workspace.documents
+            found = await asyncio.to_thread(with_called, folder.workspace, (document,))
+            for uri, one in found.workspace.documents.items():
+                if uri not in known and folder.document(uri) is None:
+                    folder.put(one)
+            self._server.publisher.publish_affected_soon()
+
+    def _finish(self, folder: Folder, documents: list[Document], capped: bool) -> None:
         """What is open counts as it is now, and so does what was changed while we read."""
         known = {document.uri: document for document in documents}
         known |= {one.document.uri: one.document for one in self._server.session.open.values() if one.folder is folder}
-        folder.replace_all(known.values())
+        folder.replace_all(known.values(), capped)
         self._gather(set())
 
     # -- events of the disk -------------------------------------------------------------------

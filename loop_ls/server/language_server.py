@@ -102,8 +102,11 @@ class LoopServer:
         self.indexing.start()
         self._warm_up()
         new, self.texts.new = self.texts.new, []
-        for opened in new if self.session.trusted else ():
-            self.runs.opened(opened)
+        for opened in new:
+            if opened.folder.capped:
+                self.own(self.indexing.look_beside(opened), None, "called workflows")
+            if self.session.trusted:
+                self.runs.opened(opened)
         if self.texts.fresh:
             # A fresh tree would otherwise be walked by every later collection, in the middle of a keystroke.
             self.texts.fresh = False

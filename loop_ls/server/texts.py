@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.index.document import Document
 from loop_ls.server.places import Places
 from loop_ls.server.session import OpenDocument, read
+from loop_ls.server.uris import is_view
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
@@ -34,6 +35,8 @@ class Texts:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(item.get("text"), str):
             raise ValueError("didOpen has a text document with uri and text")
+        if is_view(item["uri"]):
+            return
         # All of it will live: a collection would walk it for nothing. `LoopServer.settle` turns it on again.
         gc.disable()
         opened = self._server.session.opened(item["uri"], item["text"], _version(item))
@@ -48,7 +51,8 @@ class Texts:
         session = self._server.session
         opened = session.find(item["uri"])
         if opened is None:
-            logger.warning("%s was changed but never opened", item["uri"])
+            if not is_view(item["uri"]):
+                logger.warning("%s was changed but never opened", item["uri"])
             return
         version = _version(item)
         if opened.too_large is not None:

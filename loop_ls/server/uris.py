@@ -9,9 +9,22 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from loop_ls.index.uris import path_of, uri_of
+
+_UNESCAPED = "/:~!$&'()*+,;=@"
+
+#: Schemes of editors for what is shown beside a file: its committed state, a side of a comparison, output. A
+#: finding there would be told twice, and an edit would get lost.
+_VIEWS = frozenset(
+    {
+        *("git", "gitfs", "gitlens", "gitlens-git", "hg", "svn", "scm-history-item", "vscode-scm"),
+        *("vscode-local-history", "merge-conflict.conflict-diff", "review", "pr", "githubpr", "comment"),
+        *("chat-editing-text-model", "chat-editing-snapshot-text-model", "vscode-chat-code-block"),
+        *("output", "debug", "search-editor", "loop-ls-run", "fugitive", "gitsigns", "diffview", "octo", "oil"),
+    }
+)
 
 _DRIVE = re.compile(r"^(/?)([A-Za-z]):(?=/|$)")
 
@@ -55,6 +68,22 @@ def real(uri: str) -> str:
         return uri if path is None else uri_of(path.resolve())
     except (OSError, RuntimeError):  # links in a circle
         return uri
+
+
+@lru_cache(maxsize=1024)
+def plainly(uri: str) -> str:
+    """One spelling for a document that is no file: escapes only where there must be some."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return uri
+    path = quote(unquote(parts.path, errors="surrogateescape"), safe=_UNESCAPED, errors="surrogateescape")
+    return urlunsplit((parts.scheme.lower(), parts.netloc, path, parts.query, parts.fragment)) if path else uri
+
+
+def is_view(uri: str) -> bool:
+    """Whether a document is another state, or a rendering, of something else, which nobody edits."""
+    return uri.partition(":")[0].lower() in _VIEWS
 
 
 def _lower_drive(path: str) -> str:

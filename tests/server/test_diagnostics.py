@@ -131,6 +131,20 @@ def test_files_of_others_are_left_alone(server: RawClient, tmp_path: Path) -> No
             assert server.ask(f"textDocument/{method}", params)["result"] is None
 
 
+def test_the_committed_state_of_a_file_is_not_judged(server: RawClient, folder: Path) -> None:
+    server.begin({}, folder)
+    view = f"git:{folder}/flow.yaml?%7B%7D"
+    server.open(view, INTERPOLATED)
+    server.change(view, 2, {"text": INTERPOLATED})
+    uri = (folder / "flow.yaml").as_uri()
+    server.open(uri, INTERPOLATED)
+    assert server.diagnostics(uri, 1)
+    told = [one["params"]["uri"] for one in server.received if one.get("method") == "textDocument/publishDiagnostics"]
+    assert set(told) == {uri}
+    hover = {"textDocument": {"uri": view}, "position": {"line": 6, "character": 6}}
+    assert server.ask("textDocument/hover", hover)["result"] is None
+
+
 def test_a_closed_document_has_no_pushed_findings_left(server: RawClient, folder: Path) -> None:
     uri = (folder / "flow.yaml").as_uri()
     server.begin({}, folder)

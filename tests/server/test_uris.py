@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from loop_ls.server import uris
+from loop_ls.server.folders import canonical
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,26 @@ def test_the_file_behind_links_is_found(tmp_path: Path) -> None:
     assert uris.real("untitled:a") == "untitled:a"
     circle = uris.from_path(tmp_path / "round" / "a.yaml")
     assert isinstance(uris.real(circle), str)
+
+
+def test_UP_27_an_unsaved_document_is_one_however_it_is_escaped() -> None:
+    one, other = "untitled:new%20ü", "untitled:new%20%C3%BC"
+    assert canonical(one) == canonical(other)
+    assert canonical("untitled:Untitled-1") == "untitled:Untitled-1"
+    assert canonical("vscode-remote://h/w/a.yaml") == "vscode-remote://h/w/a.yaml"
+
+
+@pytest.mark.parametrize(
+    ("uri", "view"),
+    [
+        ("git:/w/a.yaml?%7B%22path%22%7D", True),
+        ("gitlens://abc/w/a.yaml", True),
+        ("output:extension-output", True),
+        ("file:///w/git/a.yaml", False),
+        ("untitled:git", False),
+        ("vscode-remote://ssh/w/a.yaml", False),
+        ("vscode-notebook-cell:/w/a.ipynb#1", False),
+    ],
+)
+def test_what_is_only_shown_beside_a_file_is_told_apart(uri: str, view: bool) -> None:
+    assert uris.is_view(uri) is view
