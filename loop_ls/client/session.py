@@ -95,11 +95,23 @@ class EngineClient:
         """`{ok, loop, history: [iteration], count}` with outputs, questions and answers."""
         return await self._of_run("GET", run_id, "/history")
 
+    async def show(self, run_id: str) -> Answer:
+        """`{ok, loop, state, iteration, stages}`: a loop with its latest iteration."""
+        return await self._of_run("GET", run_id)
+
+    async def metrics(self, run_id: str) -> Answer:
+        """Counts, durations and cost of a loop."""
+        return await self._of_run("GET", run_id, "/metrics")
+
+    async def definitions(self) -> Answer:
+        """`{ok, definitions, count}`: what the engine's workspace has that can be started by name."""
+        return await self._send("GET", "/api/v1/loops/definitions")
+
     async def delete(self, run_id: str) -> Answer:
         """`{ok, deleted, id}`; `all`: those that have ended."""
         return await self._of_run("DELETE", run_id)
 
-    async def fork(self, run_id: str, iteration: int | None = None, **given: str) -> Answer:
+    async def fork(self, run_id: str, iteration: int | None = None, **given: str | bool) -> Answer:
         """`{ok, runId}`: finished iterations before `iteration` (of `loop`) are taken, not paid again."""
         body = {**given, **({} if iteration is None else {"iteration": iteration})}
         return await self._of_run("POST", run_id, "/fork", body=body)
@@ -119,6 +131,10 @@ class EngineClient:
     async def test_until(self, args: Answer) -> Answer:
         """`{root, path|uri, loop, output|runId, times?}` -> `{ok, verdicts, agreement, judge, costUsd}`."""
         return await self._send("POST", "/api/v1/test-until", body=args)
+
+    async def health(self) -> Answer:
+        """The health document of the engine: `{ok, status, workspace_id, managers, ...}`."""
+        return await self._send("GET", "/health")
 
     # -- listening ----------------------------------------------------------------------------
 

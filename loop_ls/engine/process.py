@@ -7,6 +7,7 @@ hand-over file and an end. Leaving loses nothing: unfinished runs go on when it 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 import signal
@@ -18,8 +19,12 @@ from functools import partial
 from pathlib import Path
 
 from loop_ls.engine.api.app import Catalogue, Facts, application, nothing, workspace_id
+from loop_ls.engine.api.attended import sockets_of
+from loop_ls.engine.api.mcp_server import McpEndpoint
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
+from loop_ls.engine.assistants.desk import Desk
+from loop_ls.engine.assistants.finding import Assistants
 from loop_ls.engine.handover import DataFolder, Handover
 from loop_ls.engine.people import Tokens
 from loop_ls.engine.providers import Providers
@@ -32,7 +37,7 @@ WORKING = frozenset({"queued", "running", "stopping"})
 WARM_AFTER = 1.0
 FILES = 8192
 #: Who starts runs to watch them; what comes by HTTP alone is nobody's window.
-WATCHERS = frozenset({"editor", "cli"})
+WATCHERS = frozenset({"editor", "cli", "socket"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,12 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
     sock = listen(options.port)
     providers = Providers(log_folder=folder.path)
     engine = build(folder.path, providers)
+    engine.outdated = partial(_outdated, leave)
     presence = _presence(engine, options, leave)
     listening = Listening(sock)
+    desk = Desk(engine, None if engine.home is None else Assistants(engine.home))
+    sockets = sockets_of(desk, presence, options.grace)
+    mcp = McpEndpoint()
     await engine.open()
     numbers, spans = Numbers(), spans_of(os.environ)
     engine.journal.listeners += [numbers.hear, run_log.hear]
@@ -73,7 +82,18 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         tokens = Tokens(folder.path)
         measured = partial(_measured, engine, presence, numbers, folder.path)
         catalogue = options.catalogue
-        app = application(engine, facts, presence, leave, tokens=tokens, catalogue=catalogue, numbers=measured)
+        app = application(
+            engine,
+            facts,
+            presence,
+            leave,
+            tokens=tokens,
+            catalogue=catalogue,
+            numbers=measured,
+            desk=desk,
+            sockets=sockets,
+            mcp=mcp,
+        )
         await listening.start(app)
         folder.hand_over(Handover(port, token, os.getpid()))
         presence.start()
@@ -82,12 +102,19 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         warming.cancel()
     finally:
         folder.forget()
+        await sockets.aclose()
+        await mcp.aclose()
         await presence.aclose()
         await engine.close()
         await listening.stop()
         await providers.aclose()
         if spans is not None:
             await asyncio.to_thread(spans.close)
+
+
+def _outdated(leave: Callable[[], None], why: str) -> None:
+    logging.getLogger(__name__).error(why)
+    leave()
 
 
 def _measured(engine: Engine, presence: Presence, numbers: Numbers, folder: Path) -> str:

@@ -17,8 +17,30 @@ _STATUS = {
 }
 
 
+#: Why a role loop ended, in the words of its document.
+_REASON = {"goal_met": "goal_achieved", "max_iterations": "iteration_limit", "time_limit": "deadline"}
+
+
 def loop_row(state: Answer) -> Answer:
     """The loop of one run. `state` keeps everything that the row has no name for."""
+    return _generic(state) | (_role_loop(state) if state.get("format") == "role_loop" else {})
+
+
+def _role_loop(state: Answer) -> Answer:
+    """What a role loop has besides, or tells in other words."""
+    reason, criterion = state.get("reason"), state.get("criterion") or {}
+    why = _REASON.get(str(reason), reason) if state["status"] == "completed" else None
+    more = {"dispatch": state.get("dispatch"), "completion_reason": why}
+    return {
+        "project_id": state.get("projectId"),
+        "completion_reason": why,
+        "current_stage": (state.get("turn") or {}).get("index", 0),
+        "termination_criteria": criterion.get("value") or None,
+        "metadata": {**(state.get("metadata") or {}), **{key: value for key, value in more.items() if value}},
+    }
+
+
+def _generic(state: Answer) -> Answer:
     return {
         "id": state["runId"],
         "definition_name": state.get("name"),

@@ -1,0 +1,279 @@
+"""The five tools by which agents of other programs start, watch and control loops (role-loop spec 12.1).
+
+Pure: what an engine can do is passed in, so the same tools work inside the engine and over HTTP. Answers
+are texts, as models read them; a refusal is a text that says what would be right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from loop_ls.engine.api.views import loop_row
+from loop_ls.engine.roles.outcome import NO_OUTPUT, first_line
+
+Json = dict[str, Any]
+
+STATUSES = ("running", "paused", "completed", "failed", "blocked", "cancelled")
+ACTIONS = ("pause", "resume", "stop")
+GOAL, SUMMARY = 80, 200
+
+
+class Loops(Protocol):
+    """What the tools need of an engine; answers are those of every surface."""
+
+    async def start(self, argument: Json) -> Json: ...
+
+    async def control(self, verb: str, run_id: str) -> Json: ...
+
+    async def runs(self) -> Json: ...
+
+    async def history(self, run_id: str) -> Json:
+        """`{ok, state, history: [iteration]}`."""
+        ...
+
+    async def definitions(self) -> Json: ...
+
+
+class Refusal(Exception):
+    """The sentence that the model gets."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTool:
+    name: str
+    description: str
+    schema: Json
+    call: Callable[[Loops, Mapping[str, Any]], Awaitable[str]]
+
+
+async def use(loops: Loops, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+    """The answer of a tool, and whether it is a refusal."""
+    tool = TOOLS.get(name)
+    if tool is None:
+        return f"There is no tool `{name}`; there are {', '.join(TOOLS)}.", True
+    try:
+        return await tool.call(loops, arguments), False
+    except Refusal as refusal:
+        return str(refusal), True
+
+
+# -- start -------------------------------------------------------------------------------------------
+
+
+async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
+    argument: Json = {"definition": _text(given, "definition"), "goal": _text(given, "goal"), "origin": "mcp"}
+    argument["parameters"] = parameters = _parameters(given.get("parameters"))
+    for name in ("project_id", "project_slug", "session_id"):
+        if given.get(name):
+            argument[name] = _text(given, name)
+    limit = given.get("max_iterations")
+    if limit is not None:
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise Refusal("`max_iterations` is a whole number from 1.")
+        argument["max_iterations"] = limit
+    answer = _allowed(await loops.start(argument))
+    found = _allowed(await loops.history(answer["runId"]))
+    state, rows = found["state"], found["history"]
+    told = {
+        "loop_id": answer["runId"],
+        "definition": state["name"],
+        "goal": state.get("goal"),
+        "max_iterations": limit,
+        "parameters": parameters or None,
+        "roles": [stage["role"] for stage in rows[0]["stages"]] if rows else [],
+        "termination": (state.get("criterion") or {}).get("type"),
+        "session_id": state.get("sessionId"),
+        "project_id": state.get("projectId"),
+        "message": f"The loop runs in the background; loop_status tells how it goes: {answer['runId']}.",
+    }
+    if ignored := answer.get("ignored"):
+        told["ignored_parameters"] = ignored
+    return _json(told)
+
+
+def _parameters(given: Any) -> dict[str, Any]:
+    if given is None or given == "":
+        return {}
+    value = given
+    if isinstance(given, str):
+        try:
+            value = json.loads(given)
+        except (ValueError, RecursionError):
+            value = None
+    if not isinstance(value, dict):
+        raise Refusal('`parameters` is the text of a JSON object, such as {"depth": "deep"}.')
+    return value
+
+
+# -- watch -------------------------------------------------------------------------------------------
+
+
+async def loop_list(loops: Loops, given: Mapping[str, Any]) -> str:
+    status = given.get("status") or None
+    if status is not None and status not in STATUSES:
+        raise Refusal(f"`status` is one of {', '.join(STATUSES)}.")
+    rows = [loop_row(state) for state in _allowed(await loops.runs())["runs"]]
+    found = [row for row in rows if status in (None, row["status"])]
+    if not found:
+        return f"There are no loops with status {status}." if status else "There are no loops."
+    return "\n".join(_line(row) for row in found)
+
+
+def _line(row: Json) -> str:
+    state = row["state"]
+    goal = " ".join(str(row["goal"] or row["definition_name"] or "").split())
+    short = goal if len(goal) <= GOAL else f"{goal[:GOAL]}..."
+    limit = f"/{row['max_iterations']}" if row["max_iterations"] else ""
+    stage = f" stage {state['stage']}" if state.get("stage") else ""
+    at = f"iteration {row['current_iteration']}{limit}{stage}"
+    return f"{row['id']}  {row['status']}  {row['definition_name']}  {at}  {short}  started {row['started_at']}"
+
+
+async def loop_status(loops: Loops, given: Mapping[str, Any]) -> str:
+    found = _allowed(await loops.history(_text(given, "id")))
+    state, rows = found["state"], found["history"]
+    row, latest = loop_row(state), rows[-1] if rows else None
+    stages = latest["stages"] if latest else []
+    return _json(
+        {
+            "id": row["id"],
+            "definition": row["definition_name"],
+            "status": row["status"],
+            "goal": row["goal"],
+            "current_iteration": row["current_iteration"],
+            "current_stage": state.get("turn") or state.get("stage"),
+            "max_iterations": row["max_iterations"],
+            "started_at": row["started_at"],
+            "completed_at": row["completed_at"],
+            "elapsed_seconds": row["elapsed_seconds"],
+            "completion_reason": row["completion_reason"],
+            "dispatch": state.get("dispatch"),
+            "metadata": row["metadata"],
+            "current_iteration_status": latest["status"] if latest else None,
+            "stages": [_stage(number, stage) for number, stage in enumerate(stages)],
+            "error": state.get("error"),
+        }
+    )
+
+
+def _stage(number: int, stage: Json) -> Json:
+    summary = stage.get("result_summary") or stage.get("output") or ""
+    return {
+        "index": stage.get("stage_index", number),
+        "role": stage.get("role"),
+        "label": stage.get("label") or stage.get("name"),
+        "status": stage["status"],
+        "summary": summary if len(summary) <= SUMMARY else f"{summary[:SUMMARY]}...",
+        "metadata": stage.get("metadata") or {},
+    }
+
+
+# -- control -----------------------------------------------------------------------------------------
+
+_DONE = {"pause": "paused", "resume": "resumed", "stop": "stopped"}
+
+
+async def loop_control(loops: Loops, given: Mapping[str, Any]) -> str:
+    action, id_ = _text(given, "action"), _text(given, "id")
+    if action not in ACTIONS:
+        raise Refusal(f"`action` is one of {', '.join(ACTIONS)}.")
+    rows = _allowed(await loops.control(action, id_))["runs"]
+    if id_.lower() == "all":
+        count = f"{len(rows)} loop{'' if len(rows) == 1 else 's'}"
+        return f"{count} {_DONE[action]}." if rows else f"There is no loop to {action}."
+    told = "cancelled" if action == "stop" else rows[0]["status"]
+    return f"Loop {rows[0]['runId']} is {told}."
+
+
+async def loop_definitions(loops: Loops, given: Mapping[str, Any]) -> str:
+    found = _allowed(await loops.definitions())["definitions"]
+    lines = [line for one in found if one.get("format") == "role_loop" for line in _definition(one)]
+    return "\n".join(lines) or "There are no loop definitions."
+
+
+def _definition(one: Json) -> list[str]:
+    if one.get("error"):
+        return [f"{one['name']}: cannot be started: {first_line(str(one['error']))}"]
+    roles = " → ".join(str(role["role"]) for role in one.get("roles") or ())
+    ends = (one.get("termination") or {}).get("type") or NO_OUTPUT
+    lines = [f"{one['name']}: {one.get('description') or ''}", f"    roles: {roles}; ends: {ends}"]
+    parameters = [f"{each['name']}{'' if each['required'] else '?'}" for each in one.get("parameters") or ()]
+    return [*lines, f"    parameters: {', '.join(parameters)}"] if parameters else lines
+
+
+# -- parts -------------------------------------------------------------------------------------------
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise Refusal(f"`{name}` is needed: a text that is not empty.")
+    return value
+
+
+def _allowed(answer: Json) -> Json:
+    """The answer of an operation. Raises `Refusal` with what the engine said."""
+    if answer.get("ok"):
+        return answer
+    hint = f" {answer['hint']}" if answer.get("hint") else ""
+    raise Refusal(f"{answer.get('message')}{hint}")
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _schema(required: tuple[str, ...], **properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+def _told(description: str, kind: str = "string", **more: Any) -> Json:
+    return {"type": kind, "description": description, **more}
+
+
+TOOLS: dict[str, AgentTool] = {
+    tool.name: tool
+    for tool in (
+        AgentTool(
+            "loop_start",
+            "Start a loop from a definition with a goal. It runs in the background.",
+            _schema(
+                ("definition", "goal"),
+                definition=_told("Name of the definition; loop_definitions lists them."),
+                goal=_told("What the loop is to reach: the subject belongs here."),
+                max_iterations=_told("At most so many iterations, instead of the definition's.", "integer", minimum=1),
+                parameters=_told("A JSON object as text, with values for the parameters of the definition."),
+                project_id=_told("The project by its id."),
+                project_slug=_told("The project by its slug, instead of its id."),
+                session_id=_told("The session to which artifacts and todos belong; a new one without it."),
+            ),
+            loop_start,
+        ),
+        AgentTool(
+            "loop_list",
+            "List loops, newest first.",
+            _schema((), status=_told("Only loops with this status.", enum=list(STATUSES))),
+            loop_list,
+        ),
+        AgentTool(
+            "loop_status",
+            "Tell how a loop stands: iteration, stage, time, results of its stages.",
+            _schema(("id",), id=_told("The loop; its id may be shortened.")),
+            loop_status,
+        ),
+        AgentTool(
+            "loop_control",
+            "Pause, resume or stop one loop or all. A pause waits for the end of the current stage.",
+            _schema(
+                ("action", "id"),
+                action=_told("What to do.", enum=list(ACTIONS)),
+                id=_told("The loop, or `all`."),
+            ),
+            loop_control,
+        ),
+        AgentTool("loop_definitions", "List the loop definitions that can be started.", _schema(()), loop_definitions),
+    )
+}
