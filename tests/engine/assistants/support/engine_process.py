@@ -1,0 +1,50 @@
+"""An engine in a process of its own, for tests that kill it.
+
+`python -m tests.engine.assistants.support.engine_process FOLDER [approve]`: starts the assistant of FOLDER/project,
+or goes on with the run of FOLDER/data; with `approve` it says yes to what is asked. Ends with the run, and
+writes its facts to FOLDER/facts.json.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+from loop_ls.engine.assistants.program import AssistantProgram
+from loop_ls.engine.service import Engine
+from loop_ls.engine.starting.assistant import AssistantPreparer
+from tests.engine.assistants.support.house import ENDS, PATH, Doors
+
+
+async def main(folder: Path, approve: bool) -> None:
+    data, root = folder / "data", folder / "project"
+    preparer = AssistantPreparer(data, lambda workspace, documents: [[] for _ in documents], {})
+    engine = Engine(data, {"assistant": AssistantProgram()}, lambda plan: Doors({}), preparer)
+    await engine.open()
+    runs = (await engine.runs())["runs"]
+    run_id = runs[0]["runId"] if runs else await start(engine, root)
+    async for _, event in engine.subscribe(after=0, run_id=run_id):
+        if event["kind"] == "manual_approval_required":
+            (folder / "asked").write_text(event["loopId"])
+            if approve:
+                await engine.approve(run_id, event["loopId"], True)
+        if event["kind"] in ENDS:
+            break
+    (folder / "facts.json").write_text(json.dumps((await engine.events(run_id, limit=1000))["events"]))
+    await engine.close()
+
+
+async def start(engine: Engine, root: Path) -> str:
+    request = {"root": str(root), "path": str(root / PATH), "target": {"kind": "assistant"}, "message": "do it"}
+    refused = await engine.start(request)
+    answer = await engine.start({**request, "consent": refused["digest"]})
+    assert answer["ok"], answer
+    return str(answer["runId"])
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), "approve" in sys.argv))
+    os._exit(0)

@@ -1,0 +1,90 @@
+"""Loops of assistants in an engine that is killed (SIGKILL), and what is paid again: only what was in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.assistants.support.house import Facts, House
+from tests.engine.runners.support.agents import gone
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Mortal:
+    """One engine after the other over the same folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.house = House(folder)
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def begin(self, *words: str) -> None:
+        module = "tests.engine.assistants.support.engine_process"
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", module, str(self.folder), *words, cwd=ROOT
+        )
+
+    async def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        await self.process.wait()
+
+    async def facts(self) -> Facts:
+        assert self.process is not None
+        assert await asyncio.wait_for(self.process.wait(), 60) == 0
+        return Facts(json.loads((self.folder / "facts.json").read_text()))
+
+
+@pytest.fixture
+async def mortal(tmp_path: Path) -> AsyncIterator[Mortal]:
+    it = Mortal(tmp_path)
+    yield it
+    if it.process is not None and it.process.returncode is None:
+        await it.kill()
+
+
+async def there(path: Path) -> Any:
+    async with asyncio.timeout(60):
+        while not path.exists() or not path.read_text():
+            await asyncio.sleep(0.01)
+    return path.read_text()
+
+
+async def test_a_loop_that_is_killed_in_iteration_2_goes_on_there(mortal: Mortal) -> None:
+    agent = mortal.house.agent
+    agent.say({"text": "first"}, {"text": "lost", "child": True, "hang": True})
+    await mortal.begin()
+    calls = await mortal.house.calls(2)
+    await mortal.kill()
+    async with asyncio.timeout(5):
+        while not (gone(calls[1]["pid"]) and gone(calls[1]["child"])):
+            await asyncio.sleep(0.005)
+    agent.say({"text": "first"}, {"text": "lost"}, {"text": "second"}, {"text": "third"})
+    await mortal.begin()
+    facts = await mortal.facts()
+    assert facts.outputs == ["first", "second", "third"]
+    assert [message.count("- Iteration") for message in agent.messages] == [0, 1, 1, 2]
+    assert facts.of("recovered")[0]["mayHavePaidTwice"] is True
+    assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
+    assert [fact["learning"] for fact in facts.of("progress")] == ["first", "second", "third"]
+
+
+async def test_a_loop_that_is_killed_while_a_person_is_asked_asks_on(mortal: Mortal) -> None:
+    mortal.house.criterion("manual")
+    mortal.house.agent.say({"text": "the output"})
+    await mortal.begin()
+    asked = await there(mortal.folder / "asked")
+    await mortal.kill()
+    await mortal.begin("approve")
+    facts = await mortal.facts()
+    assert [fact["loopId"] for fact in facts.of("manual_approval_required")] == [asked]
+    assert (facts.end["reason"], facts.end["finalOutput"]) == ("approved", "the output")
+    assert len(mortal.house.agent.calls) == 1
+    assert facts.of("recovered")[0].get("mayHavePaidTwice", False) is False
