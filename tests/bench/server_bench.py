@@ -1,7 +1,7 @@
 """What the language server costs, against its budgets: `python -m tests.bench.server_bench [--runs 3]`.
 
-Each figure is the median of several runs, each with a process of its own. A busy machine shows: the
-load and a fixed loop of arithmetic are printed with the figures.
+Each figure is the median of several runs, each with a process of its own. yaml-language-server is measured in
+between, on the same file. A busy machine shows: the load and a fixed loop of arithmetic are printed with the figures.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 
 from tests.bench.server_flows import HEAD, LOOP, callee, flow, place
+from tests.bench.server_peer import installed, peer
 from tests.bench.server_process import Json, TimedServer
+from tests.bench.server_python import Home, MeasuredPython
+from tests.bench.server_workspace import WORKSPACE, measure_workspace
 
 Figures = dict[str, float]
 SIZES = (1_000, 10_000, 50_000)
@@ -34,9 +37,15 @@ BUDGETS: dict[str, tuple[float | None, ...]] = {
     "spawn to first diagnostics, ms": (180, None, None),
     "memory at most, MB": (50, 65, 130),
 }
-WORKSPACE: dict[str, float] = {
-    "2,000 files: spawn to first diagnostics, ms": 180,
-    "2,000 files: index complete, s": 3,
+#: How many times less than yaml-language-server in the same run, for the first two sizes.
+RATIOS: dict[str, tuple[float | None, float | None]] = {
+    "keystroke to diagnostics, p50, ms": (None, None),
+    "CPU per keystroke, p50, ms": (10, 60),
+    "completion right after a keystroke, p95, ms": (None, None),
+    "hover right after a keystroke, p95, ms": (None, None),
+    "open to first diagnostics, ms": (None, None),
+    "spawn to first diagnostics, ms": (None, None),
+    "memory at most, MB": (None, None),
 }
 EVENTS = {"fact in the engine to notification, p95, ms": 50.0}
 TYPED = {"prompt": " with {{input}} in mind", "name": "_renamed", "key": "no_color: true"}
@@ -46,31 +55,67 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that is measured")
     parser.add_argument("--no-workspace", action="store_true")
     parser.add_argument("--no-engine", action="store_true")
+    parser.add_argument("--no-peer", action="store_true")
     args = parser.parse_args()
-    sizes = [int(size) for size in args.sizes.split(",")]
+    sizes = [int(size) for size in args.sizes.split(",") if size]
+    python = MeasuredPython(args.python)
+    print(python.build())
     print(f"load {os.getloadavg()[0]:.1f}, arithmetic {arithmetic():.1f} ms, {os.cpu_count()} processors")
+    entry = None if args.no_peer or not sizes else installed()
     over = 0
     with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder, "data")
+        home = Home(python, Path(folder, "data"))
+        warm_up(home)
         for size in sizes:
-            runs = [measure(size, data) for _ in range(args.runs)]
-            index = SIZES.index(size) if size in SIZES else None
-            for name, budgets in BUDGETS.items():
-                budget = None if index is None else budgets[index]
-                over += show(f"{size:>6,} lines: {name}", budget, statistics.median(run[name] for run in runs))
+            over += compare(home, size, args.runs, entry if size in SIZES[:2] else None)
         if not args.no_workspace:
-            runs = [measure_workspace(Path(folder, f"many{n}"), data) for n in range(args.runs)]
+            runs = [measure_workspace(home, Path(folder, f"many{n}")) for n in range(args.runs)]
             for name, budget in WORKSPACE.items():
                 over += show(name, budget, statistics.median(run[name] for run in runs))
         if not args.no_engine:
-            runs = [measure_events(Path(folder, f"run{n}"), data) for n in range(args.runs)]
+            runs = [measure_events(home, Path(folder, f"run{n}")) for n in range(args.runs)]
             for name, budget in EVENTS.items():
                 over += show(name, budget, statistics.median(run[name] for run in runs))
-            stop_engine(data)
+            stop_engine(home)
+    python.close()
     print(f"load {os.getloadavg()[0]:.1f}, arithmetic {arithmetic():.1f} ms; {over} over budget")
     return 0
+
+
+def warm_up(home: Home) -> None:
+    """One start that nobody measures, so that everything is compiled."""
+    home.python.compile()
+    measure(home, 100)
+
+
+def compare(home: Home, size: int, count: int, entry: Path | None) -> int:
+    """Our figures for one size, and the peer's; how many are over their budget."""
+    ours, theirs = [], []
+    for _ in range(count):
+        ours.append(measure(home, size))
+        if entry is not None:
+            theirs.append(measure_peer(entry, home.data, size))
+    over = 0
+    index = SIZES.index(size) if size in SIZES else None
+    for name, budgets in BUDGETS.items():
+        figure = statistics.median(run[name] for run in ours)
+        over += show(f"{size:>6,} lines: {name}", None if index is None else budgets[index], figure)
+        if theirs and name in RATIOS and index is not None:
+            over += show_ratio(name, figure, statistics.median(run[name] for run in theirs), RATIOS[name][index])
+    return over
+
+
+def show_ratio(name: str, ours: float, theirs: float, least: float | None) -> bool:
+    ratio = theirs / max(ours, 0.001)
+    under = least is not None and ratio < least
+    wanted = "" if least is None else f", wanted {least:g}x"
+    print(
+        f"{'':>14} yaml-language-server {theirs:>8.2f}: {ratio:.1f}x{wanted}{'   UNDER' if under else ''}", flush=True
+    )
+    return under
 
 
 def show(name: str, budget: float | None, figure: float) -> bool:
@@ -92,16 +137,15 @@ def arithmetic() -> float:
     return min(once() for _ in range(5))
 
 
-@contextmanager
-def server(data: Path) -> Iterator[TimedServer]:
-    one = TimedServer(data)
-    try:
-        yield one
-    finally:
-        one.end()
+def measure(home: Home, size: int) -> Figures:
+    return timed(home.server, home.data, size)
 
 
-def measure(size: int, data: Path) -> Figures:
+def measure_peer(entry: Path, data: Path, size: int) -> Figures:
+    return timed(lambda: peer(entry), data, size)
+
+
+def timed(server: Callable[[], AbstractContextManager[TimedServer]], data: Path, size: int) -> Figures:
     """One process that is hurried from the start, and one that a person has had open for a moment."""
     text = flow(size)
     folder = data.parent / "flows"
@@ -109,11 +153,11 @@ def measure(size: int, data: Path) -> Figures:
     (folder / "callee.yaml").write_text(callee())
     uri = (folder / "long_flow.yaml").as_uri()
     found: Figures = {}
-    with server(data) as one:
+    with server() as one:
         one.begin(folder)
         one.open(uri, text)
         found["spawn to first diagnostics, ms"] = (one.until_diagnostics(uri, 1) - one.spawned) * 1000
-    with server(data) as one:
+    with server() as one:
         one.begin(folder)
         time.sleep(1.0)  # what the server does when nobody waits is done
         began = time.perf_counter()
@@ -194,25 +238,7 @@ class Typist:
         self._server.send({"method": "textDocument/didChange", "params": params}, *more)
 
 
-def measure_workspace(folder: Path, data: Path) -> Figures:
-    """Two thousand files of about a hundred lines; one of them is opened at once."""
-    folder.mkdir()
-    for number in range(2_000):
-        (folder / f"flow{number}.yaml").write_text(flow(100, f"flow{number}", f"flow{(number * 7 + 1) % 2000}"))
-    (folder / "callee.yaml").write_text(callee())
-    uri = (folder / "flow5.yaml").as_uri()
-    with server(data) as one:
-        one.begin(folder)
-        one.open(uri, (folder / "flow5.yaml").read_text())
-        shown = one.until_diagnostics(uri, 1)
-        complete = one.until_progress_ends("loop-ls/index")
-        return {
-            "2,000 files: spawn to first diagnostics, ms": (shown - one.spawned) * 1000,
-            "2,000 files: index complete, s": complete - shown,
-        }
-
-
-def measure_events(folder: Path, data: Path) -> Figures:
+def measure_events(home: Home, folder: Path) -> Figures:
     """A mock run of twenty iterations: how long each fact is on its way from the journal to the editor."""
     folder.mkdir()
     (folder / "callee.yaml").write_text(callee())
@@ -225,7 +251,7 @@ def measure_events(folder: Path, data: Path) -> Figures:
         "answers:\n  - when: {purpose: judge}\n    say: ['NO']\n  - say: [text]\n"
     )
     uri = (folder / "flow.yaml").as_uri()
-    with server(data) as one:
+    with home.server() as one:
         one.begin(folder)
         one.open(uri, text)
         one.until_diagnostics(uri, 1)
@@ -245,9 +271,9 @@ def measure_events(folder: Path, data: Path) -> Figures:
                     return {"fact in the engine to notification, p95, ms": percentile(waits, 95)}
 
 
-def stop_engine(data: Path) -> None:
-    command = [sys.executable, "-m", "loop_ls", "engine", "stop", "--data-dir", str(data)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, timeout=60, check=False)
+def stop_engine(home: Home) -> None:
+    command = home.python.command("engine", "stop", "--data-dir", str(home.data))
+    subprocess.run(command, env=home.environment, stdout=subprocess.DEVNULL, timeout=60, check=False)
 
 
 def percentile(values: list[float], percent: int) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections import deque
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Any
 from loop_ls.server.wire import Frames, frame
 
 Json = dict[str, Any]
-SERVE = [sys.executable, "-m", "loop_ls", "serve"]
 CAPABILITIES: Json = {
     "textDocument": {
         "publishDiagnostics": {"relatedInformation": True, "versionSupport": True},
@@ -26,14 +24,14 @@ CAPABILITIES: Json = {
 
 
 class TimedServer:
-    def __init__(self, data: Path) -> None:
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
         self.spawned = time.perf_counter()
         self.process = subprocess.Popen(
-            SERVE,
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "LOOP_LS_DATA_DIR": str(data)},
+            env=environment,
             bufsize=0,
         )
         assert self.process.stdin is not None
@@ -49,7 +47,7 @@ class TimedServer:
             view = view[os.write(self._in, view) :]
 
     def receive(self) -> Json:
-        """The next message; requests of the server are answered with null."""
+        """The next message; requests of the server are answered."""
         while not self._ready:
             data = os.read(self._out, 1 << 18)
             if not data:
@@ -57,8 +55,12 @@ class TimedServer:
             self._ready.extend(self._frames.feed(data))
         message: Json = json.loads(self._ready.popleft())
         if "method" in message and "id" in message:
-            self.send({"id": message["id"], "result": None})
+            self.send({"id": message["id"], "result": self.answered(message)})
         return message
+
+    def answered(self, message: Json) -> object:
+        """What a request of the server gets: nothing is known here."""
+        return None
 
     def until_diagnostics(self, uri: str, version: int) -> float:
         """The moment in which the diagnostics of this version are here."""
@@ -73,11 +75,15 @@ class TimedServer:
                 return time.perf_counter()
 
     def until_answer(self, key: int) -> float:
+        self.until_message(key)
+        return time.perf_counter()
+
+    def until_message(self, key: int) -> Json:
         while True:
             message = self.receive()
             if message.get("id") == key and "method" not in message:
                 assert "error" not in message, message
-                return time.perf_counter()
+                return message
 
     def until_progress_ends(self, token: str) -> float:
         while True:
