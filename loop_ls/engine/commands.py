@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Literal, assert_never, cast, get_args
 
+from loop_ls.engine.enhance.telling import choose
 from loop_ls.engine.events import RunState
 from loop_ls.engine.events.kinds import Paused, Resumed, Stopping
 from loop_ls.engine.journal import Journal, JournalRefused
@@ -49,6 +50,10 @@ async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str 
 
 
 async def _one(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunState:
+    question = run.state.question
+    if verb == "resume" and run.state.status == "paused" and question and question["kind"] == "loop_paused":
+        await choose(run, journal, {"choice": "continue"})  # it waits between rounds: that is what goes on
+        return run.state
     async with run.asked:
         if _check(verb, run.state):
             try:

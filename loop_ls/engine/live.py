@@ -19,7 +19,9 @@ from loop_ls.engine.refusal import Refused
 
 PAGE = 1000
 #: Formats of which each target has one run at a time.
-ONE_AT_A_TIME = frozenset({"assistant"})
+ONE_AT_A_TIME = frozenset({"assistant", "enhance"})
+#: Facts that answer a question which a run has asked outside of the engine.
+ANSWERS = frozenset({"edit_acknowledged", "edit_refused", "loop_continued"})
 
 
 @dataclass(eq=False)
@@ -53,6 +55,8 @@ class Runs:
             run.state = run.state.after(event)
             if event.kind == "approval_resolved":
                 run.control.decide(event.body["place"], approval_of(event.body))
+            elif event.kind in ANSWERS and "question" in event.body:
+                run.control.decide(event.body["question"], event.body["answer"])
             if run.state.ended:
                 del self.live[event.run_id]
                 self._journal.let_go(event.run_id)
@@ -88,7 +92,7 @@ class Runs:
             elif state.last_seq:
                 answered, begun = self._journal.storage.keys(run_id)
                 # A person who is asked is no call: nothing is paid twice when the question is asked again.
-                in_flight = [key for key in begun if not key.endswith(":approval")]
+                in_flight = [key for key in begun if not key.endswith((":approval", ":asked"))]
                 found.append((run_id, state, answered, in_flight))
         return found
 
@@ -105,10 +109,10 @@ class Runs:
     def alone(self, started: RunStarted) -> RunState:
         """The state of a run that begins. An assistant has one loop at a time, whoever starts it; one
         that was told to stop makes room at once. Raises `Refused`."""
-        state = RunState(format=started.format, root=started.root, target=started.target)
+        state = RunState(format=started.format, root=started.root, target=started.target, path=started.path)
         for run in self.live.values() if started.format in ONE_AT_A_TIME else ():
             other = run.state
-            same = (other.format, other.root, other.target) == (state.format, state.root, state.target)
+            same = _whose(other) == _whose(state)
             if same and not (run.control.stopping or other.status == "stopping"):
                 told = f"`{started.name}` already has a running loop: {run.run_id}."
                 raise Refused("already_running", told, "Stop it, or wait for its end.", {"runId": run.run_id})
@@ -165,6 +169,11 @@ class Runs:
 
     def __iter__(self) -> Iterator[LiveRun]:
         return iter(list(self.live.values()))
+
+
+def _whose(state: RunState) -> tuple[Any, ...]:
+    """What has one loop at a time: an assistant, a document."""
+    return state.format, state.root, state.path if state.format == "enhance" else state.target
 
 
 def _wanted(state: RunState, status: str | None, uri: str | None) -> bool:

@@ -22,7 +22,8 @@ LIMITS = ("budgetUsd", "maxTokens", "wallClock", "unchanged")
 class StartRequest:
     """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths.
     `settings` are those of the editor. `input` None: not given (an empty text is given); so with `goal`
-    and `message`. `path` is empty where a definition is started by its name alone."""
+    and `message`. `enhance` says whether and how the file may be changed between rounds: `{start?, editor?,
+    headless?, uri?}`. `path` is empty where a definition is started by its name alone."""
 
     root: Path
     path: str
@@ -43,6 +44,7 @@ class StartRequest:
     session_id: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    enhance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def uri(self) -> str:
@@ -76,6 +78,7 @@ def read_request(argument: Any, home: Path | None = None) -> StartRequest:
         session_id=_text(argument, "sessionId") or _text(argument, "session_id"),
         texts=dict(_unsaved(root, argument)),
         settings=settings if isinstance(settings := argument.get("settings"), Mapping) else {},
+        enhance=enhance if isinstance(enhance := argument.get("enhance"), Mapping) else {},
     )
 
 

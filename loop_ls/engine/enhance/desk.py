@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 
 from loop_ls.engine.enhance.copy import differences
 from loop_ls.engine.enhance.report import text_hash
+from loop_ls.engine.enhance.story import unified
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure, Json, Recorder
 from loop_ls.formats.read import read_workflow
@@ -168,6 +169,7 @@ def _sent(sent: Sent) -> dict[str, Any]:
         "baseSha256": text_hash(sent.base),
         "textSha256": text_hash(sent.text),
         "changes": list(sent.changes),
+        "diff": unified(sent.base, sent.text, "workflow"),
     }
 
 

@@ -63,6 +63,7 @@ class RunState(NamedTuple):
     imported: bool = False
     caps: dict[str, Any] | None = None  # what the run may spend, as its first fact says
     because: str | None = None
+    question: dict[str, Any] | None = None  # what an enhance loop has asked outside of the engine
     last_output: str | None = None
     error: dict[str, Any] | None = None
     recovered: int = 0
@@ -131,6 +132,7 @@ class RunState(NamedTuple):
             "progressLog": list(self.progress_log),
             "pendingApproval": self.asked[0] if self.asked else None,
             "pendingApprovals": list(self.asked) if len(self.asked) > 1 else None,
+            "question": self.question,
             "lastOutput": self.last_output,
             "error": self.error,
             "mayHavePaidTwice": self.may_have_paid_twice or None,
@@ -244,10 +246,18 @@ def _turn(kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
 
 def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
     match kind:
-        case "paused" | "loop_paused":
+        case "paused":
             return {"status": "paused", "reason": body.get("reason", "user")}
+        case "loop_paused":
+            return {"status": "paused", "reason": body.get("reason", "user"), "question": _question(kind, body)}
+        case "edit_sent" if "question" in body:
+            return {"question": _question(kind, body)}
         case "loop_continued":
-            return {"status": "running", "reason": None}
+            return {"status": "running", "reason": None, "question": None}
+        case "edit_acknowledged" | "edit_refused":
+            return {"question": None}
+        case "resumed" if state.question is not None and state.question["kind"] == "loop_paused":
+            return {"status": "paused", "reason": state.question.get("reason")}
         case "resumed":
             return {"status": "waiting_approval" if state.asked else "running", "reason": None}
         case "stopping":
@@ -273,7 +283,12 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
 
 
 def _ended(status: str, reason: str, at: float) -> dict[str, Any]:
-    return {"status": status, "reason": reason, "ended_at": at, "stage": None, "asked": ()}
+    return {"status": status, "reason": reason, "ended_at": at, "stage": None, "asked": (), "question": None}
+
+
+def _question(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+    shown = ("question", "planId", "reason", "conflict", "failureReason", "round", "place")
+    return {"kind": kind, **{name: body[name] for name in shown if name in body}}
 
 
 def _asked(state: RunState, body: dict[str, Any]) -> dict[str, Any]:

@@ -140,6 +140,21 @@ class WorkflowPreparer:
         variables = environment_names(chosen.library, chosen.reached)
         self._consents.settle(endpoints(names, providers, self._environ, variables), consent)
 
+    async def look(self, request: StartRequest) -> Snapshot:
+        """The root of a start as it is now."""
+        folder = self._folders.setdefault(request.root, Folder(request.root))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, folder.snapshot, request.texts, request.settings)
+
+    def ask_of(
+        self, asked: Asked, snapshot: Snapshot, plan: Plan, request: StartRequest, models: Callable[[Plan], Door]
+    ) -> None:
+        """Further models that a start needs, besides those of its steps. Raises `Refused`."""
+        require_models(asked, models(plan).problem)
+        providers = snapshot.settings.raw.get("providers") or {}
+        names = (target.provider for _, targets in asked for target in targets)
+        self._consents.settle(endpoints(names, providers, self._environ, ()), request.consent)
+
     async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
         """The judge of a loop in a file, as a run would ask it. Raises `Refused`."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._judging, request, loop, models)

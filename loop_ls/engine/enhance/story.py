@@ -1,0 +1,198 @@
+"""An enhance loop as people read it: its state by the names of its document, and the timeline of its rounds.
+
+A fold over facts, nothing else (enhance spec 3.1, 13).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Json = Any
+Event = Mapping[str, Json]
+
+_PHASES = {
+    "round_started": "running_round",
+    "round_finished": "reporting",
+    "report_ready": "reporting",
+    "planner_started": "planning",
+    "ops_proposed": "planning",
+    "edit_sent": "awaiting_ack",
+    "backing_off": "backing_off",
+}
+
+
+def phase(events: Iterable[Event]) -> str:
+    """The state of 3.1. Events as they travel."""
+    found = before = "idle"
+    for event in events:
+        kind = event.get("kind")
+        match kind:
+            case "loop_paused":
+                before, found = found, "conflict" if event.get("reason") == "conflict" else "awaiting_user"
+            case "interrupted":
+                before, found = found, "interrupted"
+            case "resumed":
+                found = before if found == "interrupted" else found
+            case "completed":
+                found = "converged" if event.get("reason") == "converged" else "gave_up"
+            case "cancelled" | "failed":
+                found = str(kind)
+            case _:
+                found = _PHASES.get(str(kind), found)
+    return found
+
+
+def status(events: Iterable[Event]) -> dict[str, Json]:
+    """`{state, round, maxRounds, spentUsd, capUsd, shown, label?, reason?, question?}`; `shown` is for people."""
+    listed = list(events)
+    found: dict[str, Json] = {"state": phase(listed), "round": 0, "maxRounds": None, "spentUsd": 0.0, "capUsd": None}
+    for event in listed:
+        found |= {name: event[name] for name in ("round", "maxRounds", "spentUsd", "capUsd") if name in event}
+        match event.get("kind"):
+            case "loop_fixation_warning":
+                found["label"] = "fixation-risk"
+            case "report_ready":
+                found.pop("label", None)
+            case "completed":
+                found["reason"] = event.get("reason")
+                found["because"] = event.get("because")
+    if found["maxRounds"]:
+        found["shown"] = (
+            f"Round {found['round']} of {found['maxRounds']} · ${found['spentUsd']:.2f} of ${found['capUsd']:.2f}"
+        )
+    return found
+
+
+def timeline(events: Iterable[Event]) -> dict[str, Json]:
+    """`{status, rounds}`: of each round what failed, what was proposed, applied and refused, and why."""
+    listed = list(events)
+    rounds: dict[int, dict[str, Json]] = {}
+    for event in listed:
+        number = event.get("round")
+        if not isinstance(number, int):
+            continue
+        entry = rounds.setdefault(number, _empty(number))
+        _take(entry, event)
+    ordered = [rounds[number] for number in sorted(rounds)]
+    if ordered and not ordered[-1]["proposed"] and phase(listed) in ("gave_up", "converged"):
+        ordered[-1]["planned"] = "not planned (last round)"
+    return {"status": status(listed), "rounds": ordered}
+
+
+def answer(verb: str, run_id: str, name: str, events: Iterable[Event]) -> dict[str, Json]:
+    """What `status` and `timeline` answer."""
+    listed = list(events)
+    if verb == "status":
+        return {"ok": True, "state": {"runId": run_id, **status(listed)}}
+    told = timeline(listed)
+    return {"ok": True, **told, "markdown": markdown(told, name)}
+
+
+def _empty(number: int) -> dict[str, Json]:
+    return {
+        "round": number,
+        "status": "running",
+        "failed": [],
+        "proposed": [],
+        "rejected": [],
+        "applied": [],
+        "rationale": "",
+        "diff": "",
+        "label": "ok",
+    }
+
+
+def _take(entry: dict[str, Json], event: Event) -> None:
+    match event.get("kind"):
+        case "round_started":
+            entry["startedAt"] = event.get("at")
+        case "report_ready":
+            report = event.get("report") or {}
+            entry["endedAt"] = event.get("at")
+            entry["status"] = "converged" if event.get("converged") else "failed"
+            entry["failed"] = list(event.get("failures") or ())
+            entry["fingerprint"] = event.get("fingerprint")
+            entry["totals"] = report.get("totals")
+            cost = report.get("cost") or {}
+            entry["roundUsd"], entry["cumulativeUsd"] = cost.get("round_usd"), cost.get("cumulative_usd")
+            entry["successful"] = event.get("successful")
+        case "loop_fixation_warning":
+            entry["label"] = "fixation-risk"
+        case "op_rejected":
+            entry["rejected"].append({name: event.get(name) for name in ("op", "target", "reasonCode", "message")})
+        case "ops_proposed":
+            entry["proposed"] = list(event.get("ops") or ())
+            entry["rationale"] = event.get("rationale", "")
+            entry["planId"] = event.get("planId")
+        case "edit_sent":
+            entry["sent"] = {name: event.get(name) for name in ("planId", "label", "edits", "changes")}
+            entry["diff"] = event.get("diff", "")
+        case "edit_acknowledged":
+            entry["applied"] = list((entry.get("sent") or {}).get("changes") or ())
+            entry["ack"] = {"outcome": "applied"}
+        case "edit_refused":
+            entry["ack"] = {"outcome": event.get("outcome", "refused"), "reason": event.get("failureReason", "")}
+
+
+def unified(before: str, after: str, name: str) -> str:
+    """A change as people read one."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"{name} (before)", f"{name} (after)"
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def markdown(found: Mapping[str, Json], name: str) -> str:
+    """The timeline as a document to read."""
+    state = found["status"]
+    head = [f"# Enhance loop of `{name}`", "", f"**{state['state'].replace('_', ' ')}** · {state.get('shown', '')}", ""]
+    if state.get("because"):
+        head += [str(state["because"]), ""]
+    parts = [_round(entry) for entry in found["rounds"]]
+    return "\n".join([*head, *parts])
+
+
+def _round(entry: Mapping[str, Json]) -> str:
+    usd = entry.get("roundUsd")
+    cost = f" · ${usd:.2f}" if isinstance(usd, int | float) else ""
+    risk = " · the same failure as before" if entry["label"] == "fixation-risk" else ""
+    lines = [f"## Round {entry['round']}: {entry['status']}{cost}{risk}", ""]
+    lines += ["### What failed", *(_bullets(entry["failed"], _failure) or ["nothing"]), ""]
+    if entry.get("planned"):
+        return "\n".join([*lines, str(entry["planned"]), ""])
+    lines += ["### Proposed", *(_bullets(entry["proposed"], _operation) or ["nothing"]), ""]
+    if entry["rejected"]:
+        lines += ["### Not taken", *_bullets(entry["rejected"], _rejection), ""]
+    lines += ["### Applied", *(_bullets(entry["applied"], _operation) or [_not_applied(entry)]), ""]
+    if entry["rationale"]:
+        lines += ["### Why", str(entry["rationale"]), ""]
+    if entry["diff"]:
+        lines += ["```diff", str(entry["diff"]).rstrip("\n"), "```", ""]
+    return "\n".join(lines)
+
+
+def _bullets(entries: Iterable[Mapping[str, Json]], told: Any) -> list[str]:
+    return [f"* {told(entry)}" for entry in entries]
+
+
+def _failure(one: Mapping[str, Json]) -> str:
+    return f"`{one.get('step')}`: {str(one.get('kind')).replace('_', ' ')}: {one.get('message', '')}"
+
+
+def _operation(one: Mapping[str, Json]) -> str:
+    target = one.get("target") or one.get("name") or ""
+    reason = f": {one['reason']}" if one.get("reason") else ""
+    return f"`{one.get('op')}` `{target}`{reason}"
+
+
+def _rejection(one: Mapping[str, Json]) -> str:
+    return f"`{one.get('op')}` `{one.get('target')}`: {one.get('message')} ({one.get('reasonCode')})"
+
+
+def _not_applied(entry: Mapping[str, Json]) -> str:
+    ack = entry.get("ack")
+    if isinstance(ack, Mapping) and ack.get("outcome") != "applied":
+        return f"nothing: {ack.get('reason') or ack.get('outcome')}"
+    return "nothing"

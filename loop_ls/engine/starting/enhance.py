@@ -1,0 +1,138 @@
+"""Preparing an enhance loop: a workflow that may be run, a planner that may be asked, a place for its edits.
+
+Whether a start of a workflow is one is said by the start itself, or by the workflow's own switch in the
+settings (enhance spec 2). Everything that a plain run asks is asked first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.plan import Door, Plan, read_plan
+from loop_ls.engine.refusal import Refused
+from loop_ls.engine.request import StartRequest
+from loop_ls.engine.starting.folder import Snapshot
+from loop_ls.engine.starting.prepare import Prepared
+from loop_ls.engine.starting.workflow import WorkflowPreparer
+from loop_ls.formats.enhance import INHERIT, Knobs, is_enabled, knobs
+from loop_ls.formats.target import Target
+from loop_ls.index.document import Document
+from loop_ls.index.effective import execution_models
+
+#: Agents of the command line that go their own way when they are asked for one structured answer.
+UNSUITABLE = frozenset({"codex", "cursor"})
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Who plans, and whether somebody chose that by name."""
+
+    target: Target
+    chosen: bool
+
+
+class EnhancePreparer:
+    """Prepares starts of workflows: as enhance loops where one is wanted, else as plain runs."""
+
+    def __init__(self, workflow: WorkflowPreparer) -> None:
+        self._workflow = workflow
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the preparer of workflows can do (`judging`, `agree`) stays within reach."""
+        return getattr(self._workflow, name)
+
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        prepared = await self._workflow.prepare(request, models)
+        snapshot = await self._workflow.look(request)
+        section, key = snapshot.settings.raw.get("enhance"), prepared.started.name
+        wanted = request.enhance.get("start")
+        if wanted is None:
+            wanted = is_enabled(section, key) and request.target_kind == "workflow"
+        if not wanted:
+            return prepared
+        if request.target_kind != "workflow":
+            raise Refused("bad_argument", "An enhance loop is about a whole workflow, not about a part of it.")
+        settings, _ = knobs(section, key)
+        document = snapshot.document(request.path)
+        planner = planner_of(settings, snapshot, document)
+        self._ask_planner(prepared, snapshot, planner, request, models)
+        return _as_loop(prepared, snapshot, request, settings, planner, section)
+
+    def _ask_planner(
+        self,
+        prepared: Prepared,
+        snapshot: Snapshot,
+        planner: Planner,
+        request: StartRequest,
+        models: Callable[[Plan], Door],
+    ) -> None:
+        """Raises `Refused`: the planner cannot plan, cannot be asked, or nobody agreed to ask it."""
+        cli = _cli(snapshot, planner.target.provider)
+        if cli in UNSUITABLE and not planner.chosen:
+            told = f"`{planner.target.provider}` runs {cli}, which does not plan well, and it would be inherited."
+            hint = "Choose a planner: `enhance.plannerProvider` and `enhance.plannerModel`."
+            raise Refused("bad_argument", told, hint, {"reason": "planner_provider_unsuitable"})
+        if request.mock:
+            return
+        plan = read_plan("", prepared.started.fact()[1], lambda name: prepared.texts.get(name, ""))
+        self._workflow.ask_of([("the planner", (planner.target,))], snapshot, plan, request, models)
+
+
+def planner_of(settings: Knobs, snapshot: Snapshot, document: Document | None) -> Planner:
+    """The planner of the settings, else the interactive assistant, else whom the workflow itself asks first
+    (8.1). Raises `Refused` where that is nobody."""
+    assist = snapshot.settings.assist
+    chain = () if document is None else execution_models(document).chain
+    inherited = assist or (chain[0] if chain else None)
+    chosen = settings.planner_provider != INHERIT
+    provider = settings.planner_provider if chosen else inherited.provider if inherited else None
+    model = settings.planner_model if settings.planner_model != INHERIT else None
+    if model is None and inherited is not None and inherited.provider == provider:
+        model = inherited.model
+    if provider is None or model is None:
+        told = "Nobody is named who could plan: neither the settings nor `execution` name a provider and a model."
+        raise Refused("provider_unavailable", told, "Set `enhance.plannerProvider` and `enhance.plannerModel`.")
+    return Planner(Target(provider, model), chosen)
+
+
+def _cli(snapshot: Snapshot, provider: str) -> str | None:
+    found = (snapshot.settings.raw.get("providers") or {}).get(provider)
+    if isinstance(found, Mapping) and found.get("kind") == "agent-cli":
+        return str(found.get("cli", ""))
+    return None
+
+
+def _as_loop(
+    prepared: Prepared, snapshot: Snapshot, request: StartRequest, settings: Knobs, planner: Planner, section: Any
+) -> Prepared:
+    """The same start as the first fact of an enhance loop. Raises `Refused` where nobody could take its edits."""
+    editor = request.enhance.get("editor") is True
+    headless = request.enhance.get("headless") is True or settings.apply_when_headless
+    if not editor and not headless:
+        told = "No editor has the file open that could take the edits of an enhance loop."
+        hint = "Open it in an editor that applies edits, or use `loop-ls enhance`, which writes the file itself."
+        raise Refused("bad_argument", told, hint, {"reason": "no_apply_edit"})
+    started = prepared.started
+    own = ((section or {}).get("workflows") or {}).get(started.name) or {}
+    knobs_ = {**{key: value for key, value in (section or {}).items() if key != "workflows"}, **own}
+    plan = {
+        **started.plan,
+        "knobs": knobs_,
+        "planner": {"provider": planner.target.provider, "model": planner.target.model},
+        "headless": not editor,
+        "uri": request.enhance.get("uri") or request.uri,
+        "roots": [[root.folder, root.pattern] for root in snapshot.roots.roots],
+    }
+    limits = {
+        **started.limits,
+        "maxIterations": settings.max_rounds,
+        "criterion": {"type": "failure_report", "value": settings.convergence_mode},
+    }
+    warnings = list(prepared.more.get("warnings") or ())
+    if (cli := _cli(snapshot, planner.target.provider)) in UNSUITABLE:
+        warnings.append(f"`{planner.target.provider}` runs {cli}, which does not plan well.")
+    more = {**prepared.more, **({"warnings": warnings} if warnings else {})}
+    changed = started.model_copy(update={"format": "enhance", "plan": plan, "limits": limits})
+    return Prepared(changed, prepared.texts, more)

@@ -1,0 +1,368 @@
+"""Enhance loops in the real engine: started from a file, told by an editor, and after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.cli.compose import build
+from loop_ls.engine.owner import NoOwner
+from loop_ls.engine.service import Engine
+from loop_ls.testing.models import SILENCE, ScriptedModels
+from tests.engine.enhance.loops import THREE, applied, failing, instructions, plan_of
+
+BAD = failing("bad_answer", "no JSON")
+BETTER = plan_of(instructions("review", "Review {{draft}} kindly"))
+KIND = THREE.replace("Review {{draft}}", "Review {{draft}} kindly")
+SETTINGS = "assist: {provider: acme, model: wise}\n"
+
+
+class Doors:
+    """Stands in for the providers: every run gets the same scripted models."""
+
+    def __init__(self, models: ScriptedModels) -> None:
+        self.models = models
+
+    def door(self, plan: Any) -> Any:
+        return self
+
+    def problem(self, name: str) -> None:
+        return None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.models, name)
+
+
+class World:
+    def __init__(self, folder: Path) -> None:
+        self.data, self.root = folder / "data", folder / "project"
+        self.root.mkdir()
+        self.file = self.root / "report.yaml"
+        self.file.write_text(THREE)
+        (self.root / ".loop-ls.yaml").write_text(SETTINGS)
+        self.models = ScriptedModels({"review": [BAD, "good"], "planner": [BETTER]})
+        self.engines: list[Engine] = []
+
+    async def open(self) -> Engine:
+        engine = build(self.data, Doors(self.models), self.root)  # type: ignore[arg-type]
+        engine._owner = NoOwner()  # the journal is enough, and a database more takes a second to open
+        self.engines.append(engine)
+        await engine.open()
+        return engine
+
+    async def crash(self) -> Engine:
+        """What is left when the process is gone: the journal, and nothing that runs."""
+        await self.engines[-1].close()
+        return await self.open()
+
+    async def start(self, engine: Engine, **enhance: Any) -> dict[str, Any]:
+        argument = {
+            "root": str(self.root),
+            "path": str(self.file),
+            "input": "tea",
+            "enhance": {"start": True, **enhance},
+        }
+        return await engine.start(argument)
+
+    @property
+    def calls(self) -> list[str]:
+        return [request.purpose for request in self.models.requests]
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    world = World(tmp_path)
+    yield world
+    for engine in world.engines:
+        await engine.close()
+
+
+async def until(engine: Engine, run_id: str, done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    async with asyncio.timeout(20):
+        while True:
+            state = (await engine.state(run_id))["state"]
+            if done(state):
+                return dict(state)
+            await asyncio.sleep(0.005)
+
+
+def ended(state: dict[str, Any]) -> bool:
+    return "endedAt" in state
+
+
+async def sent_by(engine: Engine, run_id: str) -> dict[str, Any]:
+    await until(engine, run_id, lambda state: (state.get("question") or {}).get("kind") == "edit_sent")
+    events = (await engine.events(run_id))["events"]
+    return dict(next(event for event in reversed(events) if event["kind"] == "edit_sent"))
+
+
+async def test_an_editor_takes_the_edit_and_the_loop_converges(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    sent = await sent_by(engine, run_id)
+    text = applied(THREE, sent)
+    told = {"planId": sent["planId"], "outcome": "applied", "text": text}
+    assert (await engine.enhance("acknowledge", run_id, told))["ok"]
+    assert (await engine.enhance("acknowledge", run_id, told))["code"] == "wrong_status"
+    state = await until(engine, run_id, ended)
+    assert (state["status"], state["reason"], state["iteration"]) == ("completed", "converged", 2)
+    assert text == KIND
+    assert world.file.read_text() == THREE
+
+
+async def test_EB_064_another_plan_is_not_meant(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    sent = await sent_by(engine, run_id)
+    told = {"planId": "another", "outcome": "applied", "text": KIND}
+    assert (await engine.enhance("acknowledge", run_id, told))["code"] == "wrong_status"
+    assert len([one for one in (await engine.events(run_id))["events"] if one["kind"] == "round_started"]) == 1
+    assert sent["planId"].startswith(run_id)
+
+
+async def test_EB_065_without_an_editor_nothing_starts(world: World) -> None:
+    engine = await world.open()
+    refused = await world.start(engine)
+    assert (refused["ok"], refused["code"]) == (False, "bad_argument")
+    assert world.calls == []
+
+
+async def test_the_file_is_changed_where_nobody_has_it_open(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    state = await until(engine, run_id, ended)
+    assert (state["reason"], state["lastOutput"]) == ("converged", "ok")
+    assert world.file.read_text() == KIND
+
+
+async def test_EB_006_a_file_with_errors_is_refused(world: World) -> None:
+    world.file.write_text(THREE.replace("needs: [draft]", "needs: [drift]"))
+    engine = await world.open()
+    assert (await world.start(engine, headless=True))["code"] == "file_has_errors"
+    assert world.calls == []
+
+
+async def test_EB_007_one_loop_for_a_document(world: World) -> None:
+    engine = await world.open()
+    assert (await world.start(engine, editor=True))["ok"]
+    assert (await world.start(engine, editor=True))["code"] == "already_running"
+    other = world.root / "other.yaml"
+    other.write_text(THREE.replace("name: report", "name: other"))
+    argument = {"root": str(world.root), "path": str(other), "input": "tea", "enhance": {"start": True, "editor": True}}
+    assert (await engine.start(argument))["ok"]
+
+
+async def test_EB_003_the_switch_of_a_workflow(world: World) -> None:
+    engine = await world.open()
+    argument = {"root": str(world.root), "path": str(world.file), "input": "tea"}
+    plain = (await engine.start(argument))["runId"]
+    state = await until(engine, plain, ended)
+    assert (state["format"], "planner" in world.calls) == ("workflow", False)
+    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: true}}}\n")
+    enhanced = (await engine.start({**argument, "enhance": {"editor": True}}))["runId"]
+    assert (await engine.state(enhanced))["state"]["format"] == "enhance"
+    await engine.control("stop", enhanced)
+
+
+async def test_EB_114_an_enabled_workflow_is_an_enhance_loop(world: World) -> None:
+    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: true}}}\n")
+    engine = await world.open()
+    argument = {"root": str(world.root), "path": str(world.file), "input": "tea", "enhance": {"editor": True}}
+    run_id = (await engine.start(argument))["runId"]
+    assert (await engine.state(run_id))["state"]["format"] == "enhance"
+    await engine.control("stop", run_id)
+    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: false}}}\n")
+    await until(engine, run_id, ended)
+    run_id = (await engine.start(argument))["runId"]
+    assert (await engine.state(run_id))["state"]["format"] == "workflow"
+
+
+async def test_EB_001_what_holds_when_a_loop_starts(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    assert (await engine.state(run_id))["state"]["maxIterations"] == 3
+    await engine.control("stop", run_id)
+
+
+async def test_EB_112_a_workflow_has_its_own_cap(world: World) -> None:
+    own = "enhance: {maxRounds: 3, workflows: {report: {maxRounds: 6}}}\n"
+    (world.root / ".loop-ls.yaml").write_text(SETTINGS + own)
+    other = world.root / "other.yaml"
+    other.write_text(THREE.replace("name: report", "name: other"))
+    engine = await world.open()
+    argument = {"root": str(world.root), "path": str(other), "input": "tea", "enhance": {"start": True, "editor": True}}
+    first, second = (await world.start(engine, editor=True))["runId"], (await engine.start(argument))["runId"]
+    found = [(await engine.state(one))["state"]["maxIterations"] for one in (first, second)]
+    assert found == [6, 3]
+
+
+@pytest.mark.parametrize(
+    ("settings", "provider", "model"),
+    [
+        (SETTINGS, "acme", "wise"),
+        ("", "acme", "large"),
+        (SETTINGS + "enhance: {plannerProvider: ollama, plannerModel: qwen3}\n", "ollama", "qwen3"),
+    ],
+)
+async def test_EB_117_who_plans(world: World, settings: str, provider: str, model: str) -> None:
+    (world.root / ".loop-ls.yaml").write_text(settings)
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    started = (await engine.events(run_id))["events"][0]
+    assert started["plan"]["planner"] == {"provider": provider, "model": model}
+
+
+AGENT = "providers: {helper: {kind: agent-cli, cli: %s}}\n"
+
+
+async def test_EB_004_an_agent_that_does_not_plan_is_not_inherited(world: World) -> None:
+    (world.root / ".loop-ls.yaml").write_text("assist: {provider: helper, model: any}\n" + AGENT % "codex")
+    engine = await world.open()
+    refused = await world.start(engine, editor=True)
+    assert refused["reason"] == "planner_provider_unsuitable"
+    assert world.calls == []
+
+
+async def test_EB_005_but_may_be_chosen(world: World) -> None:
+    chosen = "enhance: {plannerProvider: helper, plannerModel: any}\n"
+    (world.root / ".loop-ls.yaml").write_text(chosen + AGENT % "cursor")
+    engine = await world.open()
+    started = await world.start(engine, editor=True)
+    assert started["ok"]
+    assert "cursor" in started["warnings"][0]
+
+
+async def test_EB_121_the_first_fact_and_the_last(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    events = (await engine.events(run_id))["events"]
+    assert (events[0]["kind"], events[-1]["kind"], events[-1]["reason"]) == ("run_started", "completed", "converged")
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert all(event.keys() >= {"runId", "seq", "at", "kind"} for event in events)
+
+
+async def test_EB_090_who_comes_back_gets_the_rest(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    whole = (await engine.events(run_id))["events"]
+    assert (await engine.events(run_id, after=7))["events"] == whole[7:]
+
+
+async def test_a_loop_that_goes_on_has_a_timeline(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    await sent_by(engine, run_id)
+    assert (await engine.enhance("timeline", run_id))["ok"]
+
+
+async def test_EB_087_each_round_has_four_parts(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    told = await engine.enhance("timeline", run_id)
+    first, last = told["rounds"]
+    assert [one["kind"] for one in first["failed"]] == ["bad_output", "upstream_failed"]
+    assert [one["op"] for one in first["proposed"]] == ["set_instructions"]
+    assert [one["op"] for one in first["applied"]] == ["set_instructions"]
+    assert first["rationale"] == "clearer"
+    assert "+    run: Review {{draft}} kindly" in first["diff"]
+    assert last["status"] == "converged"
+    assert last["planned"] == "not planned (last round)"
+    for part in ("What failed", "Proposed", "Applied", "Why"):
+        assert part in told["markdown"]
+
+
+async def test_EB_088_round_and_money_are_shown(world: World) -> None:
+    world.models.script["draft"] = [failing("bad_answer", "red"), "fine"]
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    await sent_by(engine, run_id)
+    state = (await engine.enhance("status", run_id))["state"]
+    assert (state["state"], state["round"], state["maxRounds"]) == ("awaiting_ack", 1, 3)
+    assert state["shown"].startswith("Round 1 of 3 · $")
+    assert state["shown"].endswith(" of $5.00")
+
+
+@pytest.mark.parametrize("found_in", ["running_round", "planning", "awaiting_ack", "backing_off"])
+async def test_EB_118_a_restart_spends_nothing(world: World, found_in: str) -> None:
+    waiting = asyncio.Event()
+
+    def stuck(request: Any) -> Any:
+        waiting.set()
+        return SILENCE
+
+    match found_in:
+        case "running_round":
+            world.models.script["review"] = [stuck]
+        case "planning":
+            world.models.script["planner"] = [stuck]
+        case "backing_off":
+            world.models.script["review"] = [failing("rate_limited"), "good"]
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    if found_in in ("running_round", "planning"):
+        async with asyncio.timeout(10):
+            await waiting.wait()
+    elif found_in == "awaiting_ack":
+        await sent_by(engine, run_id)
+    async with asyncio.timeout(10):
+        while (await engine.enhance("status", run_id))["state"]["state"] != found_in:
+            await asyncio.sleep(0.005)
+    asked = len(world.calls)
+    engine = await world.crash()
+    state = await until(engine, run_id, lambda state: state["status"] == "interrupted")
+    assert state["reason"] == "engine_restart"
+    found = [one for one in (await engine.events(run_id))["events"] if one["kind"] == "interrupted"]
+    assert found[0]["foundIn"] == found_in
+    assert len(world.calls) == asked
+    world.models.script |= {"review": ["good"], "planner": [BETTER]}
+    assert (await engine.control("resume", run_id))["ok"]
+    if found_in == "awaiting_ack" or found_in == "planning":
+        sent = await sent_by(engine, run_id)
+        told = {"planId": sent["planId"], "outcome": "applied", "text": applied(THREE, sent)}
+        assert (await engine.enhance("acknowledge", run_id, told))["ok"]
+    if found_in == "backing_off":
+        await engine.control("stop", run_id)  # it waits again for as long as it had to
+    state = await until(engine, run_id, ended)
+    assert state["reason"] == ("user" if found_in == "backing_off" else "converged")
+
+
+async def test_EB_089_an_interrupted_loop_can_be_stopped(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    await sent_by(engine, run_id)
+    engine = await world.crash()
+    await until(engine, run_id, lambda state: state["status"] == "interrupted")
+    asked = len(world.calls)
+    await engine.control("stop", run_id)
+    state = await until(engine, run_id, ended)
+    assert state["status"] == "cancelled"
+    assert len(world.calls) == asked
+
+
+async def test_resume_goes_on_between_rounds(world: World) -> None:
+    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    state = await until(engine, run_id, lambda state: state["status"] == "paused")
+    assert state["reason"] == "between_rounds"
+    assert world.file.read_text() == THREE
+    assert (await engine.control("resume", run_id))["ok"]
+    assert (await until(engine, run_id, ended))["reason"] == "converged"
+
+
+async def test_EB_008_what_was_set_at_the_start_holds(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    sent = await sent_by(engine, run_id)
+    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {maxRounds: 1}\n")
+    told = {"planId": sent["planId"], "outcome": "applied", "text": applied(THREE, sent)}
+    await engine.enhance("acknowledge", run_id, told)
+    state = await until(engine, run_id, ended)
+    assert (state["reason"], state["iteration"], state["maxIterations"]) == ("converged", 2, 3)
