@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from loop_ls.cli.at_engine import root_of
+from loop_ls.cli.at_engine import data_dir_of, root_of
 from loop_ls.cli.check import CLEAN, write
 from loop_ls.cli.one_file import add_json, print_json
 from loop_ls.formats.assistant_read import read_assistants
+from loop_ls.formats.role_loop import RoleLoop
 from loop_ls.formats.role_loop_read import read_role_loop
 from loop_ls.index.discovery import discover
 from loop_ls.index.document import Document
@@ -37,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     root = root_of(args.root).as_posix()
     found = definitions(discover(root).workspace, root)
+    found += built_in(root, {one["name"] for one in found if one["format"] == "role_loop"})
     if args.json:
         print_json({"ok": True, "definitions": found})
     elif not found:
@@ -61,6 +64,36 @@ def definitions(workspace: Workspace, root: str) -> list[Json]:
         for one in _of(workspace, document):
             listed.append({**one, "path": path, "error": errors.get(document.uri)})
     return listed
+
+
+def built_in(root: str, known: set[str]) -> list[Json]:
+    """The role loops that come with the product, as they are in the engine's folder: those of a name that
+    the workspace has not."""
+    from loop_ls.client import data_folder
+    from loop_ls.engine.roles.definitions import built_in_definitions
+
+    found = built_in_definitions(data_folder(root, data_dir_of(None, Path(root))))
+    return [
+        {
+            "format": "role_loop",
+            "name": one.name,
+            "description": one.loop.description if one.loop else "",
+            "parameters": _parameters(one.loop) if one.loop else [],
+            "stages": [stage.label for stage in one.loop.stages] if one.loop else [],
+            "maxIterations": getattr(one.loop.termination, "max_iterations", None) if one.loop else None,
+            "path": "built in",
+            "error": None if one.error is None else f"{one.error.code}: {one.error.message}",
+        }
+        for one in found
+        if one.name not in known
+    ]
+
+
+def _parameters(loop: RoleLoop) -> list[Json]:
+    return [
+        {"name": one.name, "required": one.required, "description": one.description, "default": one.default}
+        for one in loop.parameters
+    ]
 
 
 def _of(workspace: Workspace, document: Document) -> Iterator[Json]:
@@ -98,10 +131,7 @@ def _role_loop(workspace: Workspace, document: Document) -> Json:
         "format": "role_loop",
         "name": found.name,
         "description": found.description,
-        "parameters": [
-            {"name": one.name, "required": one.required, "description": one.description, "default": one.default}
-            for one in found.parameters
-        ],
+        "parameters": _parameters(found),
         "stages": [one.label for one in found.stages],
         "maxIterations": getattr(found.termination, "max_iterations", None),
     }

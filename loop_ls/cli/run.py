@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 from dataclasses import dataclass
@@ -21,8 +22,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workflow", metavar="NAME", help="the same as NAME")
     parser.add_argument("--loop", metavar="NAME", help="only this loop and what it depends on")
     parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="the input of the workflow")
+    parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
     parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="a parameter; may be repeated")
     parser.add_argument("--max-iterations", type=_from_one, metavar="N", help="a limit below that of the file")
+    parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars this run may cost")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")
+    parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")
     parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
     parser.add_argument("--detach", action="store_true", help="start it, print its id and leave it running")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -46,6 +51,9 @@ class Manner:
 
 
 def run(args: argparse.Namespace) -> int:
+    if os.environ.get("LOOP_LS_STAGE"):
+        told = "A stage of a loop cannot start loops."
+        return refuse({"ok": False, "code": "forbidden", "message": told}, args.json)
     try:
         asked = wanted(args)
     except Wrong as wrong:
@@ -73,25 +81,27 @@ async def start_and_watch(engine: EngineClient, request: Answer, manner: Manner)
     if not answer["ok"]:
         return refuse(answer, manner.as_json)
     if manner.detach:
-        return _detached(answer, manner.as_json)
+        return detached(answer, manner.as_json)
     return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose)
 
 
 async def _start(engine: EngineClient, request: Answer, manner: Manner) -> Answer:
-    """Start; ask the person for what is missing, as long as there is one."""
+    """Start; ask the person for what is missing, once."""
+    asked = False
     while True:
         answer = await engine.start(request)
         match answer.get("code"):
-            case "consent_required" if "consent" not in request and _agreed(answer, manner):
+            case "consent_required" if "consent" not in request and agreed(answer, manner):
                 request = {**request, "consent": answer.get("digest")}
-            case "input_required" if manner.may_ask and answer.get("names") and "input" not in request:
+            case "input_required" if manner.may_ask and answer.get("names") and not asked:
+                asked = True
                 given = _ask_inputs([str(name) for name in answer["names"]])
                 request = _with_inputs(request, given)
             case _:
                 return answer
 
 
-def _agreed(answer: Answer, manner: Manner) -> bool:
+def agreed(answer: Answer, manner: Manner) -> bool:
     if manner.agreed:
         return True
     if not manner.may_ask:
@@ -124,14 +134,15 @@ def _line(question: str) -> str:
 
 def _with_inputs(request: Answer, given: dict[str, str]) -> Answer:
     more = dict(request)
-    if "input" in given:
-        more["input"] = given.pop("input")
+    for name in ("input", "goal", "message"):
+        if name in given:
+            more[name] = given.pop(name)
     if given:
         more["parameters"] = {**(request.get("parameters") or {}), **given}
     return more
 
 
-def _detached(answer: Answer, as_json: bool) -> int:
+def detached(answer: Answer, as_json: bool) -> int:
     if as_json:
         print(json.dumps(answer, ensure_ascii=False))
     else:

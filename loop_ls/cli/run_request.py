@@ -28,22 +28,55 @@ def wanted(args: argparse.Namespace) -> Wanted:
     """Raises `Wrong`."""
     if bool(args.what) == bool(args.workflow):
         raise Wrong("say what to run: a FILE or the NAME of a workflow")
-    root, path = found_file(args.what or args.workflow, args.root)
+    word = args.what or args.workflow
+    definition = None if args.workflow or args.loop else _definition(word, args)
+    if definition is not None:
+        root, where = definition
+    else:
+        root, path = found_file(word, args.root)
+        target = {"kind": "loop", "name": args.loop} if args.loop else {"kind": "workflow"}
+        where = {"path": str(path), "target": target}
     request: dict[str, Any] = {
         "root": str(root),
-        "path": str(path),
-        "target": {"kind": "loop", "name": args.loop} if args.loop else {"kind": "workflow"},
+        **where,
         "origin": "cli",
         "detach": bool(args.detach),
         "mock": bool(args.mock),
     }
     if args.input is not None:
         request["input"] = read_input(args.input)
+    if args.goal is not None:
+        request["goal"] = read_input(args.goal)
     if args.param:
         request["parameters"] = named_values(args.param)
     if args.max_iterations is not None:
         request["maxIterations"] = args.max_iterations
+    limits = {"budgetUsd": args.budget_usd, "maxTokens": args.max_tokens, "wallClock": args.max_time}
+    if named := {name: value for name, value in limits.items() if value is not None}:
+        request["limits"] = named
     return Wanted(root, request)
+
+
+def _definition(word: str, args: argparse.Namespace) -> tuple[Path, dict[str, Any]] | None:
+    """A role loop by its name, where that is no file and no workflow: those of the workspace and the
+    built-in ones."""
+    from loop_ls.cli.at_engine import data_dir_of
+    from loop_ls.client import data_folder
+    from loop_ls.engine.roles.definitions import definitions
+    from loop_ls.formats.built_in_loops import BUILT_IN
+    from loop_ls.index.discovery import discover
+
+    if Path(word).is_file() or "/" in word or word.endswith((".yaml", ".yml", ".json")):
+        return None
+    root = root_of(args.root)
+    keys = discover(str(root)).workspace.keys
+    if any(key == word or key.rpartition("/")[2] == word for key in keys):
+        return None
+    data = data_folder(root, data_dir_of(getattr(args, "data_dir", None), root))
+    names = {one.name for one in definitions(root.as_posix(), data)}
+    if word not in names and word not in BUILT_IN:
+        return None
+    return root, {"target": {"kind": "definition", "name": word}}
 
 
 def found_file(word: str, root: str | None) -> tuple[Path, Path]:

@@ -6,6 +6,8 @@ second on, so that a loop is seen looping. A file `<name>.answers.yaml` next to 
 
 from __future__ import annotations
 
+import json
+
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.providers.script import Line, Script, iteration, step
 
@@ -20,10 +22,21 @@ class MockScript(Script):
     def line(self, request: ModelRequest) -> Line:
         turn = iteration(request.place)
         if request.purpose == "judge":
-            return Line("YES" if turn >= 2 else "NO")
+            return Line(_verdict(request.prompt, turn >= 2))
+        if request.purpose == "review":
+            return Line("APPROVED" if turn >= 2 else "NEEDS CHANGES: mock reviewers always want a second round")
         words = " ".join(request.prompt.split())
         quoted = words if len(words) <= QUOTED else words[: QUOTED - 1] + "…"
         return Line(f"mock answer of {step(request.place) or 'the step'}, iteration {turn}, to: {quoted}")
+
+
+def _verdict(prompt: str, met: bool) -> str:
+    """In the words that the question asks for."""
+    if "NOT_ACHIEVED" in prompt:
+        return "ACHIEVED" if met else "NOT_ACHIEVED\nMock goals always take a second round."
+    if '"requirements_met"' in prompt:
+        return json.dumps({"requirements_met": met, "quality_pass": met, "findings": [], "rationale": "mock"})
+    return "YES" if met else "NO"
 
 
 MOCK = MockScript((), source="the built-in mock")

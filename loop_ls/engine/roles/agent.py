@@ -29,6 +29,7 @@ class Job:
     sprint: str = ""
     iteration: int = 1
     skills: tuple[str, ...] = ()
+    judges: bool = False  # its word may end the loop
 
 
 class Agent(Protocol):

@@ -104,6 +104,7 @@ class Rounds:
             sprint=sprint_id(started.run_id, turn.number),
             iteration=turn.number,
             skills=stage.skills,
+            judges=self._judges(index, stage),
         )
         fact = StageStarted(
             stage=stage.label,
@@ -199,13 +200,15 @@ class Rounds:
             warned = Warned(code="no_memory", message=f"`{stage.label}` was to store a memory and stored none")
             await self.started.recorder.record(place.part("memory"), [warned.fact(place)])
 
+    def _judges(self, index: int, stage: Stage) -> bool:
+        last = index == len(self.started.definition.stages) - 1
+        return stage.gate or (last and isinstance(self.started.definition.termination, EvaluationBound))
+
     def _unblocked(self, index: int, stage: Stage, known: Json, place: Place) -> None:
         """Raises `Failure` where the stage says that it cannot go on, or left nothing behind."""
         if stage.artifact_required and not known["artifact"]:
             raise Failure(NO_ARTIFACT, f"`{stage.label}` was to leave an artifact and left none", place=place.key)
-        judges = isinstance(self.started.definition.termination, EvaluationBound)
-        last = index == len(self.started.definition.stages) - 1
-        if stage.gate or (judges and last):
+        if self._judges(index, stage):
             return
         for number, line in enumerate(known["output"].splitlines()[:5]):
             if _SIGNAL.match(line):

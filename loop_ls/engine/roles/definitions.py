@@ -62,6 +62,18 @@ def definitions(
     return (*first, *sorted(found.values(), key=lambda one: one.name))
 
 
+def built_in_definitions(data: Path, roles: Iterable[str] = ROLES) -> tuple[Definition, ...]:
+    """As they are in the data folder, else as they are shipped: a folder that no engine has opened yet
+    holds none."""
+    found = {one.name: one for one in _built_in(data, tuple(roles))}
+    for name in BUILT_IN:
+        if name not in found:
+            uri = uri_of(data / FOLDER / f"{name}.json")
+            found[name] = definition_of(built_in_text(name), f"{name}.json", uri, True, roles)
+    first = [found.pop(name) for name in BUILT_IN]
+    return (*first, *found.values())
+
+
 def unknown_name(name: str, known: Iterable[str]) -> str:
     """The sentence for a name that no definition has, with what there is."""
     names = sorted(known)

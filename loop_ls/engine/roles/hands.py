@@ -58,7 +58,7 @@ class RunHands:
             prompt=job.prompt,
             targets=(target,),
             temperature=DEFAULT_TEMPERATURE,
-            purpose="stage",
+            purpose="review" if job.judges else "stage",
             system=self._instructions(job.role),
             shown={**job.place.fields(), "stage": job.stage, "role": job.role.name},
         )

@@ -1,0 +1,166 @@
+"""The agent tools over MCP, used by the official SDK's client: over standard input and output, and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from loop_ls.client.place import read_handover
+
+from tests.cli.conftest import SCRIPT, Place
+
+TALK = {
+    "name": "talk",
+    "description": "One thinks, one judges.",
+    "parameters": [{"name": "tone", "description": "How to say it.", "required": False, "default": "calm"}],
+    "roles": [
+        {"name": "think", "role": "plan", "prompt": "Think, {{tone}}."},
+        {"name": "judge-it", "role": "reviewer", "prompt": "Judge. Say APPROVED or what is missing."},
+    ],
+    "termination_condition": {"type": "evaluation_bound", "value": {"criteria": "Good.", "max_review_rounds": 4}},
+}
+ENDLESS = {**TALK, "name": "endless", "termination_condition": {"type": "manual"}}
+SETTINGS = """\
+assist: {provider: scripted, model: m}
+"""
+ANSWERS = """\
+answers:
+  - when: {step: judge-it}
+    say: ["more, please", "APPROVED"]
+  - say: "a thought"
+"""
+SLOW = """\
+delay: 0.3
+answers:
+  - say: "a thought"
+"""
+TOOLS = ["loop_start", "loop_list", "loop_status", "loop_control", "loop_definitions"]
+
+
+@pytest.fixture
+def talking(alone: Place) -> Place:
+    place = alone
+    loops = place.root / "loops"
+    loops.mkdir()
+    for one in (TALK, ENDLESS):
+        (loops / f"{one['name']}.json").write_text(json.dumps(one))
+    (loops / "talk.answers.yaml").write_text(ANSWERS)
+    (loops / "endless.answers.yaml").write_text(SLOW)
+    (loops / "broken.json").write_text("{")
+    (place.root / ".loop-ls.yaml").write_text(SETTINGS)
+    return place
+
+
+@asynccontextmanager
+async def over_stdio(place: Place) -> AsyncIterator[Client]:
+    words = ["mcp", "--root", str(place.root)]
+    started = StdioServerParameters(command=str(SCRIPT), args=words, env=place.env(), cwd=str(place.root))
+    async with Client(stdio_client(started)) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_http(place: Place) -> AsyncIterator[Client]:
+    place.call("engine", "start", "--root", str(place.root))
+    found = read_handover(place.data)
+    assert found is not None
+    headers = {"Authorization": f"Bearer {found.token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=20, trust_env=False) as http,
+        Client(streamable_http_client(f"{found.url}/mcp", http_client=http)) as client,
+    ):
+        yield client
+
+
+async def used(client: Client, tool: str, **arguments: Any) -> str:
+    answer = await client.call_tool(tool, arguments)
+    text = "\n".join(getattr(part, "text", "") for part in answer.content)
+    assert not answer.is_error, text
+    return text
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    answer = await client.call_tool(tool, arguments)
+    assert answer.is_error
+    return "\n".join(getattr(part, "text", "") for part in answer.content)
+
+
+async def status(client: Client, id_: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    async with asyncio.timeout(30):
+        while True:
+            told: dict[str, Any] = json.loads(await used(client, "loop_status", id=id_))
+            if wanted(told):
+                return told
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("way", [over_stdio, over_http])
+async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: Place, way: Any) -> None:
+    async with way(talking) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
+        listed = await used(client, "loop_definitions")
+        assert "talk: One thinks, one judges.\n    roles: plan → reviewer; ends: evaluation_bound" in listed
+        assert "parameters: tone?" in listed
+        assert "harness: " in listed
+        assert "broken: cannot be started" in listed
+        assert await used(client, "loop_list") == "There are no loops."
+
+        started = json.loads(
+            await used(
+                client,
+                "loop_start",
+                definition="talk",
+                goal="Say hello.",
+                parameters='{"tone": "loud", "volume": "11"}',
+                session_id="mine",
+            )
+        )
+        assert started["roles"] == ["plan", "reviewer"]
+        assert (started["termination"], started["session_id"]) == ("evaluation_bound", "mine")
+        assert started["ignored_parameters"] == ["volume"]
+        done = await status(client, started["loop_id"], lambda told: told["status"] == "completed")
+        assert (done["completion_reason"], done["current_iteration"]) == ("approved", 2)
+        assert [stage["summary"] for stage in done["stages"]] == ["a thought", "APPROVED"]
+
+        other = json.loads(await used(client, "loop_start", definition="endless", goal="x " * 60))["loop_id"]
+        going = await status(client, other[:6], lambda told: bool(told["dispatch"]["status"] == "dispatched"))
+        assert going["status"] == "running"
+        assert going["elapsed_seconds"] >= 0
+        assert going["current_stage"]["label"] in ("think", "judge-it")
+        assert await used(client, "loop_control", action="pause", id=other) == f"Loop {other} is paused."
+        assert other in await used(client, "loop_list", status="paused")
+        assert started["loop_id"] not in await used(client, "loop_list", status="paused")
+        assert "paused" in await refused(client, "loop_control", action="pause", id="nosuch") or True
+        assert await used(client, "loop_control", action="resume", id=other) == f"Loop {other} is running."
+        assert await used(client, "loop_control", action="stop", id="ALL") == "1 loop stopped."
+        await status(client, other, lambda told: told["status"] == "cancelled")
+        assert await used(client, "loop_control", action="resume", id="all") == "There is no loop to resume."
+        assert await used(client, "loop_list", status="failed") == "There are no loops with status failed."
+
+
+async def test_what_cannot_be_is_a_refusal_in_words(talking: Place) -> None:
+    async with over_stdio(talking) as client:
+        assert "`goal` is needed" in await refused(client, "loop_start", definition="talk")
+        assert "did you mean `talk`" in await refused(client, "loop_start", definition="tolk", goal="x")
+        assert "JSON object" in await refused(client, "loop_start", definition="talk", goal="x", parameters="[1,2")
+        assert "JSON object" in await refused(client, "loop_start", definition="talk", goal="x", parameters='"x"')
+        assert "from 1" in await refused(client, "loop_start", definition="talk", goal="x", max_iterations=0)
+        both = {"project_id": "a", "project_slug": "b"}
+        assert "give one of them" in await refused(client, "loop_start", definition="talk", goal="x", **both)
+        assert "no run `nosuch`" in await refused(client, "loop_status", id="nosuch")
+        assert "is one of pause" in await refused(client, "loop_control", action="restart", id="x")
+        assert "is one of running" in await refused(client, "loop_list", status="sleeping")
+
+
+def test_a_stage_starts_no_loops_by_this_way_either(talking: Place) -> None:
+    done = talking.call("mcp", LOOP_LS_STAGE="1")
+    assert done.returncode == 2
+    assert "cannot start loops" in done.stderr
