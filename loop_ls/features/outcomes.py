@@ -35,6 +35,8 @@ def ended_in_words(loop: LoopView) -> str:
     match reason:
         case "condition_met":
             return f"condition met in iteration {number}"
+        case "approved" | "goal_met":
+            return f"{'approved' if reason == 'approved' else 'goal reached'} in iteration {number}"
         case "max_iterations":
             if loop.verdicts and all(verdict.verdict == "failed" for verdict in loop.verdicts):
                 return f"limit reached after {count(number, 'iteration')}, all of them failed"

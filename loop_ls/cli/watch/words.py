@@ -8,6 +8,11 @@ from loop_ls.report.cells import shown, width
 
 REASONS = {
     "condition_met": "condition met",
+    "approved": "approved",
+    "goal_met": "goal reached",
+    "converged": "converged",
+    "question": "blocked: a person is asked",
+    "missing_artifact": "blocked: an artifact is missing",
     "max_iterations": "limit reached, condition not met",
     "completed": "completed",
     "error": "failed",
@@ -78,6 +83,8 @@ def loop_ending(reason: str | None, iterations: int) -> str:
             return f"✓ condition met in iteration {iterations}"
         case "max_iterations":
             return f"◼ limit reached after {count}, condition not met"
+        case "approved" | "goal_met" | "converged":
+            return f"✓ {REASONS[reason]} in iteration {iterations}"
         case None | "completed":
             return f"✓ {count}"
         case _:
@@ -88,7 +95,7 @@ def ending(state: dict[str, Any]) -> str:
     """How a run ended, in one line: reason, iteration, cost, time. A limit never looks like success."""
     reason = REASONS.get(str(state.get("reason")), str(state.get("reason") or state.get("status")))
     match state.get("reason"):
-        case "condition_met" | "max_iterations" as known:
+        case "condition_met" | "max_iterations" | "approved" | "goal_met" | "converged" as known:
             reason = loop_ending(known, state.get("iteration") or 0)
         case "completed":
             reason = "✓ completed"
