@@ -80,12 +80,15 @@ def refuse(answer: Answer, as_json: bool = False) -> int:
     if as_json:
         print(json.dumps(answer, ensure_ascii=False))
         return REFUSED
-    print(f"loop-ls: {shown(str(answer['message']))}", file=sys.stderr)
-    for line in _details(answer):
-        print(f"  {shown(line)}", file=sys.stderr)
-    if hint := answer.get("hint"):
-        print(f"  {shown(str(hint))}", file=sys.stderr)
+    first, *rest = refusal_lines(answer)
+    print("\n".join([f"loop-ls: {first}", *rest]), file=sys.stderr)
     return REFUSED
+
+
+def refusal_lines(answer: Answer) -> list[str]:
+    """Why not, then what to do."""
+    more = [*_details(answer), *([str(answer["hint"])] if answer.get("hint") else [])]
+    return [shown(str(answer["message"])), *(f"  {shown(line)}" for line in more)]
 
 
 def _options_for(names: list[str]) -> list[str]:

@@ -33,7 +33,8 @@ def _rows(root: str, data: Path) -> list[Row]:
     workspace = discover(root).workspace
     others = [found for found in definitions(workspace, root) if found["format"] != "role_loop"]
     roles = known_roles(workspace.settings.raw.get("roles"))
-    return [*map(_role_loop, role_loops(root, data, roles=roles)), *map(_other, others)]
+    rows = [*map(_role_loop, role_loops(root, data, roles=roles)), *map(_other, others)]
+    return [{**row, "root": root} for row in rows]
 
 
 def _role_loop(found: Any) -> Row:

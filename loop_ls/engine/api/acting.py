@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from loop_ls.engine.api.answers import BadRequest, read_object, refusal, refused
 from loop_ls.engine.api.loops import engine_of
+from loop_ls.engine.api.named import from_catalogue, is_by_name
 from loop_ls.engine.api.route import Handler, person_of
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.commands import POSSIBLE, Verb
@@ -29,7 +30,11 @@ ENDS = frozenset({"completed", "failed", "cancelled"})
 
 async def create(request: Request) -> Response:
     argument = {"origin": "api", **await read_object(request)}
-    answer = await engine_of(request).start(argument, person_of(request).user)
+    user = person_of(request).user
+    answer = await engine_of(request).start(argument, user)
+    if answer.get("code") == "not_found" and is_by_name(argument):
+        named = from_catalogue(argument, await request.app.state.catalogue())
+        answer = answer if named is None else await engine_of(request).start(named, user)
     if not answer["ok"]:
         return refused(answer)
     state = await engine_of(request).state(answer["runId"])
