@@ -112,6 +112,7 @@ def _costs(workspace: Workspace, document: Document, element: Element) -> str | 
 
 def going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
     """Controls first: they stay where they are while the text beside them grows."""
+    yield from _decisions(span, run)
     match run.status:
         case "paused":
             yield Lens(span, "▶ Resume", _control("resume", run))
@@ -124,6 +125,13 @@ def going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
     said = {"paused": "paused · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(run.status, "")
     said = "waiting for approval · " if run.waiting else said
     yield Lens(span, f"{said}{progress} · {spent(run)}{after(run)}")
+
+
+def _decisions(span: Span, run: RunView) -> Iterator[Lens]:
+    """A loop that waits for a person can be answered where it stands."""
+    for title, approved in (("✓ Approve", True), ("✗ Reject", False)) if run.approval else ():
+        argument = {"runId": run.run_id, "loopId": run.approval, "approved": approved}
+        yield Lens(span, title, Command("loopLs.approve", argument))
 
 
 def _progress(loop: LoopView) -> str:

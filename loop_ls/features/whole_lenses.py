@@ -56,7 +56,6 @@ def _of_assistants(document: Document, runs: Sequence[RunView]) -> Iterator[Lens
 def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunView | None, told: str) -> Iterator[Lens]:
     """Controls and progress while it runs, the result and Run again after, what it may cost before."""
     if run is not None and run.status not in ENDED:
-        yield from _decisions(span, run)
         yield from going(span, run, _progress(run))
         return
     title = "▶ Run loop" if run is None else "▶ Run loop again"
@@ -66,15 +65,6 @@ def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunVie
     else:
         where = f" after {count(run.iteration, 'iteration')}" if run.iteration else ""
         yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)}{where} · {spent(run)}{after(run)}")
-
-
-def _decisions(span: Span, run: RunView) -> Iterator[Lens]:
-    """A loop that waits for a person can be answered where it stands."""
-    if not run.approval:
-        return
-    for title, approved in (("✓ Approve", True), ("✗ Reject", False)):
-        argument = {"runId": run.run_id, "loopId": run.approval, "approved": approved}
-        yield Lens(span, title, Command("loopLs.approve", argument))
 
 
 def _progress(run: RunView) -> str:

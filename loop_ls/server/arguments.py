@@ -36,6 +36,18 @@ RUNS: Shape = {"status": _TEXT, "uri": _TEXT, "limit": _COUNT}
 EVENTS: Shape = {"runId": _TEXT, "afterSeq": _COUNT, "limit": _COUNT}
 PREVIEW: Shape = {"uri": _TEXT, "target": _OBJECT, "iteration": _COUNT, "runId": _TEXT}
 ESTIMATE: Shape = {"uri": _TEXT, "target": _OBJECT}
+APPROVE: Shape = {"runId": _TEXT, "loopId": _TEXT, "approved": _FLAG, "decision": _TEXT, "feedback": _TEXT}
+FORK: Shape = {"runId": _TEXT, "iteration": _COUNT, "loop": _TEXT, "consent": _TEXT}
+REPLAY: Shape = {"runId": _TEXT, "uri": _TEXT}
+TEST_UNTIL: Shape = {
+    "uri": _TEXT,
+    "loop": _TEXT,
+    "output": _TEXT,
+    "runId": _TEXT,
+    "times": _COUNT,
+    "mock": _FLAG,
+    "consent": _TEXT,
+}
 NOTHING: Shape = {}
 
 
@@ -54,7 +66,7 @@ def checked(command: str, argument: Any, shape: Shape, required: tuple[str, ...]
         words, types = wanted
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             return refused("bad_argument", f"`{name}` of `{command}` is {words}.")
-    for name in ("maxIterations", "limit", "iteration"):
+    for name in ("maxIterations", "limit", "iteration", "times"):
         if isinstance(value := argument.get(name), int) and value < 1:
             return refused("bad_argument", f"`{name}` of `{command}` is at least 1.")
     return _checked_target(argument.get("target"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.server import arguments, methods
 from loop_ls.server.before_run import BeforeRun
+from loop_ls.server.runs_again import RunsAgain
 from loop_ls.server.typed_answers import Answer, refused, sentence
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ Json = dict[str, Any]
 Command = Callable[[Json], Awaitable[Answer]]
 
 #: Refusals that a person who clicked has to hear of; a client that settles answers itself shows them.
-_TOLD = ("loopLs.run", "loopLs.stop", "loopLs.pause", "loopLs.resume", "loopLs.engine.restart")
+_TOLD = tuple(
+    f"loopLs.{name}"
+    for name in ("run", "stop", "pause", "resume", "approve", "fork", "replay", "testUntil", "engine.restart")
+)
 
 
 class Commands:
@@ -28,6 +32,7 @@ class Commands:
     def __init__(self, server: LoopServer) -> None:
         self._server = server
         runs, before = server.runs, BeforeRun(server)
+        again = RunsAgain(server, runs)
         self._table: dict[str, tuple[Command, arguments.Shape, tuple[str, ...]]] = {
             "loopLs.run": (runs.start, arguments.RUN, ("uri",)),
             "loopLs.stop": (runs.stop, arguments.CONTROL, ("runId",)),
@@ -36,6 +41,12 @@ class Commands:
             "loopLs.runs": (runs.recent, arguments.RUNS, ()),
             "loopLs.status": (runs.status, arguments.CONTROL, ("runId",)),
             "loopLs.events": (runs.events, arguments.EVENTS, ("runId",)),
+            "loopLs.approve": (again.approve, arguments.APPROVE, ("runId",)),
+            "loopLs.history": (again.history, arguments.CONTROL, ("runId",)),
+            "loopLs.delete": (again.delete, arguments.CONTROL, ("runId",)),
+            "loopLs.fork": (again.fork, arguments.FORK, ("runId",)),
+            "loopLs.replay": (again.replay, arguments.REPLAY, ("runId",)),
+            "loopLs.testUntil": (again.test_until, arguments.TEST_UNTIL, ("uri", "loop")),
             "loopLs.definitions": (before.definitions, arguments.NOTHING, ()),
             "loopLs.previewPrompt": (before.preview, arguments.PREVIEW, ("uri",)),
             "loopLs.estimate": (before.estimate, arguments.ESTIMATE, ("uri",)),

@@ -45,6 +45,7 @@ TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL = "textDocument/semanticTokens/full"
 TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA = "textDocument/semanticTokens/full/delta"
 TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE = "textDocument/semanticTokens/range"
 WINDOW_SHOW_MESSAGE = "window/showMessage"
+WINDOW_SHOW_DOCUMENT = "window/showDocument"
 WINDOW_SHOW_MESSAGE_REQUEST = "window/showMessageRequest"
 WINDOW_WORK_DONE_PROGRESS_CANCEL = "window/workDoneProgress/cancel"
 WINDOW_WORK_DONE_PROGRESS_CREATE = "window/workDoneProgress/create"
@@ -63,3 +64,4 @@ WORKSPACE_WILL_RENAME_FILES = "workspace/willRenameFiles"
 
 #: the number of a message that warns
 WARNING = 2
+INFO = 3

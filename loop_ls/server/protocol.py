@@ -242,6 +242,9 @@ class LoopProtocol:
         self._send_data({"jsonrpc": "2.0", "id": key, "method": method, "params": params})
         try:
             return await asyncio.wait_for(future, limit)
+        except asyncio.CancelledError:
+            self._send_data({"jsonrpc": "2.0", "method": methods.CANCEL_REQUEST, "params": {"id": key}})
+            raise
         finally:
             self._asked.pop(key, None)
 

@@ -60,7 +60,7 @@ class Runs:
             return refused("not_found", f"`{argument['uri']}` is not open and cannot be read.")
         if problem := hindrance(opened):
             return problem
-        request = self._request(opened, argument)
+        request = self.request(opened, argument)
         answer = await self._start(opened, request)
         if answer.get("code") == "consent_required" and not session.settles_answers and "consent" not in request:
             self._server.own(self._ask_and_start(opened, request, answer), None, "consent")
@@ -81,7 +81,7 @@ class Runs:
         if await consent.allowed(self._server, answer):
             await self._start(opened, {**request, "consent": answer.get("digest")})
 
-    def _request(self, opened: OpenDocument, argument: Json) -> Json:
+    def request(self, opened: OpenDocument, argument: Json) -> Json:
         folder = opened.folder
         request: Json = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
         request |= {"root": str(self._path(folder)), "uri": opened.uri, "origin": "editor", "detach": False}
@@ -110,7 +110,7 @@ class Runs:
     async def _control(self, verb: str, run_id: str) -> Answer:
         """One run, or `all` of every engine that is known."""
         if run_id != "all":
-            return await self._ask_home(run_id, lambda client: getattr(client, verb)(run_id))
+            return await self.ask_home(run_id, lambda client: getattr(client, verb)(run_id))
         runs: list[Json] = []
         for client in await self._clients():
             answer: Answer = await asyncio.wait_for(getattr(client, verb)("all"), LIMIT)
@@ -138,11 +138,11 @@ class Runs:
         return {"ok": True, "runs": runs[:limit] if limit else runs}
 
     async def status(self, argument: Json) -> Answer:
-        return await self._ask_home(argument["runId"], lambda client: client.status(argument["runId"]))
+        return await self.ask_home(argument["runId"], lambda client: client.status(argument["runId"]))
 
     async def events(self, argument: Json) -> Answer:
         after, limit = argument.get("afterSeq") or 0, argument.get("limit")
-        return await self._ask_home(
+        return await self.ask_home(
             argument["runId"], lambda client: client.events(argument["runId"], after=after, limit=limit)
         )
 
@@ -203,6 +203,17 @@ class Runs:
 
     # -- engines ------------------------------------------------------------------------------
 
+    async def engine_of(self, folder: Folder) -> Client:
+        """The engine of a folder, started where there is none."""
+        return await self._link(folder)[0].connect()
+
+    async def follow(self, run_id: str, new: str) -> None:
+        """Show a run that was made of another one where that one is shown."""
+        for link, watch in self._links.values():
+            record = watch.records.get(run_id)
+            if record is not None:
+                await watch.track(link, new, opened=self._server.session.open.get(record.key))
+
     def _link(self, folder: Folder) -> tuple[EngineLink, RunWatch]:
         path = self._path(folder)
         found = self._links.get(str(path))
@@ -235,7 +246,7 @@ class Runs:
                 found.append(client)
         return found
 
-    async def _ask_home(self, run_id: str, ask: Any) -> Answer:
+    async def ask_home(self, run_id: str, ask: Any) -> Answer:
         """Ask the engine that has the run; of an unknown run, every engine, started where there is none."""
         try:
             for link, watch in self._links.values():

@@ -4,7 +4,8 @@
 YES in the third. More words of the script: `hold` (stop before this iteration until resumed), `texts`
 (streamed pieces per iteration), `lose` (numbers of facts that the stream never delivers), `double`
 (every fact twice), `echo` (tell which texts came), `consent`, `refuse` (a code), `cut` (the stream
-breaks before this fact), `noise` (bytes printed to standard output), `fails` (so many attempts, then the run).
+breaks before this fact), `asks` (wait for a person in this
+iteration), `noise` (bytes printed to standard output), `fails` (so many attempts, then the run).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class FakeRun:
         self.state = RunState(run_id)
         self.go = asyncio.Event()
         self.stopped = False
+        self.decided: asyncio.Future[Json] | None = None
         self.task: asyncio.Task[None] | None = None
 
 
@@ -76,6 +78,33 @@ class FakeEngine:
 
     async def resume(self, run_id: str) -> Json:
         return await self._control(run_id, "resumed")
+
+    async def approve(
+        self, run_id: str, loop_id: str | None, approved: bool | None, decision: Any = None, feedback: Any = None
+    ) -> Json:
+        run = self.runs[run_id]
+        if run.decided is None or run.decided.done():
+            return {"ok": False, "code": "wrong_status", "message": "Nobody is asked.", "hint": ""}
+        resolved = {"loopId": loop_id, "approved": approved}
+        run.decided.set_result(resolved)
+        return {"ok": True, "resolved": resolved}
+
+    async def fork(self, run_id: str, iteration: int | None = None, **given: Any) -> Json:
+        if run_id not in self.runs:
+            return _unknown(run_id)
+        return await self.start({**self.runs[run_id].args, "forked": [run_id, iteration]})
+
+    async def replay(self, run_id: str, args: Json | None = None) -> Json:
+        if run_id not in self.runs:
+            return _unknown(run_id)
+        return await self.start({**self.runs[run_id].args, **(args or {})})
+
+    async def test_until(self, args: Json) -> Json:
+        texts = args.get("texts") or {}
+        return {"ok": True, "verdicts": [{"verdict": "yes"}], "asked": {**args, "texts": sorted(texts.values())}}
+
+    async def delete(self, run_id: str) -> Json:
+        return {"ok": True, "runId": run_id} if self.runs.pop(run_id, None) else _unknown(run_id)
 
     async def status(self, run_id: str) -> Json:
         run = self.runs.get(run_id)
@@ -180,6 +209,14 @@ class FakeEngine:
                 run, "iteration", loop=loop, iteration=iteration, output=f"draft {iteration}", maxIterations=most,
                 place=f"{loop}/{iteration}",
             )  # fmt: skip
+            if script.get("asks") == iteration:
+                place = f"{loop}/{iteration}"
+                await self._say(
+                    run, "manual_approval_required", loopId=loop, iteration=iteration, output="a draft", place=place
+                )
+                run.decided = asyncio.get_running_loop().create_future()
+                decided = await run.decided
+                await self._say(run, "approval_resolved", **decided, place=place)
             yes = iteration == script.get("yes")
             await self._say(
                 run, "judged", loop=loop, iteration=iteration, criterion="until", condition="Good",
@@ -205,6 +242,8 @@ class FakeClient:
         self._engine = engine
         self.start, self.stop, self.pause, self.resume = engine.start, engine.stop, engine.pause, engine.resume
         self.status, self.engine_status = engine.status, engine.engine_status
+        self.approve, self.fork, self.replay = engine.approve, engine.fork, engine.replay
+        self.test_until, self.delete = engine.test_until, engine.delete
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Json:
         return await self._engine.listed(status, uri, limit)
