@@ -30,6 +30,10 @@ _TOO_EARLY = (
 def run_findings(document: Document, run: RunView) -> tuple[Finding, ...]:
     """One finding for every loop of the run that is still in the file; one on the workflow's name where the
     run failed elsewhere."""
+    if document.format == "assistant":
+        from loop_ls.features.assistant_findings import assistant_findings
+
+        return tuple(assistant_findings(document, run, RULE))
     found = []
     for name, loop in run.loops.items():
         element = document.element(name)

@@ -37,6 +37,7 @@ def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
         status=status,
         reason=_text(state, "reason") or None,
         iteration=_number(state, "iteration") or 0,
+        done=len(log) if isinstance(log := state.get("progressLog"), list) else 0,
         max_iterations=_number(state, "maxIterations"),
         cost_usd=_amount(state, "costUsd"),
         elapsed_ms=_number(state, "elapsedMs") or 0,

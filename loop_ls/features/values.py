@@ -235,6 +235,7 @@ class RunView:
     status: str
     reason: str | None = None
     iteration: int = 0
+    done: int = 0  # iterations of an assistant that have ended well
     max_iterations: int | None = None
     cost_usd: float | None = None
     elapsed_ms: int = 0

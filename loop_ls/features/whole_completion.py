@@ -113,8 +113,9 @@ class _Asked:
             yield from self._whole(spot)
         if shape.name == "assistant file" and tables.LIST in spot.written:
             return  # nothing else stands beside it
+        hidden = _hidden(shape, spot)
         for one in keys(shape, spot, self.style):
-            if one.filter != tables.LIST or alone:
+            if (alone or shape.name != "assistant file" or one.filter != tables.LIST) and one.label not in hidden:
                 yield one
 
     def _whole(self, spot: Spot) -> Iterator[Item]:
@@ -273,3 +274,16 @@ def _in_json(spot: JsonSpot, root: Shape) -> Iterator[Item]:
         yield from texts(((name, "") for name in _MODELS), spot)
     elif key is not None:
         yield from json_values(key, spot)
+
+
+def _hidden(shape: Shape, spot: Spot) -> frozenset[str]:
+    """Keys of a criterion that its type does not look at."""
+    if shape.name != tables.CRITERIA.name:
+        return frozenset()
+    match spot.written.get("type"):
+        case tables.REGEX:
+            return frozenset({"argv", "timeoutSeconds", "cwd", "includeOutput"})
+        case tables.MANUAL | tables.CAP_ONLY:
+            return frozenset({"value", "argv", "timeoutSeconds", "cwd", "includeOutput"})
+        case _:
+            return frozenset()

@@ -68,6 +68,13 @@ def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunVie
 
 
 def _progress(run: RunView) -> str:
-    """`iteration 3/10`."""
+    """`iteration 3/10`; of an assistant, the iterations that are done: nothing before the first."""
+    if run.kind == "assistant":
+        return f"iteration {badge_of(run)}" if run.done else "running"
     of = f"/{run.max_iterations}" if run.max_iterations else ""
     return f"iteration {run.iteration or 1}{of}"
+
+
+def badge_of(run: RunView) -> str:
+    """`3/10`: how many iterations are done, of how many."""
+    return f"{run.done}/{run.max_iterations}" if run.max_iterations else str(run.done)

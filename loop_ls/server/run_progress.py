@@ -70,6 +70,9 @@ def report(record: RunRecord) -> Json:
     """Message, and a percentage where there is a limit."""
     state = record.state
     iteration, most = state.get("iteration") or 0, state.get("maxIterations")
+    done = iteration - 1
+    if state.get("format") == "assistant":  # its document counts what is done: 3 of 10 are 30 percent
+        iteration = done = len(state.get("progressLog") or ())
     status = state.get("status", "queued")
     parts = []
     if iteration:
@@ -81,7 +84,7 @@ def report(record: RunRecord) -> Json:
     found: Json = {"message": " · ".join(parts)}
     if isinstance(most, int) and most > 0:
         # The running iteration is not done yet.
-        found["percentage"] = min(100, max(0, 100 * (iteration - 1) // most))
+        found["percentage"] = min(100, max(0, 100 * done // most))
     return found
 
 

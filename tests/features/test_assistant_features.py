@@ -221,7 +221,7 @@ def test_no_lens_without_a_loop(ask: Ask) -> None:
 
 def test_a_loop_that_waits_can_be_answered(ask: Ask) -> None:
     one = asked(ask, f"{LOOP}$0")
-    waiting = run(status="waiting_approval", waiting=True, approval="loop-7", iteration=3, max_iterations=10)
+    waiting = run(status="waiting_approval", waiting=True, approval="loop-7", iteration=3, done=3, max_iterations=10)
     found = lenses(one.workspace, one.document, [waiting])
     assert [lens.title for lens in found[:2]] == ["✓ Approve", "✗ Reject"]
     assert found[0].command is not None

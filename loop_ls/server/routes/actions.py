@@ -10,6 +10,7 @@ from loop_ls.features.actions import actions, fix_all
 from loop_ls.features.extract import extract
 from loop_ls.features.ignoring import ignoring
 from loop_ls.features.loop_places import loop_places
+from loop_ls.features.loop_switch import loop_switch
 from loop_ls.features.values import Action, ActionKind
 from loop_ls.rules.finding import Tier
 from loop_ls.server import methods
@@ -66,6 +67,7 @@ def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
         yield everything
     yield from extract(opened.folder.workspace, opened.document, span.start, os.path.lexists)
     yield from loop_places(opened.document, span.start)
+    yield from loop_switch(opened.document, span.start)
     yield from ignoring(opened.document, findings, span)
 
 

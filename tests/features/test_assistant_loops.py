@@ -1,0 +1,191 @@
+"""Assistants while they run, and the switch of their loop: numbered behaviours of the interface (spec 7, 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from loop_ls.features.completion import complete
+from loop_ls.features.lenses import lenses
+from loop_ls.features.loop_switch import loop_switch
+from loop_ls.features.run_findings import run_findings
+from loop_ls.features.run_view import run_view
+from loop_ls.formats.assistant_read import read_assistants
+from loop_ls.server.run_progress import RunProgress, report
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Position
+from tests.features.conftest import Ask
+
+YAML = "fixer.assistant.yaml"
+TWO = """\
+assistants:
+  - name: Fixer
+    persona: p
+    loopEnabled: true
+    loopCriteria: {type: regex, value: green}
+    maxIterations: 10
+  - name: Writer
+    persona: p
+    loopEnabled: true
+"""
+
+
+def state(done: int, status: str = "running", name: str = "fixer", **more: Any) -> dict[str, Any]:
+    return {
+        "runId": "r1",
+        "format": "assistant",
+        "name": "Fixer",
+        "uri": "",
+        "target": {"kind": "assistant", "name": name},
+        "status": status,
+        "iteration": done + 1 if status == "running" else done,
+        "maxIterations": 10,
+        "progressLog": [f"learning {number}" for number in range(done)],
+        **more,
+    }
+
+
+def titles(ask: Ask, *states: dict[str, Any]) -> list[str]:
+    one = ask(f"{TWO}$0", None, False, YAML)
+    return [lens.title for lens in lenses(one.workspace, one.document, [run_view(each) for each in states])]
+
+
+@dataclass
+class Record:
+    """What the progress of a run looks at."""
+
+    state: dict[str, Any]
+    run_id: str = "r1"
+    name: str = "Fixer"
+    ended: bool = False
+
+
+@dataclass
+class Server:
+    """Owns nothing; keeps what is sent."""
+
+    sent: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def protocol(self) -> Server:
+        return self
+
+    def own(self, work: Any, *_: Any) -> None:
+        work.close()
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        self.sent.append(params["value"])
+
+
+def test_AB_140_before_the_first_iteration_there_is_no_badge(ask: Ask) -> None:
+    assert not any("/10" in title for title in titles(ask, state(0)))
+    assert "iteration" not in report(Record(state(0)))["message"]
+
+
+def test_AB_141_three_of_ten_are_a_badge_and_30_percent(ask: Ask) -> None:
+    assert any("iteration 3/10" in title for title in titles(ask, state(3)))
+    told = report(Record(state(3)))
+    assert told["percentage"] == 30
+    assert told["message"].startswith("iteration 3/10")
+
+
+@pytest.mark.parametrize(("status", "reason"), [("cancelled", "user"), ("completed", "condition_met")])
+def test_AB_142_the_badge_vanishes_with_the_end(ask: Ask, status: str, reason: str) -> None:
+    found = titles(ask, state(3, status, reason=reason))
+    assert not any("3/10" in title for title in found)
+    assert any(title.startswith("▶ Run loop again") for title in found)
+
+
+def test_AB_143_another_assistants_progress_is_not_ours(ask: Ask) -> None:
+    assert titles(ask, state(3, name="somebody-else")) == titles(ask)
+    one = ask(f"{TWO}$0", None, False, YAML)
+    own = [each for each in lenses(one.workspace, one.document, [run_view(state(3))]) if each.span.start.line == 6]
+    assert [each.title for each in own] == titles(ask)[2:]
+
+
+def switched(ask: Ask, text: str, title: str) -> str:
+    one = ask(f"{text}$0", None, False, YAML)
+    action = next(each for each in loop_switch(one.document, Position(0, 0)) if each.title == title)
+    assert action.edits is not None
+    edits = action.edits()[one.document.uri]
+    result = one.document.text
+    for edit in sorted(edits, key=lambda each: each.span, reverse=True):
+        result = result.edit(edit.span, edit.text)
+    return str(result)
+
+
+ON = "name: A\npersona: p\nloopEnabled: true\nloopCriteria:\n  type: regex # why\n  value: x\nmaxIterations: 7\n"
+OFF = "name: A\npersona: p\nloopEnabled: false\nmaxIterations: 7\n"
+
+
+def test_AB_144_off_takes_the_criterion_away_and_on_writes_the_chosen_one(ask: Ask) -> None:
+    assert switched(ask, ON, "Turn the loop off") == OFF
+    expected = {"Regex match": "regex", "Test passes": "test_pass"}
+    expected |= {"Manual review": "manual", "Max iterations only": "max_iterations"}
+    for label, type_ in expected.items():
+        found = read_assistants(switched(ask, OFF, f"Turn the loop on: {label}"))
+        assert not isinstance(found, list)
+        assert found[0].criteria is not None
+        assert (found[0].loop_enabled, found[0].criteria.type, found[0].max_iterations) == (True, type_, 7)
+    bare = read_assistants(switched(ask, "name: A\npersona: p\n", "Turn the loop on: Manual review"))
+    assert not isinstance(bare, list)
+    assert bare[0].loop_enabled
+
+
+def test_AB_144_the_switch_changes_its_own_assistant_alone(ask: Ask) -> None:
+    one = ask(f"{TWO}$0", None, False, YAML)
+    action = next(iter(loop_switch(one.document, Position(3, 4))))
+    assert action.edits is not None
+    result = Text.of(TWO)
+    for edit in sorted(action.edits()[one.document.uri], key=lambda each: each.span, reverse=True):
+        result = result.edit(edit.span, edit.text)
+    assert str(result) == TWO.replace("loopEnabled: true", "loopEnabled: false", 1).replace(
+        "    loopCriteria: {type: regex, value: green}\n", ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("type_", "shown"), [("regex", True), ("test_pass", True), ("manual", False), ("max_iterations", False)]
+)
+def test_AB_145_a_value_is_offered_where_somebody_looks_at_it(ask: Ask, type_: str, shown: bool) -> None:
+    one = ask(f"name: A\npersona: p\nloopCriteria:\n  type: {type_}\n  $0", None, False, YAML)
+    labels = [item.label for item in complete(one.workspace, one.document, one.at).items]
+    assert ("value" in labels) is shown
+
+
+def test_AB_147_a_new_pass_is_shown_once_and_the_same_one_not_again() -> None:
+    server, record = Server(), Record(state(2))
+    progress = RunProgress(server, record)  # type: ignore[arg-type]
+    progress._open, progress._said = True, report(record)
+    for done in (3, 3, 3, 4):
+        record.state = state(done)
+        progress.update()
+    assert [sent["message"] for sent in server.sent] == ["iteration 3/10", "iteration 4/10"]
+
+
+def test_verdicts_of_a_run_stand_on_the_criterion(ask: Ask) -> None:
+    one = ask(f"{TWO}$0", None, False, YAML)
+    events = [
+        {"kind": "iteration", "loop": "Fixer", "place": "fixer/1", "iteration": 1, "output": "red"},
+        {
+            "kind": "judged",
+            "loop": "Fixer",
+            "iteration": 1,
+            "verdict": "no",
+            "outputRef": "fixer/1",
+            "criterion": "regex",
+            "local": True,
+        },
+    ]
+    (finding,) = run_findings(one.document, run_view(state(10, "completed", reason="max_iterations"), events))
+    assert "limit reached after 10 iterations" in finding.message
+    assert "pattern" in finding.message
+    assert finding.span.start == Position(1, 10)
+    (related,) = finding.related
+    assert related.span.start.line == 4
+    assert "red" in related.message
+    (failed,) = run_findings(one.document, run_view(state(1, "failed", reason="error", error={"message": "no agent"})))
+    assert "no agent" in failed.message
+    assert failed.severity.name == "ERROR"
