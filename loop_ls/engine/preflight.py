@@ -13,7 +13,7 @@ from typing import Any
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.library import Library
 from loop_ls.engine.ports import Failure
-from loop_ls.formats.workflow import Argument, Element, Embeddings, Loop, Rag, Step, Template, Workflow
+from loop_ls.formats.workflow import Argument, Element, Loop, Step, Template, Workflow
 from loop_ls.index.graph import cycles, dependencies
 
 
@@ -28,7 +28,6 @@ def refusal(
             workflow = library.workflow(found)
             _waits_for_itself(workflow)
             for element in chosen(workflow, wanted if found == key else None):
-                _mode(element)
                 _arguments(element)
                 _judge(library, found, workflow, element, judging)
     except Failure as failure:
@@ -76,12 +75,6 @@ def _waits_for_itself(workflow: Workflow) -> None:
             f"the elements of `{workflow.name}` wait for one another: {path}",
             "take one of these names out of `needs` or out of the text that uses it (WF303)",
         )
-
-
-def _mode(element: Element) -> None:
-    if isinstance(element, Step) and isinstance(element.mode, Rag | Embeddings):
-        name = "rag" if isinstance(element.mode, Rag) else "embeddings"
-        raise Failure("bad_argument", f"`{element.name}` is a `{name}` step; this engine does not run those yet")
 
 
 def _arguments(element: Element) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from loop_ls.formats.workflow import Consensus, ConsensusExecution, Execution, Step, Target
+from loop_ls.formats.workflow import Consensus, ConsensusExecution, Embeddings, Execution, Step, Target
 
 N = TypeVar("N", int, float)
 
@@ -59,6 +59,18 @@ def step_targets(step: Step, execution: Execution) -> tuple[Target, ...]:
         return execution.providers
     provider, model = step.provider or execution.provider, step.model or execution.model
     return (Target(provider, model),) if provider and model else ()
+
+
+def embedding_target(mode: Embeddings, step: Step, execution: Execution) -> Target | None:
+    """Who makes the vectors of a step: provider and model each on its own, from the mode, the step, then
+    `execution` (2.9). A chain of `execution` gives its first one; the others are no substitute: vectors of two
+    models cannot be compared."""
+    first = execution.providers[0] if execution.providers else None
+    provider = mode.provider or step.provider or execution.provider or (first.provider if first else None)
+    if not provider:
+        return None
+    inherited = execution.model or (first.model if first else None)
+    return Target(provider, mode.model or step.model or inherited or "")
 
 
 def execution_targets(execution: Execution) -> tuple[Target, ...]:

@@ -18,8 +18,6 @@ _TEST = re.compile(r"^\s*(?:async )?def test_([A-Z]+)_?(\d+)_", re.MULTILINE)
 #: tools or parallel execution.
 WB_FULL = frozenset({14, 25, 101, 102, 113, *range(120, 156)})
 WB_BASIC = frozenset(range(1, 156)) - WB_FULL
-#: Of these, what waits for vector stores, embeddings and tools.
-WB_LATER = frozenset({14, 25, 120, 121, 122})
 
 #: Test vectors of the workflow language.
 VECTORS = frozenset(range(1, 12))
@@ -31,7 +29,7 @@ REPORTS = frozenset(range(1, 44)) - {23, 32}
 #: (prefix, numbers that must have a test)
 SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "basic behaviours of workflow runs": ("WB", WB_BASIC),
-    "full behaviours of workflow runs": ("WB", WB_FULL - WB_LATER),
+    "full behaviours of workflow runs": ("WB", WB_FULL),
     "vectors of the workflow language": ("C", VECTORS),
     "reports on files and the server": ("UP", REPORTS),
 }

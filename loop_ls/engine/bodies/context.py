@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from typing import Any
 
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.library import Library
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure, Models, Recorder
+from loop_ls.engine.project_files import ProjectFiles
 from loop_ls.engine.scope import LoopValues, Scope
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow import Workflow
@@ -21,11 +22,11 @@ from loop_ls.formats.workflow import Workflow
 class Context:
     """The means of one run, the same in every workflow of it.
 
-    `environment` answers the variables of the process environment; `root` is the folder that files in
-    texts may be read from, `sessions` are the MCP servers, None in a mock run. `max_iterations`, when set,
-    replaces the limit of the loops of the started workflow; no loop of the run passes `ceiling`, the
-    project's own bound, and `unchanged` equal outputs in a row end one. `run` runs one workflow: the parts that
-    call others get it from here.
+    `environment` answers the variables of the process environment; `files` are those that texts may name;
+    `sessions` are the MCP servers, None in a mock run; `rag` is that section of the settings.
+    `max_iterations`, when set, replaces the limit of the loops of the started workflow; no loop of the run
+    passes `ceiling`, the project's own bound, and `unchanged` equal outputs in a row end one. `run` runs one
+    workflow: the parts that call others get it from here.
     """
 
     library: Library
@@ -33,11 +34,12 @@ class Context:
     models: Models
     judging: JudgeSettings
     environment: Callable[[str], str | None]
-    root: Path
+    files: ProjectFiles
     run: Callable[[Frame, Scope], Awaitable[Result]]
     max_iterations: int | None = None
     ceiling: int | None = None
     sessions: Sessions | None = None
+    rag: Mapping[str, Any] = field(default_factory=dict)
     unchanged: int | None = None
 
 

@@ -8,7 +8,9 @@ from typing import assert_never
 from loop_ls.engine.bodies.called import run_template
 from loop_ls.engine.bodies.consensus import run_consensus
 from loop_ls.engine.bodies.context import Finished, Frame
+from loop_ls.engine.bodies.embeddings import run_embeddings
 from loop_ls.engine.bodies.iterate import run_iterate
+from loop_ls.engine.bodies.rag import run_rag
 from loop_ls.engine.bodies.refine import run_refine
 from loop_ls.engine.bodies.run_mode import run_prompt
 from loop_ls.engine.bodies.steps import (
@@ -71,8 +73,10 @@ async def _run_mode(attempt: Try) -> Finished:
             return await _run_loop_of_step(attempt, mode)
         case Consensus():
             return await run_consensus(attempt, mode)
-        case Rag() | Embeddings():
-            raise Failure("bad_argument", f"`{attempt.step.name}`: this engine does not run steps of this mode yet")
+        case Embeddings():
+            return await run_embeddings(attempt, mode)
+        case Rag():
+            return await run_rag(attempt, mode)
         case _:
             assert_never(mode)
 

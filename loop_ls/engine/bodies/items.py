@@ -1,18 +1,11 @@
-"""The items of an iterate loop: from a text or a file to values (workflow spec 4.7)."""
+"""The items of an iterate loop: from a text to values (workflow spec 4.7)."""
 
 from __future__ import annotations
 
 import json
-import tempfile
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from loop_ls.engine.ports import Failure
-
-FILE = "file://"
-OUTPUTS = "/outputs/"
-#: A file of items larger than this is a mistake: it would be copied into the journal.
-LARGEST_FILE = 32 * 1024 * 1024
 
 
 class Items(NamedTuple):
@@ -39,31 +32,6 @@ def parse_items(text: str) -> Items:
     return Items(lines, doubt)
 
 
-def read_items_file(reference: str, root: Path, folder: Path) -> str:
-    """The text of a `file://` reference: from the folder of the workflow file, else from the root.
-
-    A file outside of the workspace is not read, wherever the reference came from. Raises `Failure`.
-    """
-    path = reference.removeprefix(FILE)
-    if path.startswith(OUTPUTS):
-        outputs = Path(tempfile.gettempdir()) / "mcp-outputs"
-        candidates, allowed = [outputs / path.removeprefix(OUTPUTS)], outputs
-    else:
-        candidates, allowed = [folder / path, root / path], root
-    for candidate in candidates:
-        try:
-            whole = candidate.resolve()
-            if not whole.is_relative_to(allowed.resolve()):
-                continue
-            if whole.is_file():
-                return _read(whole, path)
-        except (OSError, ValueError) as error:
-            raise Failure("not_found", f"the items file {path} cannot be read: {error}") from None
-    raise Failure(
-        "not_found", f"there is no items file {path} in the workspace", "give it relative to the workflow file"
-    )
-
-
 def label(item: Any, index: int) -> str:
     """How an item is called in the record: its `id`, `control_id` or `name`, else its number."""
     if isinstance(item, dict):
@@ -71,12 +39,6 @@ def label(item: Any, index: int) -> str:
             if isinstance(item.get(key), str | int):
                 return str(item[key])
     return f"ITEM-{index:03d}"
-
-
-def _read(path: Path, shown: str) -> str:
-    if path.stat().st_size > LARGEST_FILE:
-        raise Failure("limit_reached", f"the items file {shown} is larger than {LARGEST_FILE // 2**20} MiB")
-    return path.read_bytes().decode("utf-8-sig", errors="replace")
 
 
 def _lines(text: str) -> list[str]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import PurePosixPath
 from typing import Any
 
 from loop_ls.engine.arguments import build_item_arguments
 from loop_ls.engine.bodies.called import call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
-from loop_ls.engine.bodies.items import FILE, Items, label, parse_items, read_items_file
+from loop_ls.engine.bodies.items import Items, label, parse_items
 from loop_ls.engine.bodies.limits import limits_of
 from loop_ls.engine.deadline import OVER_TIME, within
 from loop_ls.engine.driver import Limits, error_of
@@ -21,6 +22,7 @@ from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.loop_values import AfterIterate, DuringItem, joined
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
+from loop_ls.engine.project_files import FILE
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.together import pooled
 from loop_ls.formats.workflow import Loop
@@ -51,13 +53,12 @@ async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[A
     if rendered.unknown:
         names = ", ".join(f"`{{{{{name}}}}}`" for name in rendered.unknown)
         raise Failure("unknown_variable", f"`items` of `{loop.name}` uses {names}, which nothing defines")
-    root = frame.context.root
-    folder = (root / frame.place.file).parent
+    files, folder = frame.context.files, str(PurePosixPath(frame.place.file).parent)
 
     async def read() -> dict[str, Any]:
         text = rendered.text.strip()
         if text.startswith(FILE):
-            text = await asyncio.to_thread(read_items_file, text, root, folder)
+            text = await asyncio.to_thread(files.read, text, folder, "items file")
         return parse_items(text)._asdict()
 
     found = await frame.recorder.call(place.part("items"), read)

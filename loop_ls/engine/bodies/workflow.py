@@ -23,6 +23,7 @@ from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Failure, Models, Recorder
+from loop_ls.engine.project_files import ProjectFiles
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow import Element, Loop, Step, Workflow
@@ -54,7 +55,8 @@ class WorkflowProgram:
             judging=JudgeSettings.of(plan.settings),
             environment=self.environment,
             sessions=sessions,
-            root=Path(plan.root),
+            files=ProjectFiles.of(plan.root, plan.settings),
+            rag=plan.settings.get("rag") or {},
             run=run_workflow,
             max_iterations=plan.max_iterations,
             ceiling=(plan.settings.get("limits") or {}).get("maxIterations"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.engine.bodies.items import label, parse_items, read_items_file
+from loop_ls.engine.bodies.items import label, parse_items
 from loop_ls.engine.ports import Failure
 from loop_ls.testing.workflows import run
 
@@ -72,21 +72,3 @@ async def test_WB_127_a_missing_file_fails_the_loop_whatever_on_failure_says(tmp
     ran = await run({"main": main, "work": WORK}, root=str(tmp_path))
     assert ran.reason == "error"
     assert "gone.txt" in ran.of("step_failed")[0]["error"]["message"]
-
-
-@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "/outputs/../../etc/passwd"])
-def test_a_file_outside_of_the_workspace_is_not_read(tmp_path: Path, path: str) -> None:
-    (tmp_path / "secret.txt").write_text("key")
-    root = tmp_path / "project"
-    root.mkdir()
-    with pytest.raises(Failure, match="in the workspace"):
-        read_items_file(f"file://{path}", root, root)
-
-
-def test_a_link_that_leads_out_of_the_workspace_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "secret.txt").write_text("key")
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "inside.txt").symlink_to(tmp_path / "secret.txt")
-    with pytest.raises(Failure, match="in the workspace"):
-        read_items_file("file://inside.txt", root, root)

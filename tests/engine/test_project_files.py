@@ -1,0 +1,73 @@
+"""Files that workflows name: inside of the workspace, nothing hidden, nothing that holds keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.ports import Failure
+from loop_ls.engine.project_files import ProjectFiles
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> ProjectFiles:
+    (tmp_path / "secret.txt").write_text("key")
+    root = tmp_path / "project"
+    (root / "sub").mkdir(parents=True)
+    (root / "sub" / "near.txt").write_text("near")
+    (root / "far.txt").write_text("\ufefffar")
+    return ProjectFiles.of(str(root), {})
+
+
+def test_a_file_is_looked_for_beside_the_workflow_then_in_the_root(project: ProjectFiles) -> None:
+    assert project.read("file://near.txt", "sub", "items file") == "near"
+    assert project.read("far.txt", "sub", "items file") == "far"
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "/outputs/../../etc/passwd", "sub", "gone.txt"])
+def test_a_file_outside_of_the_workspace_is_not_read(project: ProjectFiles, path: str) -> None:
+    with pytest.raises(Failure, match="there is no items file"):
+        project.read(f"file://{path}", "", "items file")
+
+
+@pytest.mark.parametrize("name", [".env", ".env.local", ".git/config"])
+def test_nothing_that_holds_keys_is_read(project: ProjectFiles, name: str) -> None:
+    path = project.root / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("KEY=1")
+    with pytest.raises(Failure, match="there is no items file"):
+        project.read(name, "", "items file")
+
+
+def test_a_link_that_leads_out_of_the_workspace_is_not_followed(project: ProjectFiles) -> None:
+    (project.root / "inside.txt").symlink_to(project.root.parent / "secret.txt")
+    with pytest.raises(Failure, match="in the workspace"):
+        project.read("file://inside.txt", "", "items file")
+    with pytest.raises(Failure, match="outside"):
+        project.write("inside.txt", "", "x", "output file")
+
+
+def test_writing_makes_folders_and_tells_the_path(project: ProjectFiles) -> None:
+    assert project.write("out/vectors.json", "sub", "[1]", "output file") == "sub/out/vectors.json"
+    assert (project.root / "sub/out/vectors.json").read_text() == "[1]"
+
+
+@pytest.mark.parametrize(
+    "path", ["../x", "/etc/x", ".git/hooks/pre-commit", "a/.hidden", "/outputs/../x", "a\0b", "sub"]
+)
+def test_nothing_is_written_outside_or_hidden(project: ProjectFiles, path: str) -> None:
+    with pytest.raises(Failure):
+        project.write(path, "", "x", "output file")
+
+
+@pytest.mark.parametrize(
+    ("written", "inside"),
+    [("out", True), ("/tmp/mcp-outputs", True), ("/etc", False), ("../..", False), (None, False), (3, False)],
+)
+def test_outputs_lie_in_the_workspace_or_among_temporary_files(tmp_path: Path, written: Any, inside: bool) -> None:
+    root = Path("/srv/project") if written == "../.." else tmp_path
+    found = ProjectFiles.of(str(root), {"outputsDir": written}).outputs
+    assert (found == root / str(written)) is inside
+    assert inside or found.name == "mcp-outputs"
