@@ -1,0 +1,60 @@
+"""Values of a settings file come and go without moving anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.features.settings_edits import NoPlace, with_value, without_value
+
+FILE = """\
+# of this project
+providers:
+  acme: {kind: openai}   # ours
+enhance:
+  maxRounds: 4  # enough
+  workflows:
+    other:
+      enabled: true
+
+rules: {WF301: off}
+"""
+SWITCH = ("enhance", "workflows", "report", "enabled")
+
+
+def test_a_value_is_added_below_the_mappings_that_are_there() -> None:
+    text = with_value(FILE, SWITCH, True)
+    assert text == FILE.replace("      enabled: true\n", "      enabled: true\n    report:\n      enabled: true\n")
+
+
+def test_mappings_on_the_way_are_added() -> None:
+    assert with_value("", SWITCH, True) == "enhance:\n  workflows:\n    report:\n      enabled: true\n"
+    assert with_value("rules: {}", SWITCH, True).startswith("rules: {}\nenhance:\n  workflows:\n")
+    assert with_value("enhance:\n", ("enhance", "maxRounds"), 2) == "enhance:\n  maxRounds: 2\n"
+
+
+def test_a_value_is_replaced() -> None:
+    assert with_value(FILE, ("enhance", "maxRounds"), 6) == FILE.replace("maxRounds: 4", "maxRounds: 6")
+
+
+def test_flow_style_stays() -> None:
+    text = "enhance: {maxRounds: 3}\n"
+    assert with_value(text, SWITCH, True) == "enhance: {maxRounds: 3, workflows: {report: {enabled: true}}}\n"
+
+
+def test_a_value_goes_with_the_mappings_that_are_empty_without_it() -> None:
+    text = with_value(FILE, SWITCH, True)
+    assert without_value(text, SWITCH) == FILE
+    assert without_value(FILE, ("enhance", "workflows", "other", "enabled")) == FILE.replace(
+        "  workflows:\n    other:\n      enabled: true\n", ""
+    )
+    assert without_value(FILE, SWITCH) == FILE
+
+
+def test_line_ends_stay() -> None:
+    text = with_value(FILE.replace("\n", "\r\n"), SWITCH, True)
+    assert text == with_value(FILE, SWITCH, True).replace("\n", "\r\n")
+
+
+def test_what_is_no_mapping_is_left_alone() -> None:
+    with pytest.raises(NoPlace):
+        with_value("enhance: on\n", SWITCH, True)
