@@ -52,7 +52,7 @@ class Cell:
             self.storage = PostgresStorage(reached)
             return self.storage
 
-        def leave(why: str) -> None:
+        def outdated(why: str) -> None:
             self.why = why
 
         self.engine = Engine(
@@ -62,8 +62,8 @@ class Cell:
             self,
             storage=storage,
             crew=lambda made: PostgresCrew(made, BEAT, LEASE),  # type: ignore[arg-type]
-            leave=leave,
         )
+        self.engine.outdated = outdated
 
     async def prepare(self, request: StartRequest, models: Any) -> Prepared:
         return Prepared(RunStarted(format="workflow", name="w", target={"kind": "workflow"}, path=request.path))

@@ -1,4 +1,4 @@
-"""One PostgreSQL server for all tests here, an empty database for each."""
+"""One PostgreSQL server for all tests that need one, an empty database for each of them."""
 
 from __future__ import annotations
 
