@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from loop_ls import __version__
-from loop_ls.cli.parser import USAGE_ERROR, Parser
 
 #: command -> one line of help. `loop_ls.cli.<command with _ for ->` does the work.
 COMMANDS = {
@@ -27,6 +26,7 @@ COMMANDS = {
     "new": "write a file to begin with",
     "convert": "write a file in another format",
     "run": "run a workflow or a loop and watch it",
+    "enhance": "run a workflow in rounds and mend its file between them",
     "runs": "list, show and control runs",
     "repl": "a prompt with /loops: list, start, control",
     "mcp": "serve loops to agents of other programs (MCP, standard input and output)",
@@ -39,6 +39,12 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit status: the command's own; 2 for wrong usage and for faults of ours."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["serve"] and all(map(_is_default, words[1:])):
+        from loop_ls.cli.serve import serve
+
+        return serve()
+    from loop_ls.cli.parser import USAGE_ERROR, Parser  # an editor does not wait for argparse
+
     parser = Parser(prog="loop-ls", description="AI loops: write, check, run and trust them.")
     parser.add_argument("--version", action="version", version=f"loop-ls {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -56,3 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE_ERROR
     except KeyboardInterrupt:
         return 130
+
+
+def _is_default(word: str) -> bool:
+    """What editors add to `serve` and what says nothing new."""
+    return word == "--stdio" or word.startswith("--clientProcessId=")

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled
@@ -67,8 +68,10 @@ def run(args: argparse.Namespace) -> int:
     return settled(work, args.json)
 
 
-async def start_and_watch(engine: EngineClient, request: Answer, manner: Manner) -> int:
-    """One run from its start to its end; its exit status."""
+async def start_and_watch(
+    engine: EngineClient, request: Answer, manner: Manner, begun: Callable[[str], None] = lambda run_id: None
+) -> int:
+    """One run from its start to its end; its exit status. `begun` hears its id."""
     from loop_ls.cli.watch.watching import watch
 
     position = 0
@@ -80,6 +83,7 @@ async def start_and_watch(engine: EngineClient, request: Answer, manner: Manner)
     answer = await _start(engine, request, manner)
     if not answer["ok"]:
         return refuse(answer, manner.as_json)
+    begun(str(answer["runId"]))
     if manner.detach:
         return detached(answer, manner.as_json)
     return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose)

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 
-from loop_ls.cli import runs_show, runs_table
+from loop_ls.cli import runs_again, runs_show, runs_table
 from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled
 from loop_ls.client import EngineClient
 from loop_ls.report.cells import shown
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("show", "every iteration with verdict, question, answer and output"),
         ("status", "the state of a run"),
         ("events", "the facts of a run, one a line"),
-        ("delete", "remove a run that has ended from the record"),
+        ("delete", "remove a run that has ended from the record, or all"),
     ):
         verb = verbs.add_parser(name, help=line)
         verb.add_argument("id", metavar="ID")
@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             verb.add_argument("--follow", action="store_true", help="go on with what happens")
         if name == "show":
             verb.add_argument("--full", action="store_true", help="whole outputs and questions")
+    runs_again.configure(verbs, _common)
     for name in CONTROL:
         verb = verbs.add_parser(name, help=f"{name} a run, or all")
         verb.add_argument("id", metavar="ID|all")
@@ -56,6 +57,7 @@ async def _run(args: argparse.Namespace) -> int:
         "status": _status,
         "events": _events,
         "delete": _delete,
+        **runs_again.VERBS,
     }.get(verb, _control)
     async with await engine_for(args) as engine:
         return await work(engine, args)
@@ -146,7 +148,8 @@ async def _delete(engine: EngineClient, args: argparse.Namespace) -> int:
     answer = await engine.delete(args.id)
     if not answer["ok"]:
         return refuse(answer, args.json)
-    return _print(answer) if args.json else _said(f"deleted {args.id}")
+    gone = answer["deleted"] if isinstance(answer.get("deleted"), list) else [args.id]
+    return _print(answer) if args.json else _said(f"deleted {', '.join(gone) or 'nothing'}")
 
 
 def _event(event: Answer, as_json: bool) -> None:

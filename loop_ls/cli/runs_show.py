@@ -29,6 +29,8 @@ def state(found: Answer) -> None:
         ("time", clock(found.get("elapsedMs", 0) / 1000)),
         ("started", _local(found.get("startedAt"))),
         ("ended", _local(found.get("endedAt"))),
+        ("limit", found.get("because")),
+        ("source", _source(found)),
         ("error", (found.get("error") or {}).get("message")),
         ("do", (found.get("error") or {}).get("hint")),
         ("remark", "one call may have been paid twice" if found.get("mayHavePaidTwice") else None),
@@ -36,6 +38,16 @@ def state(found: Answer) -> None:
     for name, value in lines:
         if value:
             print(f"  {name:<10}{shown(str(value))}")
+
+
+def _source(found: Answer) -> str | None:
+    source = found.get("source") or {}
+    if not source:
+        return None
+    if source.get("kind") == "replay":
+        return f"the answers of {source['runId']}, replayed"
+    number = source.get("iteration")
+    return f"{source['runId']}" + (f", from iteration {number} on" if number else "")
 
 
 def history(answer: Answer, full: bool = False) -> None:

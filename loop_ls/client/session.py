@@ -132,6 +132,13 @@ class EngineClient:
         """`{root, path|uri, loop, output|runId, times?}` -> `{ok, verdicts, agreement, judge, costUsd}`."""
         return await self._send("POST", "/api/v1/test-until", body=args)
 
+    async def enhance(self, run_id: str, verb: str, given: Answer | None = None) -> Answer:
+        """`status` -> `{ok, state}` and `timeline` -> `{ok, status, rounds, markdown}` of an enhance loop; with
+        `given`, something is said to it: `acknowledge`, `choose`, `feedback`."""
+        if given is None:
+            return await self._of_run("GET", run_id, f"/enhance/{verb}")
+        return await self._of_run("POST", run_id, f"/enhance/{verb}", body=given)
+
     async def health(self) -> Answer:
         """The health document of the engine: `{ok, status, workspace_id, managers, ...}`."""
         return await self._send("GET", "/health")

@@ -66,14 +66,15 @@ async def _iterations(
             return begun, finished, depths
 
 
-def forked(body: Mapping[str, Any], run_id: str, cut: Cut | None, origin: str | None = None) -> RunStarted:
+def forked(body: Mapping[str, Any], run_id: str, cut: Cut | None, given: Mapping[str, Any]) -> RunStarted:
     """The first fact of a run that goes on from another one, against the texts which that one has."""
     source: dict[str, Any] = {"runId": run_id, "kind": "fork"}
     if cut is not None:
         source |= {"place": cut.place, "iteration": cut.number}
     started = RunStarted.model_validate({**body, "source": source})
     changed: dict[str, Any] = {"attempt": started.attempt + 1}
-    return started.model_copy(update=changed | ({"origin": origin} if origin else {}))
+    changed |= {name: given[name] for name in ("origin", "detach") if given.get(name)}
+    return started.model_copy(update=changed)
 
 
 def replay_argument(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +90,11 @@ def replay_argument(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
         "parameters": body.get("parameters"),
         "maxIterations": plan.get("maxIterations"),
     }
-    mine = {name: given[name] for name in ("root", "path", "uri", "texts", "settings", "origin") if given.get(name)}
+    mine = {
+        name: given[name]
+        for name in ("root", "path", "uri", "texts", "settings", "origin", "detach")
+        if given.get(name)
+    }
     if "uri" in mine and "path" not in mine:
         recorded.pop("path")
     wanted = {name: value for name, value in (recorded | mine).items() if value is not None}

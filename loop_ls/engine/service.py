@@ -200,7 +200,7 @@ class Engine:
                 raise Refused("bad_argument", f"Run {found} goes on: `iteration` says what of it to take.")
             cut = None if iteration is None else await cut_of(self.journal, found, iteration, given.get("loop"))
             body = await self._first_fact(found)
-            started = forked(body, found, cut, given.get("origin")).model_copy(update={"user": user})
+            started = forked(body, found, cut, given).model_copy(update={"user": user})
             if body.get("imported"):
                 await self._agreed(started, given)
             return {"ok": True, "runId": await self._admit(started, await self._texts(body))}

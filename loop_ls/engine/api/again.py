@@ -21,7 +21,8 @@ RUN_LIMIT = 256 * 1024 * 1024
 
 async def fork(request: Request) -> Response:
     body = await read_object(request)
-    given = {name: body[name] for name in ("loop", "origin", "consent") if isinstance(body.get(name), str)}
+    given: Answer = {name: body[name] for name in ("loop", "origin", "consent") if isinstance(body.get(name), str)}
+    given |= {"detach": True} if body.get("detach") is True else {}
     user = person_of(request).user
     return _answered(
         await engine_of(request).fork(request.path_params["id"], body.get("iteration"), user, **given), 201
@@ -62,7 +63,7 @@ AGAIN = (
         _NEW,
         role="editor",
         status=201,
-        body=shape(iteration_=FROM_ONE, loop_=TEXT, consent_=TEXT),
+        body=shape(iteration_=FROM_ONE, loop_=TEXT, consent_=TEXT, detach_=FLAG),
         refusals=(404, 409, 503),
     ),
     Route(
