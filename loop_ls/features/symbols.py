@@ -76,7 +76,7 @@ def _top_symbol(top: Top) -> Symbol | None:
     return Symbol(top.name, SymbolKind.SECTION, span, key.span, "", children)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def element_symbol(element: Element) -> Symbol:
     """The symbol of a step or loop, relative to its piece."""
     kind = SymbolKind.LOOP if element.kind == "loop" else SymbolKind.STEP

@@ -11,7 +11,7 @@ from loop_ls.features.values import Edits
 from loop_ls.features.workspace_symbols import LIMIT, workspace_symbols
 from loop_ls.server import methods, uris
 from loop_ls.server.edits import workspace_edit
-from loop_ls.server.routes.symbols import KINDS
+from loop_ls.server.outline import KINDS
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.symbols import symbols
-from loop_ls.features.values import Placed, SymbolKind
+from loop_ls.features.values import Placed
 from loop_ls.server import methods
+from loop_ls.server.outline import KINDS, Outlines
 from loop_ls.server.routes.requests import about
+from loop_ls.server.written import Written, sequence, written
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -15,22 +18,14 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-KINDS = {
-    SymbolKind.WORKFLOW: 2,  # Module
-    SymbolKind.SECTION: 3,  # Namespace
-    SymbolKind.STEP: 6,  # Method
-    SymbolKind.LOOP: 24,  # Event
-    SymbolKind.CONSTANT: 14,  # Constant
-    SymbolKind.SETTING: 7,  # Property
-    SymbolKind.PARAMETER: 8,  # Field
-    SymbolKind.VARIABLE: 13,  # Variable
-}
 #: More is no outline any more (UP-40).
 MOST = 5000
 
 
 def register(server: LoopServer) -> None:
-    def on_symbols(params: Json) -> list[Json] | None:
+    outlines = Outlines()
+
+    def on_symbols(params: Json) -> list[Json] | Written | None:
         asked = about(server, params)
         if asked is None:
             return None
@@ -38,10 +33,10 @@ def register(server: LoopServer) -> None:
         outline = symbols(asked.document)
         shown, left = _shown(outline)
         if server.client.hierarchical_symbols:
-            found = [_symbol(places, placed, 0, shown) for placed in outline if shown is None or id(placed) in shown]
-        else:
-            found = _flat(places, outline, asked.opened.uri, shown)
-        return [*found, _note(found[0], left)] if left else found
+            found = outlines.written(asked.opened.key, places, outline, shown)
+            return sequence([*found, written(_note(json.loads(found[0]), left))] if left else found)
+        flat = _flat(places, outline, asked.opened.uri, shown)
+        return [*flat, _note(flat[0], left)] if left else flat
 
     server.protocol.raw[methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL] = on_symbols
 
@@ -58,21 +53,6 @@ def _note(first: Json, left: int) -> Json:
     """An outline that was cut says so, in its last line; that leads to the top of the file."""
     name = f"… {left} more are not listed"
     return {key: value for key, value in first.items() if key not in ("detail", "children")} | {"name": name}
-
-
-def _symbol(places: Places, placed: Placed, above: int, shown: set[int] | None) -> Json:
-    line, symbol = placed.line + above, placed.symbol
-    found: Json = {
-        "name": symbol.name or "(no name)",
-        "kind": KINDS[symbol.kind],
-        "range": places.range(symbol.span.shift(line)),
-        "selectionRange": places.range(symbol.name_span.shift(line)),
-    }
-    if symbol.detail:
-        found["detail"] = symbol.detail
-    if children := [child for child in symbol.children if shown is None or id(child) in shown]:
-        found["children"] = [_symbol(places, child, line, shown) for child in children]
-    return found
 
 
 def _flat(places: Places, outline: tuple[Placed, ...], uri: str, shown: set[int] | None) -> list[Json]:
