@@ -94,7 +94,7 @@ def _responses(route: Route) -> Json:
     if route.role is not None:
         refused.add(401)
     if "{" in route.path:
-        refused.add(404)
+        refused |= {400, 404}
     if route.query:
         refused.add(400)
     if route.method in ("POST", "PATCH"):
