@@ -69,6 +69,8 @@ async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
     for name in ("project_id", "project_slug", "session_id"):
         if given.get(name):
             argument[name] = _text(given, name)
+    if given.get("consent"):
+        argument["consent"] = _text(given, "consent")
     limit = given.get("max_iterations")
     if limit is not None:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
@@ -218,6 +220,9 @@ def _allowed(answer: Json) -> Json:
     """The answer of an operation. Raises `Refusal` with what the engine said."""
     if answer.get("ok"):
         return answer
+    if answer.get("code") == "consent_required":  # whoever asks shows it to the user, and comes with the digest
+        names = ("code", "message", "hint", "programs", "endpoints", "digest")
+        raise Refusal(_json({name: answer.get(name) for name in names}))
     hint = f" {answer['hint']}" if answer.get("hint") else ""
     raise Refusal(f"{answer.get('message')}{hint}")
 
@@ -242,10 +247,11 @@ TOOLS: dict[str, AgentTool] = {
             "Start a loop from a definition with a goal. It runs in the background.",
             _schema(
                 ("definition", "goal"),
-                definition=_told("Name of the definition; loop_definitions lists them."),
+                definition=_told("Name of the definition (loop_definitions lists them), or id of an assistant."),
                 goal=_told("What the loop is to reach: the subject belongs here."),
                 max_iterations=_told("At most so many iterations, instead of the definition's.", "integer", minimum=1),
                 parameters=_told("A JSON object as text, with values for the parameters of the definition."),
+                consent=_told("The digest of a refusal `consent_required`, once the user has agreed to what it lists."),
                 project_id=_told("The project by its id."),
                 project_slug=_told("The project by its slug, instead of its id."),
                 session_id=_told("The session to which artifacts and todos belong; a new one without it."),

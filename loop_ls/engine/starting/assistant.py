@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.assistants.program import start_of
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.border import hash_of, plain_text
 from loop_ls.engine.judges.test_command import words_of
@@ -23,7 +24,7 @@ from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import StartRequest
 from loop_ls.engine.runners.choosing import is_agent, program_of
-from loop_ls.engine.starting.consent import Consents, StartedProgram, endpoints
+from loop_ls.engine.starting.consent import Consents, Endpoint, StartedProgram, endpoints
 from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
 from loop_ls.engine.starting.recorded import has_errors, recorded
 from loop_ls.formats.assistant import Assistant
@@ -68,8 +69,20 @@ class AssistantPreparer:
             told = "The loop needs a message: what the assistant has to do."
             raise Refused("input_required", told, "Give a text.", {"names": ["message"]})
         prepared = _prepared(chosen, request)
-        self._require_runner(chosen, request, prepared, models)
+        plan = read_plan("", {**prepared.started.fact()[1]}, lambda name: prepared.texts.get(name, ""))
+        self._settle(assistant, plan, request.consent, models)
         return prepared
+
+    async def agree(
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+    ) -> None:
+        """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
+        plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
+        try:
+            assistant = start_of(plan).assistant
+        except Failure as failure:
+            raise Refused("not_found", failure.message) from failure
+        self._settle(assistant, plan, consent, models)
 
     def _chosen(self, request: StartRequest) -> Chosen:
         settings, _ = load_settings(str(request.root), request.settings)
@@ -91,25 +104,22 @@ class AssistantPreparer:
         assistant = _named(found, request)
         return Chosen(assistant, text, None if disk is None else hash_of(disk), settings.raw)
 
-    def _require_runner(
-        self, chosen: Chosen, request: StartRequest, prepared: Prepared, models: Callable[[Plan], Door]
-    ) -> None:
-        provider, root = chosen.assistant.provider, request.root.as_posix()
-        providers = chosen.settings.get("providers") or {}
-        programs, places = [], []
-        if request.mock:
+    def _settle(self, assistant: Assistant, plan: Plan, consent: str | None, models: Callable[[Plan], Door]) -> None:
+        """Somebody can be asked, and the user has agreed to what is started and sent. Raises `Refused`."""
+        provider, providers = assistant.provider, plan.settings.get("providers") or {}
+        programs, places = [], list[Endpoint]()
+        if plan.mock:
             pass  # nobody is asked, nothing is sent, and no agent is started
         elif is_agent(provider, providers):
-            programs.append(StartedProgram(_program(provider, providers), root))
+            programs.append(StartedProgram(_program(provider, providers), plan.root))
         else:
-            plan = read_plan("", {**prepared.started.fact()[1]}, lambda name: prepared.texts.get(name, ""))
             problem = models(plan).problem(provider)
             if problem is not None:
                 raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})
             places = endpoints([provider], providers, self._environ)
-        if words := test_words(chosen.assistant):
-            programs.append(StartedProgram(words, root))
-        self._consents.settle(places, request.consent, programs)
+        if words := test_words(assistant):
+            programs.append(StartedProgram(words, plan.root))
+        self._consents.settle(places, consent, programs)
 
 
 def test_words(assistant: Assistant) -> tuple[str, ...]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 
+from loop_ls.engine.assistants.finding import Assistants
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.plan import Door, Plan
 from loop_ls.engine.refusal import Refused
@@ -28,7 +32,24 @@ class ByFormat:
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not built yet."
             raise Refused("bad_argument", told, "Run a workflow.")
-        return await preparer.prepare(request, models)
+        try:
+            return await preparer.prepare(request, models)
+        except Refused as refused:
+            assistant = await self._assistant(request) if refused.code == "not_found" else None
+            if assistant is None:
+                raise
+            return await self._preparers["assistant"].prepare(assistant, models)
+
+    async def _assistant(self, request: StartRequest) -> StartRequest | None:
+        """A name that is no definition's may be the id of an assistant: agents know only names."""
+        if request.target_kind != "definition" or request.path or "assistant" not in self._preparers:
+            return None
+        found = await asyncio.to_thread(Assistants(request.root).find, request.target_name or "")
+        if found is None:
+            return None
+        path = Path(found.path).relative_to(request.root.resolve()).as_posix()
+        message = request.goal if request.message is None else request.message
+        return replace(request, path=path, target_kind="assistant", target_name=found.id, message=message)
 
     async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
         """The judge of a loop of a workflow. Raises `Refused`."""

@@ -14,6 +14,7 @@ from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
+from loop_ls.engine.starting.role_loop import RoleLoopPreparer
 from loop_ls.testing.models import ScriptedModels
 from tests.engine.runners.support.agents import FakeAgent
 
@@ -56,7 +57,8 @@ class House:
         self.write(loopCriteria={"type": type_, "value": value, **(more or {})}, **keys)
 
     async def open(self) -> Engine:
-        preparer = ByFormat({"assistant": AssistantPreparer(self.data, validate, {})})
+        own = AssistantPreparer(self.data, validate, {})
+        preparer = ByFormat({"assistant": own, "role_loop": RoleLoopPreparer(self.data, {})})
         programs = {"assistant": AssistantProgram(self.environ, self.pattern_limit)}
         self.engine = Engine(self.data, programs, lambda plan: self.models, preparer, home=self.root)
         await self.engine.open()

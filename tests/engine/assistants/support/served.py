@@ -119,7 +119,7 @@ class Served(House):
 
 
 @asynccontextmanager
-async def served(folder: Path, grace: float | None = 60.0) -> AsyncIterator[Served]:
+async def served(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> AsyncIterator[Served]:
     it = Served(folder)
     engine = await it.open()
 
@@ -137,7 +137,7 @@ async def served(folder: Path, grace: float | None = 60.0) -> AsyncIterator[Serv
     it.url = f"http://127.0.0.1:{port}"
     facts = Facts(OWNER_TOKEN, "w", str(it.data), "2026-01-01T00:00:00.000Z", port)
     listening = Listening(sock)
-    app = application(engine, facts, it.presence, lambda: None, tokens=it.tokens, desk=desk, sockets=sockets)
+    app = application(engine, facts, it.presence, lambda: None, tokens=it.tokens, desk=desk, sockets=sockets, mcp=mcp)
     await listening.start(app)
     async with httpx.AsyncClient(base_url=it.url, trust_env=False, timeout=20) as it.http:
         try:

@@ -1,0 +1,39 @@
+"""Assistants started by agents of other programs, with the official SDK's client."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from loop_ls.engine.api.mcp_server import McpEndpoint
+from tests.engine.assistants.support.served import OWNER_TOKEN, served
+
+pytest.importorskip("mcp", reason="an extra (issue 5)")
+
+
+async def test_AB_151_over_mcp_a_program_needs_the_same_consent(tmp_path: Path) -> None:
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    endpoint = McpEndpoint()
+    async with served(tmp_path, mcp=endpoint) as home:
+        headers = {"Authorization": f"Bearer {OWNER_TOKEN}"}
+        start = {"definition": "fixer", "goal": "do it"}
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(f"{home.url}/mcp", http_client=http)) as client,
+        ):
+            refused = await client.call_tool("loop_start", start)
+            told = json.loads(refused.content[0].text)  # type: ignore[union-attr]
+            assert refused.is_error
+            assert (told["code"], told["programs"]) == ("consent_required", [list(home.agent.program)])
+            assert home.agent.calls == []
+            started = await client.call_tool("loop_start", {**start, "consent": told["digest"]})
+            assert not started.is_error, started
+        run_id = json.loads(started.content[0].text)["loop_id"]  # type: ignore[union-attr]
+        facts = await home.ended(run_id)
+        assert (facts.end["kind"], home.agent.messages[0]) == ("completed", "do it")
+    await endpoint.aclose()
