@@ -15,7 +15,9 @@ from pathlib import Path
 from loop_ls.cli.catalogue import catalogue
 from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.bodies.workflow import WorkflowProgram
+from loop_ls.engine.durable.crew import PostgresCrew
 from loop_ls.engine.durable.dbos_owner import DbosOwner
+from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.keeping import Keep
 from loop_ls.engine.plan import Program
 from loop_ls.engine.process import Options
@@ -35,8 +37,9 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 
 
-def build(folder: Path, providers: Providers, root: Path | None = None) -> Engine:
-    """`root` is the workspace of starts that name none."""
+def build(folder: Path, providers: Providers, root: Path | None = None, database: str | None = None) -> Engine:
+    """`root` is the workspace of starts that name none. `database`: the PostgreSQL that several engines
+    and workers share; None: SQLite in the folder."""
     records = Records(folder, time.time)
     preparer = ByFormat(
         {
@@ -52,6 +55,17 @@ def build(folder: Path, providers: Providers, root: Path | None = None) -> Engin
     }
     settings = load_settings(str(root))[0].engine if root else EngineSettings()
     keep = Keep(settings.keep_runs, settings.keep_days)
+    if database is not None:
+        return Engine(
+            folder,
+            programs,
+            providers.door,
+            preparer,
+            storage=lambda: PostgresStorage(database),
+            home=root,
+            keep=keep,
+            crew=PostgresCrew.of,
+        )
     return Engine(folder, programs, providers.door, preparer, DbosOwner(folder, patience=0.5), home=root, keep=keep)
 
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from loop_ls.cli import engine_token
+from loop_ls.cli import engine_token, engine_worker
 from loop_ls.cli.at_engine import Answer, add_place, data_dir_of, refuse, root_of, running_engine, settled
+from loop_ls.cli.database import VARIABLE, DatabaseRefused, add_database, database_of
 
 HELP = "start, stop and question the engine"
 
@@ -29,10 +30,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     start.add_argument(
         "--idle-exit", type=_seconds, metavar="SECONDS", help="leave after so long without listener and run"
     )
-    start.add_argument("--log-format", choices=("text", "json"), metavar="FORMAT", help="of the log: text or json")
-    start.add_argument(
-        "--log-level", choices=LEVELS, metavar="LEVEL", help=f"what is logged at least: {', '.join(LEVELS)}"
-    )
+    add_database(start)
+    worker = verbs.add_parser("worker", help="run what is in the queue of a database that several engines share")
+    engine_worker.configure(worker)
+    for verb in (start, worker):
+        verb.add_argument("--log-format", choices=("text", "json"), metavar="FORMAT", help="of the log: text or json")
+        verb.add_argument(
+            "--log-level", choices=LEVELS, metavar="LEVEL", help=f"what is logged at least: {', '.join(LEVELS)}"
+        )
     stop = verbs.add_parser("stop", help="end the engine; unfinished runs go on when it is started again")
     status = verbs.add_parser("status", help="whether it runs, and what it does")
     engine_token.configure(verbs.add_parser("token", help="who besides you may use it: make, list and revoke tokens"))
@@ -48,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
             return _foreground(args)
         case "start":
             return settled(lambda: _start(args))
+        case "worker":
+            return engine_worker.run(args)
         case "token":
             return engine_token.run(args)
         case "stop":
@@ -69,6 +76,8 @@ async def _start(args: argparse.Namespace) -> int:
     if found is not None:
         print(f"The engine runs already: process {found.pid}, port {found.port}, data in {folder}.")
         return 0
+    if args.database_url:
+        os.environ[VARIABLE] = args.database_url  # an address with a password is none of the process list's business
     made = await start(folder, root, args.idle_exit, args.port)
     print(f"The engine runs: process {made.pid}, port {made.port}, data in {folder}.")
     return 0
@@ -163,7 +172,12 @@ def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     log_to_stderr(*log_manner(args, root))
     manner = replace(options(args.port, args.idle_exit, root), catalogue=catalogue(root, folder.path))
     try:
-        asyncio.run(serve(folder, manner, partial(build, root=root)))
+        database = database_of(args.database_url, root)
+        if database is not None:
+            manner = replace(manner, grace=None)  # others may watch, and other engines run it
+        asyncio.run(serve(folder, manner, partial(build, root=root, database=database)))
+    except DatabaseRefused as refused:
+        return _failed(FAILED, refused.message, refused.hint)
     except JournalRefused as refused:
         return _failed(FAILED, refused.message, refused.hint)
     except PortTaken as taken:

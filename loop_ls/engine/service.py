@@ -60,14 +60,14 @@ class Engine:
         home: Path | None = None,
         keep: Keep | None = None,
         crew: Callable[[Storage], Crew] | None = None,
-        leave: Callable[[str], None] = lambda why: None,
     ) -> None:
         self.folder, self._clock, self.home = folder, clock, home
         self._programs, self._models, self._preparer = programs, models, preparer
         self._owner = owner or NoOwner()
         self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
         self._keep = keep or Keep()
-        self._crew, self._leave = crew, leave
+        self._crew = crew
+        self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
         self.sharing: Sharing | None = None
         self._owned: asyncio.Queue[list[str]] = asyncio.Queue()
         self._owning: asyncio.Task[None] | None = None
@@ -102,7 +102,7 @@ class Engine:
         if self._crew is not None:
             self.journal.told = position
             crew = self._crew(self.journal.storage)
-            self.sharing = Sharing(self.journal, self._runs, crew, self._begin, self._leave)
+            self.sharing = Sharing(self.journal, self._runs, crew, self._begin, self.outdated)
             await self.sharing.open()
             return
         for run_id, in_flight in (await self._runs.load()).items():

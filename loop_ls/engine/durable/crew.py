@@ -18,6 +18,7 @@ from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.journal.postgres_schema import LEASE, newer
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
+from loop_ls.engine.journal.storage import Storage
 from loop_ls.engine.owner import Ears, Taken
 
 #: Seconds between two signs of life; they come from a thread, so a busy loop does not delay them.
@@ -40,6 +41,12 @@ class PostgresCrew:
         self._leaving = threading.Event()
         self._member = 0
         self._since = time.monotonic()  # connected without a cut
+
+    @classmethod
+    def of(cls, storage: Storage) -> PostgresCrew:
+        """The crew that belongs to a journal in PostgreSQL."""
+        assert isinstance(storage, PostgresStorage)
+        return cls(storage)
 
     def open(self, ears: Ears) -> None:
         """Raises `JournalRefused`."""

@@ -1,0 +1,56 @@
+"""Which database several engines share: the option, else the environment, else the project's own setting.
+
+A cloned project may not send what is run in it to a stranger's server: its setting counts only where it
+names a server of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+VARIABLE = "LOOP_LS_DATABASE_URL"
+HERE = frozenset({"", "localhost", "127.0.0.1", "::1"})
+
+
+class DatabaseRefused(Exception):
+    """One sentence, and what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+def add_database(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--database-url",
+        metavar="URL",
+        help=f"share runs with other engines: postgresql://... (default: {VARIABLE}, else SQLite in the data folder)",
+    )
+
+
+def database_of(given: str | None, root: Path | None) -> str | None:
+    """None: SQLite in the data folder. Raises `DatabaseRefused`."""
+    url = given or os.environ.get(VARIABLE, "").strip() or None
+    if url is None and root is not None:
+        from loop_ls.index.discovery import load_settings
+
+        url = load_settings(str(root))[0].engine.database_url
+        if url is not None and not _on_this_machine(url):
+            raise DatabaseRefused(
+                "The project's `engine.databaseUrl` names a server on another machine.",
+                f"If you want its runs there, say so with `--database-url` or the variable {VARIABLE}.",
+            )
+    if url is not None and urlsplit(url).scheme not in ("postgresql", "postgres"):
+        raise DatabaseRefused(
+            "The address of the database is none of PostgreSQL.", "It has the form postgresql://user@host/name."
+        )
+    return url
+
+
+def _on_this_machine(url: str) -> bool:
+    parts = urlsplit(url)
+    hosts = [parts.hostname or "", *parse_qs(parts.query).get("host", []), *parse_qs(parts.query).get("hostaddr", [])]
+    return all(host in HERE or host.startswith("/") for host in hosts)
