@@ -100,14 +100,9 @@ async def _diff(engine: EngineClient, args: argparse.Namespace) -> int:
     if missing:
         told = f"Run {args.id} has no output of iteration {missing[0]}."
         return refuse({"ok": False, "code": "not_found", "message": told}, args.json)
-    lines = list(
-        difflib.unified_diff(
-            *(str(rows[number]["output"]).splitlines() for number in (args.first, args.second)),
-            f"iteration {args.first}",
-            f"iteration {args.second}",
-            lineterm="",
-        )
-    )
+    one, other = (str(rows[number]["output"]).splitlines() for number in (args.first, args.second))
+    names = (f"iteration {args.first}", f"iteration {args.second}")
+    lines = list(difflib.unified_diff(one, other, *names, lineterm=""))
     if args.json:
         return _print({"ok": True, "first": args.first, "second": args.second, "diff": "\n".join(lines)})
     for line in lines or ["Both outputs are the same."]:
@@ -133,10 +128,7 @@ async def _export(engine: EngineClient, args: argparse.Namespace) -> int:
     if args.into is None:
         print(text)
         return 0
-    try:
-        Path(args.into).write_text(text + "\n", "utf-8")
-    except OSError as error:
-        told = f"{args.into} cannot be written: {error.strerror or error}."
+    if told := _written(args.into, text + "\n"):
         return refuse({"ok": False, "code": "bad_argument", "message": told}, args.json)
     if args.json:
         return _print({"ok": True, "runId": answer["run"]["runId"], "file": args.into})
@@ -146,8 +138,7 @@ async def _export(engine: EngineClient, args: argparse.Namespace) -> int:
 
 async def _import(engine: EngineClient, args: argparse.Namespace) -> int:
     try:
-        text = sys.stdin.read() if args.file == "-" else Path(args.file).read_text("utf-8")
-        document = json.loads(text)
+        document = json.loads(_read(args.file))
     except (OSError, ValueError) as error:
         why = (error.strerror or error) if isinstance(error, OSError) else "it is no JSON"
         told = f"{args.file} cannot be read: {why}."
@@ -174,6 +165,19 @@ async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
     if not found:
         print("No run waits for a decision.")
     return 0
+
+
+def _written(file: str, text: str) -> str:
+    """Why the file could not be written; empty: it is."""
+    try:
+        Path(file).write_text(text, "utf-8")
+    except OSError as error:
+        return f"{file} cannot be written: {error.strerror or error}."
+    return ""
+
+
+def _read(file: str) -> str:
+    return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
 
 
 def _print(answer: Answer) -> int:
