@@ -29,6 +29,7 @@ class Control:
         self._clock, self._active = clock, active
         self._since: float | None = None if paused else clock()
         self._undivided = 0
+        self.changed: dict[str, Any] = {}  # what people changed of the loop while it runs
         self._decided: dict[str, Any] = {}
         self._asked: dict[str, asyncio.Event] = {}
         self._go, self._stopped = asyncio.Event(), asyncio.Event()

@@ -6,6 +6,7 @@ call goes through the recorder, so a replay after a crash takes the same way wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -95,6 +96,7 @@ class LoopParts:
     memory: Memory
     limits: Limits
     judge: Judge | None = None
+    limit: Callable[[], int | None] | None = None  # the number of iterations where people may change it
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,7 @@ class _Driver:
         self.sameness = Sameness()
 
     async def rounds(self) -> Outcome:
-        most = self.limits.max_iterations
-        while most is None or self.number < most:
+        while (most := self.most) is None or self.number < most:
             await self.recorder.gate()
             self.number += 1
             found = await self.iteration()
@@ -152,6 +153,10 @@ class _Driver:
             if self.limits.unchanged is not None and self.sameness.in_a_row >= self.limits.unchanged:
                 return self.at_limit("unchanged", f"gave the same output {self.sameness.in_a_row} times in a row")
         return self.at_limit("max_iterations", f"reached its `max_iterations` of {most}")
+
+    @property
+    def most(self) -> int | None:
+        return self.limits.max_iterations if self.loop.limit is None else self.loop.limit()
 
     def at_limit(self, reason: str, told: str) -> Outcome:
         repeated = self.sameness.in_a_row
@@ -176,9 +181,7 @@ class _Driver:
         key, place = turn.place.part("result"), turn.place
         known = self.recorder.recall(key)
         if known is None:
-            started = IterationStarted(
-                iteration=turn.number, max_iterations=self.limits.max_iterations, attempt=turn.attempt
-            )
+            started = IterationStarted(iteration=turn.number, max_iterations=self.most, attempt=turn.attempt)
             await self.recorder.record(place.part("started"), [started.fact(place)])
             known = await self.result(turn)
             facts = [self.fact_of(turn, known).fact(place), *self.in_circles(turn, known)]
@@ -210,8 +213,7 @@ class _Driver:
 
     def fact_of(self, turn: Turn, result: dict[str, Any]) -> Iteration | IterationFailed:
         if "output" in result:
-            most = self.limits.max_iterations
-            return Iteration(iteration=turn.number, max_iterations=most, output=result["output"])
+            return Iteration(iteration=turn.number, max_iterations=self.most, output=result["output"])
         failure = Failure(**result["failure"])
         return IterationFailed(iteration=turn.number, attempt=turn.attempt, error=error_of(failure))
 

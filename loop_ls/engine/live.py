@@ -53,6 +53,8 @@ class Runs:
             if run is None or event.seq <= run.state.last_seq:
                 continue
             run.state = run.state.after(event)
+            if event.kind == "loop_updated":
+                run.control.changed = run.state.changed or {}
             if event.kind == "approval_resolved":
                 run.control.decide(event.body["place"], approval_of(event.body))
             elif event.kind in ANSWERS and "question" in event.body:
@@ -70,6 +72,7 @@ class Runs:
         found = await self._journal.read(self._unfinished)
         for run_id, state, answered, _ in found:
             control = Control(state.status == "paused", state.status == "stopping", state.active)
+            control.changed = state.changed or {}
             self.live[run_id] = LiveRun(run_id, state, control, answered)
         return {run_id: in_flight for run_id, _, _, in_flight in found}
 

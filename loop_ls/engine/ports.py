@@ -7,7 +7,7 @@ a clock or a process, so the machine runs in tests without any of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -105,6 +105,10 @@ class Recorder(Protocol):
 
     async def gate(self) -> None:
         """Wait here while the run is paused. Raises `Stopped` when it was stopped."""
+        ...
+
+    def changed(self) -> Mapping[str, Json]:
+        """What people changed of the loop since it was started: `goal`, `maxIterations` (None: no limit)."""
         ...
 
     def undivided(self) -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
 from typing import Any
@@ -212,6 +212,9 @@ class JournalRecorder:
     async def gate(self) -> None:
         self._unbroken()
         await self._control.gate()
+
+    def changed(self) -> Mapping[str, Json]:
+        return self._control.changed
 
     def undivided(self) -> AbstractContextManager[None]:
         return self._control.undivided()

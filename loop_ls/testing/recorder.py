@@ -119,6 +119,9 @@ class MemoryRecorder:
         if key not in self.entries:
             self._write(key, {"answer": answer}, facts)
 
+    def changed(self) -> dict[str, Json]:
+        return {}
+
     @contextmanager
     def undivided(self) -> Iterator[None]:
         self._undivided += 1

@@ -13,11 +13,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from loop_ls.engine.api.answers import BadRequest, read_object, refusal, refused
-from loop_ls.engine.api.loops import engine_of
+from loop_ls.engine.api.loops import all_events, engine_of, shown
 from loop_ls.engine.api.named import from_catalogue, is_by_name
 from loop_ls.engine.api.route import Handler, person_of
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.commands import POSSIBLE, Verb
+from loop_ls.engine.history import iterations
 from loop_ls.engine.people import OWNER
 
 Answer = dict[str, Any]
@@ -36,10 +37,25 @@ async def create(request: Request) -> Response:
         named = from_catalogue(argument, await request.app.state.catalogue())
         answer = answer if named is None else await engine_of(request).start(named, user)
     if not answer["ok"]:
-        return refused(answer)
-    state = await engine_of(request).state(answer["runId"])
-    more: Answer = {"loop": loop_row(state["state"]), "iteration": None, "stages": []} if state["ok"] else {}
-    return JSONResponse({**answer, **more}, 201)
+        return refused(_documented(argument, answer))
+    return JSONResponse({**answer, **await _begun(request, answer["runId"])}, 201)
+
+
+async def _begun(request: Request, run_id: str) -> Answer:
+    """A role loop is in its first iteration from the start."""
+    state = await engine_of(request).state(run_id)
+    if not state["ok"]:
+        return {}
+    rows = iterations(run_id, await all_events(request, run_id))
+    first = rows[0] if rows else None
+    return {"loop": loop_row(state["state"]), "iteration": first, "stages": first["stages"] if first else []}
+
+
+def _documented(argument: Answer, answer: Answer) -> Answer:
+    """What is missing in a start by name has a code of its own in this interface."""
+    nothing = not any(argument.get(key) for key in ("definition", "path", "uri", "target"))
+    no_goal = argument.get("definition") and "goal" in (answer.get("names") or ())
+    return {**answer, "code": "missing_field"} if nothing or no_goal else answer
 
 
 async def delete(request: Request) -> Response:
@@ -50,6 +66,13 @@ async def delete(request: Request) -> Response:
         return no
     answer = await engine_of(request).delete(request.path_params["id"])
     return JSONResponse({**answer, "deleted": True, "id": answer["runId"]}) if answer["ok"] else refused(answer)
+
+
+async def change(request: Request) -> Response:
+    if (no := await not_theirs(request)) is not None:
+        return no
+    answer = await engine_of(request).change(request.path_params["id"], await read_object(request))
+    return await shown(request, answer["state"]) if answer["ok"] else refused(answer)
 
 
 async def approve(request: Request) -> Response:

@@ -102,6 +102,17 @@ class Cancelled(Payload):
     last_output: str | None = None
 
 
+class LoopUpdated(Payload):
+    """People changed what may be changed of a loop; `unlimited`: it has no limit of iterations any more."""
+
+    kind = "loop_updated"
+    goal: str | None = None
+    max_iterations: int | None = None
+    unlimited: bool | None = None
+    metadata: dict[str, Json] | None = None
+    labels: list[str] | None = None
+
+
 class Interrupted(Payload):
     kind = "interrupted"
     found_in: str

@@ -33,6 +33,8 @@ class RunState(NamedTuple):
     target: dict[str, Any] | None = None
     session_id: str | None = None
     goal: str | None = None
+    metadata: dict[str, Any] | None = None  # what people noted about it, labels included
+    changed: dict[str, Any] | None = None  # what people changed since it was started
     project_id: str | None = None
     origin: str = "cli"
     detach: bool = False
@@ -103,6 +105,7 @@ class RunState(NamedTuple):
             "target": self.target,
             "sessionId": self.session_id,
             "goal": self.goal,
+            "metadata": self.metadata,
             "projectId": self.project_id,
             "origin": self.origin,
             "detach": self.detach or None,
@@ -173,6 +176,8 @@ def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> dic
             return {"stage": body.get("step")}
         case "stage_started" | "stage_failed":
             return _turn(kind, body, at)
+        case "loop_updated":
+            return _updated(state, body)
         case "progress":
             return {"progress_log": (*state.progress_log, str(body.get("learning", "")))}
         case "loop_fixation_warning":
@@ -211,6 +216,31 @@ def _started(body: dict[str, Any], at: float) -> dict[str, Any]:
         "imported": bool(body.get("imported")),
         "caps": {name: limits[name] for name in CAPS if limits.get(name) is not None},
     }
+
+
+def _updated(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+    changed = dict(state.changed or {})
+    changed |= {name: body[name] for name in ("goal", "maxIterations") if name in body}
+    if body.get("unlimited"):
+        changed["maxIterations"] = None
+    metadata = _merged(state.metadata or {}, body.get("metadata") or {})
+    if "labels" in body:
+        metadata["labels"] = body["labels"]
+    return {
+        "changed": changed,
+        "metadata": metadata or None,
+        "goal": changed.get("goal", state.goal),
+        "max_iterations": changed.get("maxIterations", state.max_iterations),
+    }
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Deep: what is not named stays."""
+    found = dict(old)
+    for name, value in new.items():
+        both = isinstance(value, dict) and isinstance(found.get(name), dict)
+        found[name] = _merged(found[name], value) if both else value
+    return found
 
 
 def _first_turn(body: dict[str, Any], at: float) -> dict[str, Any]:

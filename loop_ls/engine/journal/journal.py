@@ -65,6 +65,7 @@ class Journal:
     def __init__(self, storage: Storage, clock: Callable[[], float] = time.time) -> None:
         self.storage, self.clock = storage, clock
         self.listeners: list[Listener] = []
+        self.forgotten: list[Callable[[str], None]] = []
         self._queue: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._held: list[_Waiting] = []  # for the next transaction
@@ -128,8 +129,15 @@ class Journal:
         return _Waiting(entry, facts, done)
 
     def forget(self, run: str) -> asyncio.Future[list[Event]]:
-        """Remove a run that has ended."""
-        return self._put(Entry(run, forget=True), [])
+        """Remove a run that has ended. Whoever keeps something beside it is told once it is gone."""
+        done = self._put(Entry(run, forget=True), [])
+        done.add_done_callback(lambda told: self._gone(run, told))
+        return done
+
+    def _gone(self, run: str, told: asyncio.Future[list[Event]]) -> None:
+        if not told.cancelled() and told.exception() is None:
+            for hear in self.forgotten:
+                hear(run)
 
     def _put(self, entry: Entry, facts: list[Fact], when: When = "disk") -> asyncio.Future[list[Event]]:
         done: asyncio.Future[list[Event]] = self._loop.create_future()

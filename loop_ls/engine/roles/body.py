@@ -130,7 +130,7 @@ class Rounds:
         started, memory = self.started, self.memory
         return Work(
             loop=started.definition.name,
-            goal=started.goal,
+            goal=str(started.recorder.changed().get("goal", started.goal)),
             iteration=turn.number,
             limit=started.limit(),
             index=index,

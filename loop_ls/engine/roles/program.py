@@ -78,7 +78,7 @@ class RoleLoopProgram:
             agent=agent,
             records=self.records,
             sprints=Sprints(self.records, recorder.run_id, definition.name, project, None),
-            limit=lambda: plan.max_iterations,
+            limit=lambda: recorder.changed().get("maxIterations", plan.max_iterations),
             utility=utility_targets(plan.settings, plan.mock),
         )
         sprints = Sprints(self.records, recorder.run_id, definition.name, project, base.criteria or None)
@@ -89,9 +89,9 @@ async def _driven(plan: Plan, started: Started, measure: Measure | None) -> Outc
     memory = RoundMemory(started)
     place = Place(file=plan.path).element(started.definition.name)
     judge = RoundJudge(started, memory, measure)
-    parts = LoopParts(
-        started.definition.name, place, Rounds(started, memory), memory, Limits(plan.max_iterations), judge
-    )
+    limits = Limits(plan.max_iterations, unchanged=plan.limits.get("unchanged"))
+    body = Rounds(started, memory)
+    parts = LoopParts(started.definition.name, place, body, memory, limits, judge, started.limit)
     try:
         outcome = await drive(parts, started.recorder)
     except Stopped:

@@ -52,6 +52,10 @@ class Records:
         """The same for callers that are in a thread themselves."""
         return self._thread.submit(self._do, work).result()
 
+    def forget(self, run_id: str) -> None:
+        """The run was deleted: so is what its stages said. Its project stays, and what they made on purpose."""
+        self._thread.submit(self._do, lambda table: _forgotten(table, run_id))
+
     def _do(self, work: Callable[[Table], T]) -> T:
         if self._connection is None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -97,6 +101,11 @@ class Table:
     def remove(self, table: str, **where: Any) -> int:
         told = " and ".join(f"{name} is ?" for name in where)
         return self._connection.execute(f"delete from {table} where {told}", tuple(where.values())).rowcount
+
+
+def _forgotten(table: Table, run_id: str) -> None:
+    table.remove("sprints", loop_id=run_id)
+    table.remove("artifacts", loop_id=run_id, type="loop_output")
 
 
 def _opened(path: Path) -> sqlite3.Connection:

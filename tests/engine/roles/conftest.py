@@ -82,6 +82,7 @@ class House:
             clock=lambda: self.now(),
             home=self.root,
         )
+        engine.forgotten.append(self.records.forget)
         await engine.open()
         self.engines.append(engine)
         return engine

@@ -1,0 +1,298 @@
+"""Role loops over HTTP: bodies, codes and states of the documented table (RB 85-91, 94, 114-120)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from loop_ls.cli.catalogue import catalogue
+from loop_ls.engine.api.agent_tools import loop_list, loop_status
+from loop_ls.engine.api.app import Facts, application, workspace_id
+from loop_ls.engine.api.presence import Presence
+from loop_ls.engine.api.server import Listening, listen
+from loop_ls.testing.models import SILENCE
+
+from .conftest import House
+
+Json = dict[str, Any]
+LOOPS = "/api/v1/loops"
+
+
+async def nobody() -> None:
+    return None
+
+
+async def never() -> bool:
+    return False
+
+
+class Served(House):
+    http: httpx.AsyncClient
+
+    async def get(self, path: str = "", code: int = 200) -> Json:
+        return self._body(await self.http.get(f"{LOOPS}{path}"), code)
+
+    async def post(self, path: str = "", body: Json | None = None, code: int = 200) -> Json:
+        return self._body(await self.http.post(f"{LOOPS}{path}", json=body or {}), code)
+
+    async def begin(self, **more: Any) -> str:
+        """Start a pair over HTTP, agreeing to what it may do."""
+        body: Json = {"definition": "pair", "goal": "Do it.", **more}
+        response = await self.http.post(LOOPS, json=body)
+        if response.status_code == 409:
+            response = await self.http.post(LOOPS, json={**body, "consent": response.json()["details"]["digest"]})
+        return str(self._body(response, 201)["loop"]["id"])
+
+    async def held(self, number: int) -> list[str]:
+        self.say(write=SILENCE)
+        ids = [await self.begin() for _ in range(number)]
+        for run_id in ids:
+            await self.until(run_id, "stage_started")
+        return ids
+
+    def _body(self, response: httpx.Response, code: int) -> Json:
+        assert response.status_code == code, response.text
+        return dict(response.json())
+
+    # What the agent tools want of an engine.
+    async def runs(self) -> Json:
+        return await self.engine.runs(limit=1000)
+
+    async def history(self, run_id: str) -> Json:
+        state = await self.engine.state(run_id)
+        return {**state, "history": await self.rows(state["state"]["runId"])} if state["ok"] else state
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    made = Served(tmp_path)
+    made.define()
+    await made.open()
+    sock = listen(0)
+    port = sock.getsockname()[1]
+    facts = Facts("token", workspace_id(str(made.data)), str(made.data), "2026-01-01T00:00:00.000Z", port)
+    presence = Presence(teardown=nobody, busy=never, leave=lambda: None)
+    app = application(made.engine, facts, presence, lambda: None, catalogue=catalogue(made.root, made.data))
+    listening = Listening(sock)
+    await listening.start(app)
+    headers = {"Authorization": "Bearer token"}
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, trust_env=False) as made.http:
+        yield made
+    await made.close()
+    await listening.stop()
+
+
+async def test_RB_085_a_start_answers_with_loop_iteration_and_stages_or_says_what_is_missing(served: Served) -> None:
+    refused = await served.post(body={"definition": "pair"}, code=400)
+    assert refused["code"] == "missing_field"
+    assert "goal" in refused["error"]
+    assert (await served.post(body={"goal": "x"}, code=400))["code"] == "missing_field"
+    unknown = await served.post(body={"definition": "nosuch", "goal": "x"}, code=404)
+    assert unknown["code"] == "not_found"
+    assert "harness" in unknown["error"]
+    served.say(write=SILENCE)
+    body = {"definition": "pair", "goal": "Do it."}
+    asked = await served.post(body=body, code=409)
+    assert asked["code"] == "consent_required"
+    made = await served.post(body={**body, "consent": asked["details"]["digest"]}, code=201)
+    assert (made["loop"]["status"], made["loop"]["definition_name"]) == ("running", "pair")
+    assert (made["iteration"]["iteration_number"], made["iteration"]["status"]) == (1, "running")
+    assert [stage["role"] for stage in made["stages"]] == ["coder", "reviewer"]
+    assert made["loop"]["metadata"]["dispatch"]["status"] in ("pending", "dispatched")
+
+
+async def test_RB_086_only_some_things_can_be_changed_and_no_limit_below_where_it_is(served: Served) -> None:
+    served.say(judge_it=["no", "no", "no"], write=["a", "b", SILENCE])
+    run_id = await served.begin()
+    await served.until(run_id, "iteration_started", iteration=3)
+    path = f"{LOOPS}/{run_id}"
+    for wrong in ({"status": "completed"}, {}, {"goal": " "}, {"max_iterations": 0}, {"max_iterations": "4"}):
+        assert (await served.http.patch(path, json=wrong)).status_code == 400, wrong
+    assert (await served.http.patch(path, json={"max_iterations": 2})).status_code == 409
+    assert (await served.http.patch(f"{LOOPS}/nosuch", json={"goal": "x"})).status_code == 404
+    changes = {"goal": "Better.", "max_iterations": None, "labels": [" a ", "a", "b"], "metadata": {"x": {"y": 1}}}
+    changed = (await served.http.patch(path, json=changes)).json()["loop"]
+    assert (changed["goal"], changed["max_iterations"]) == ("Better.", None)
+    assert changed["metadata"]["labels"] == ["a", "b"]
+    again = (await served.http.patch(path, json={"metadata": {"x": {"z": 2}}})).json()["loop"]
+    assert again["metadata"]["x"] == {"y": 1, "z": 2}
+
+
+async def test_RB_086_a_changed_limit_holds_and_a_changed_goal_is_told(served: Served) -> None:
+    gate = asyncio.Event()
+    inner = served.models.ask
+
+    async def ask(request: Any, *others: Any) -> Any:
+        await gate.wait()
+        return await inner(request, *others)
+
+    served.models.ask = ask  # type: ignore[method-assign]
+    served.say(judge_it="no")
+    run_id = await served.begin(max_iterations=1)
+    await served.until(run_id, "stage_started")
+    await served.http.patch(f"{LOOPS}/{run_id}", json={"max_iterations": 2, "goal": "Better."})
+    gate.set()
+    state = await served.ended(run_id)
+    assert (state["reason"], state["iteration"], state["goal"]) == ("max_iterations", 2, "Better.")
+    assert "## Goal\n\nBetter." in served.models.prompts("judge-it")[0]
+    assert "Iteration 2/2" in served.models.prompts("write")[1]
+    kept = (await served.http.patch(f"{LOOPS}/{run_id}", json={"labels": ["done"]})).json()["loop"]
+    assert (kept["metadata"]["labels"], kept["status"]) == (["done"], "completed")
+    assert (await served.get(f"/{run_id}"))["loop"]["metadata"]["labels"] == ["done"]
+
+
+async def test_RB_087_a_loop_that_runs_cannot_be_deleted_and_one_that_ended_is_gone(served: Served) -> None:
+    [run_id] = await served.held(1)
+    path = f"{LOOPS}/{run_id}"
+    assert (await served.http.delete(path)).status_code == 409
+    await served.post(f"/{run_id}/pause")
+    assert (await served.http.delete(path)).status_code == 409
+    await served.post(f"/{run_id}/stop")
+    gone = await served.http.delete(path)
+    assert (gone.status_code, gone.json()["deleted"], gone.json()["id"]) == (200, True, run_id)
+    assert (await served.http.get(f"{path}/iterations")).status_code == 404
+    assert await served.records_of("sprints", loop_id=run_id) == []
+    assert len(await served.records_of("projects")) == 1
+
+
+async def test_RB_088_an_iteration_of_another_loop_is_not_found(served: Served) -> None:
+    served.define("other")
+    first, second = await served.begin(), await served.begin(definition="other")
+    for run_id in (first, second):
+        await served.ended(run_id)
+    own = (await served.get(f"/{second}/iterations"))["iterations"][0]["id"]
+    await served.get(f"/{second}/iterations/{own}")
+    await served.get(f"/{first}/iterations/{own}", code=404)
+
+
+async def test_RB_089_a_paused_loop_cannot_be_paused(served: Served) -> None:
+    [run_id] = await served.held(1)
+    await served.post(f"/{run_id}/pause")
+    assert (await served.post(f"/{run_id}/pause", code=409))["code"] == "wrong_status"
+
+
+async def test_RB_090_only_running_loops_are_counted_as_active(served: Served) -> None:
+    ids = await served.held(3)
+    await served.post(f"/{ids[0]}/pause")
+    assert (await served.get("/active/count"))["active"] == 2
+
+
+async def test_RB_091_metrics_count_iterations_and_stages(served: Served) -> None:
+    stages = [{"name": name, "role": role, "prompt": "P APPROVED"} for name, role in (("a", "plan"), ("b", "coder"))]
+    stages.append({"name": "judge-it", "role": "reviewer", "prompt": "APPROVED?"})
+    served.define("three", roles=stages)
+    served.say(judge_it=["no", "APPROVED"])
+    run_id = await served.begin(definition="three")
+    await served.ended(run_id)
+    found = await served.get(f"/{run_id}/metrics")
+    assert (found["iterations"]["total"], found["stages"]["total"]) == (2, 6)
+    assert found["stages"]["by_role"] == {"plan": 2, "coder": 2, "reviewer": 2}
+    assert found["iterations"]["by_status"] == {"needs_rework": 1, "completed": 1}
+    assert len(found["timings"]["iteration_timings"]) == 2
+    assert found["duration_seconds"] >= 0
+
+
+async def test_RB_094_the_elapsed_time_of_a_running_loop_is_never_negative(served: Served) -> None:
+    import json
+
+    [run_id] = await served.held(1)
+    told = json.loads(await loop_status(served, {"id": run_id}))  # type: ignore[arg-type]
+    assert told["elapsed_seconds"] >= 0
+
+
+async def test_RB_114_status_tells_iteration_stage_and_time_and_the_time_stands_still_at_the_end(
+    served: Served,
+) -> None:
+    import json
+
+    [run_id] = await served.held(1)
+    told = json.loads(await loop_status(served, {"id": run_id[:6]}))  # type: ignore[arg-type]
+    assert told["current_iteration"] == 1
+    assert told["current_stage"] == {"index": 0, "role": "coder", "label": "write"}
+    assert told["dispatch"]["status"] == "dispatched"
+    await served.post(f"/{run_id}/stop")
+    await served.ended(run_id)
+    first = json.loads(await loop_status(served, {"id": run_id}))  # type: ignore[arg-type]
+    await served.ended(await served.begin(definition="harness", max_iterations=1))
+    again = json.loads(await loop_status(served, {"id": run_id}))  # type: ignore[arg-type]
+    assert (first["status"], first["elapsed_seconds"]) == ("cancelled", again["elapsed_seconds"])
+
+
+async def test_RB_115_a_list_of_one_status(served: Served) -> None:
+    ids = await served.held(2)
+    await served.post(f"/{ids[0]}/pause")
+    found = await served.get("?status=paused")
+    assert ([row["id"] for row in found["loops"]], found["count"], found["active"]) == ([ids[0]], 1, 1)
+    assert (await served.get("?status=sleeping", code=400))["code"] == "validation_error"
+
+
+async def test_RB_116_the_agents_list_of_one_status_or_a_message_that_names_it(served: Served) -> None:
+    ids = await served.held(2)
+    await served.post(f"/{ids[0]}/pause")
+    told = await loop_list(served, {"status": "paused"})  # type: ignore[arg-type]
+    assert ids[0] in told
+    assert ids[1] not in told
+    assert await loop_list(served, {"status": "failed"}) == "There are no loops with status failed."  # type: ignore[arg-type]
+
+
+async def two_rounds(served: Served) -> str:
+    served.say(judge_it=["no", "APPROVED"])
+    run_id = await served.begin()
+    await served.ended(run_id)
+    return run_id
+
+
+async def test_RB_117_history_has_all_iterations_in_order(served: Served) -> None:
+    found = await served.get(f"/{await two_rounds(served)}/history")
+    assert ([row["iteration_number"] for row in found["history"]], found["count"]) == ([1, 2], 2)
+    for row in found["history"]:
+        assert row["duration_seconds"] >= 0
+        assert (row["stage_count"], row["completed_stage_count"]) == (2, 2)
+        assert [stage["role"] for stage in row["stages"]] == ["coder", "reviewer"]
+    assert found["history"][0]["outcome_summary"].splitlines()[1] == "reviewer [completed]: no"
+
+
+async def test_RB_118_iterations_and_one_of_them(served: Served) -> None:
+    run_id = await two_rounds(served)
+    found = await served.get(f"/{run_id}/iterations")
+    assert ([row["iteration_number"] for row in found["iterations"]], found["count"]) == ([1, 2], 2)
+    one = await served.get(f"/{run_id}/iterations/{found['iterations'][1]['id']}")
+    assert one["iteration"]["iteration_number"] == 2
+    assert [stage["result_summary"] for stage in one["stages"]] == ["text", "APPROVED"]
+
+
+async def test_RB_119_control_answers_with_the_new_status(served: Served) -> None:
+    [run_id] = await served.held(1)
+    for verb, status in (("pause", "paused"), ("resume", "running"), ("stop", "cancelled")):
+        answer = await served.post(f"/{run_id}/{verb}")
+        assert (answer["id"], answer["status"]) == (run_id, status)
+
+
+async def test_RB_120_the_bodies_have_the_documented_keys(served: Served) -> None:
+    run_id = await two_rounds(served)
+    one = await served.get(f"/{run_id}")
+    assert {"loop", "iteration", "stages"} <= set(one)
+    assert {
+        *("id", "definition_name", "session_id", "project_id", "goal", "status", "current_iteration"),
+        *("current_stage", "max_iterations", "termination_criteria", "started_at", "completed_at", "metadata"),
+    } <= set(one["loop"])
+    assert one["loop"]["metadata"]["completion_reason"] == "approved"
+    assert {"id", "loop_id", "iteration_number", "sprint_id", "status", "outcome_summary"} <= set(one["iteration"])
+    assert {
+        *("id", "iteration_id", "stage_index", "role", "task_id", "artifact_id", "status", "result_summary"),
+        *("started_at", "completed_at", "label", "model"),
+    } <= set(one["stages"][0])
+    served.write("loops/broken.json", "{")
+    listed = await served.get("/definitions")
+    found = {row["name"]: row for row in listed["definitions"]}
+    assert listed["count"] == len(listed["definitions"])
+    assert {"name", "description", "parameters", "roles", "termination"} <= set(found["pair"])
+    assert set(found["pair"]["roles"][0]) == {"role", "prompt", "max_iterations"}
+    assert found["pair"]["termination"]["type"] == "evaluation_bound"
+    assert set(found["harness"]["termination"]) == {"type", "value"}
+    assert found["broken"]["error"]
