@@ -3,7 +3,8 @@ that the settings name (`providers.<name>.script: file`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -23,20 +24,25 @@ def answers_path(workflow: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scripts:
-    """The script files that a run may use. `workflow` is relative to `root`; nothing outside of it is read."""
+    """The script files that a run may use: those that were recorded with it, by path. `workflow` is relative
+    to `root`; where there is one, others are read from it, and nothing outside of it."""
 
     root: Path | None = None
     workflow: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def beside(self) -> Script | None:
         """That of the workflow itself, where there is one. Raises `ScriptFault`."""
         path = answers_path(self.workflow)
-        return self.named(path) if self.root is not None and (self.root / path).is_file() else None
+        there = path in self.texts or (self.root is not None and (self.root / path).is_file())
+        return self.named(path) if there else None
 
     def named(self, name: str) -> Script:
         """A file of the workspace. Raises `ScriptFault`."""
+        if (text := self.texts.get(name)) is not None:
+            return read_script(values_of(text, name), name)
         if self.root is None:
-            raise ScriptFault(f"{name} cannot be read: there is no workspace")
+            raise ScriptFault(f"{name} was not in the workspace when the run began")
         path = (self.root / name).resolve()
         if not path.is_relative_to(self.root.resolve()):
             raise ScriptFault(f"{name} lies outside of the workspace")

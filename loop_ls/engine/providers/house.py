@@ -16,6 +16,7 @@ from typing import Any
 from loop_ls.engine.prices import known_price
 from loop_ls.engine.providers.anthropic import Anthropic
 from loop_ls.engine.providers.breaker import Breaker
+from loop_ls.engine.providers.common import CommonGate, Places
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.http import HttpModels
 from loop_ls.engine.providers.keys import Keys
@@ -38,6 +39,7 @@ class House:
         self._http: dict[tuple[str, ...], HttpModels] = {}
         self._local: dict[bool, LocalModels] = {}
         self._gates: dict[tuple[Any, ...], Gate] = {}
+        self.places: Places | None = None  # limits that hold in several processes together
         self._breakers: dict[tuple[str, str], Breaker] = {}
 
     def gate(self, provider: Provider) -> Gate:
@@ -47,7 +49,10 @@ class House:
         limits = (at_once, provider.requests_per_minute, provider.tokens_per_minute)
         key = (provider.name, provider.base_url, *limits)
         if key not in self._gates:
-            self._gates[key] = Gate(at_once, provider.requests_per_minute, tokens=provider.tokens_per_minute)
+            gate = Gate(at_once, provider.requests_per_minute, tokens=provider.tokens_per_minute)
+            if self.places is not None and provider.kind != "local" and any(limits):
+                gate = CommonGate(self.places, "|".join(map(str, key)), *limits)
+            self._gates[key] = gate
         return self._gates[key]
 
     def breaker(self, provider: Provider) -> Breaker:

@@ -18,7 +18,7 @@ from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted
 from loop_ls.engine.providers.keys import Keys
-from loop_ls.engine.providers.secrets import unquoted
+from loop_ls.engine.providers.secrets import StreamMask, unquoted
 from loop_ls.engine.providers.spoken import Spoken
 from loop_ls.engine.providers.sse import EventReader, TooLong
 
@@ -107,11 +107,17 @@ class HttpModels:
 
     async def _exchange(self, call: Call, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
         began, spoken, reader = time.perf_counter(), Spoken(), self._dialect.reader()
+        mask = StreamMask(key)
+
+        def shown(text: str) -> None:
+            if safe := mask.feed(text):
+                hear(safe)
+
         first = self.provider.first_token
         try:
             async with asyncio.timeout(first) as silence, self._answer(call, request.model, key) as response:
                 begun = partial(silence.reschedule, None)
-                await self._read(response, reader, spoken, request, lambda text: hear(unquoted(text, key)), begun)
+                await self._read(response, reader, spoken, request, shown, begun)
         except TimeoutError:
             raise failures.too_slow(self.provider, request.model, "no first word", first or 0.0) from None
         except StreamError as error:
@@ -122,6 +128,8 @@ class HttpModels:
                 raise
             if not finished:
                 raise self._cut(request, reader.heard, text, "the connection broke") from None
+        if rest := mask.rest():
+            hear(rest)
         return self._reply(request, reader.heard, unquoted(spoken.text(), key), time.perf_counter() - began)
 
     async def _read(

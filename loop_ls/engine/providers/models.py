@@ -60,11 +60,10 @@ class Providers(House):
     def door(self, plan: Plan) -> RunModels:
         """The door of the run that a plan describes."""
         providers = plan.settings.get("providers")
-        return self.models(
-            providers if isinstance(providers, Mapping) else {},
-            Scripts(Path(plan.root), plan.path),
-            plan.mock,
-        )
+        # A workflow's run recorded its scripts when it began; other formats read them when they ask.
+        root = None if plan.format == "workflow" else Path(plan.root)
+        scripts = Scripts(root, plan.path, plan.texts)
+        return self.models(providers if isinstance(providers, Mapping) else {}, scripts, plan.mock)
 
 
 class RunModels:

@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -70,7 +71,7 @@ def endpoints(
     """What the use of these providers needs consent for. `settings` is the section `providers` of the
     project; `variables` are those that its files put into prompts."""
     found: list[Endpoint] = []
-    for name in sorted(set(names)):
+    for name in sorted(_with_fallbacks(names, settings)):
         try:
             provider = configured(name, settings, environ)
         except ModelFailure:
@@ -85,26 +86,43 @@ def endpoints(
     return found
 
 
+def _with_fallbacks(names: Iterable[str], settings: Mapping[str, Any]) -> set[str]:
+    """The providers, and those that are asked in their place."""
+    found = set(names)
+    for name in list(found):
+        fallback = (settings.get(name) or {}).get("fallback")
+        found |= {str(each).partition("/")[0] for each in fallback} if isinstance(fallback, list) else set()
+    return found
+
+
 class Consents:
     """What the user agreed to, in the data folder."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
 
-    def settle(self, wanted: Sequence[Endpoint], given: str | None, programs: Sequence[StartedProgram] = ()) -> None:
-        """Go on when all of it is agreed to, now (`given` is the digest of what was shown) or before.
+    def settle(
+        self,
+        wanted: Sequence[Endpoint],
+        given: str | None,
+        programs: Sequence[StartedProgram] = (),
+        project: Path | str = "",
+    ) -> None:
+        """Go on when all of it is agreed to, now (`given` is the digest of what was shown) or before. What
+        was agreed to in one `project` is not in another, though both share a data folder.
         Raises `Refused(consent_required)`."""
         known = self._read()
+        here = partial(_name, project=str(project))
         asked: list[Endpoint | StartedProgram] = [
-            *sorted({each for each in programs if each.hash not in known}),
-            *sorted(each for each in wanted if each.hash not in known),
+            *sorted({each for each in programs if here(each) not in known}),
+            *sorted(each for each in wanted if here(each) not in known),
         ]
         if not asked:
             return
-        digest = hashlib.sha256("".join(each.hash for each in asked).encode()).hexdigest()[:32]
+        digest = hashlib.sha256("".join(map(here, asked)).encode()).hexdigest()[:32]
         if given != digest:
             raise _required(asked, digest)
-        self._write(known | {each.hash: {**each.wire(), "at": round(time.time())} for each in asked})
+        self._write(known | {here(each): {**each.wire(), "at": round(time.time())} for each in asked})
 
     def _read(self) -> dict[str, Any]:
         try:
@@ -118,6 +136,10 @@ class Consents:
         new.touch(0o600, exist_ok=True)
         new.write_text(json.dumps(consents, indent=1), "utf-8")
         new.replace(self._path)
+
+
+def _name(agreed: Endpoint | StartedProgram, project: str) -> str:
+    return hashlib.sha256(json.dumps([agreed.hash, project]).encode()).hexdigest()
 
 
 def _required(asked: Sequence[Endpoint | StartedProgram], digest: str) -> Refused:

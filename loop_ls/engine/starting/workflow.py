@@ -23,6 +23,7 @@ from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.plan import Door, Plan, read_plan
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.preflight import needed_elements, reachable, refusal
+from loop_ls.engine.providers.answers import answers_path
 from loop_ls.engine.refusal import Code, Refused
 from loop_ls.engine.request import StartRequest
 from loop_ls.engine.starting.consent import Consents, endpoints
@@ -35,8 +36,9 @@ from loop_ls.engine.starting.demands import (
     require_prices,
 )
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
+from loop_ls.engine.starting.needs import Needs, needs
 from loop_ls.engine.starting.prepare import Prepared, Validate
-from loop_ls.engine.starting.recorded import has_errors, recorded
+from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded
 from loop_ls.engine.trial import Judging
 from loop_ls.formats.workflow import Loop, Target, Workflow
 
@@ -80,9 +82,14 @@ class WorkflowPreparer:
         snapshot = folder.snapshot(request.texts, request.settings)
         chosen = self._chosen(snapshot, request)
         self._inputs(snapshot, chosen, request)
-        prepared = _prepared(snapshot, chosen, request)
-        self._models(snapshot, chosen, request, models, prepared)
+        needed = Needs() if request.mock else self._needs(chosen, snapshot.settings.raw)
+        prepared = _prepared(snapshot, chosen, request, needed)
+        self._models(snapshot, chosen, request, models, prepared, needed)
         return prepared
+
+    def _needs(self, chosen: Chosen, settings: Mapping[str, Any]) -> Needs:
+        """In a mock run nothing is started and nothing is searched."""
+        return needs(chosen.library, chosen.reached, chosen.elements, settings)
 
     def _chosen(self, snapshot: Snapshot, request: StartRequest) -> Chosen:
         key = _key(snapshot, request)
@@ -123,22 +130,32 @@ class WorkflowPreparer:
         request: StartRequest,
         models: Callable[[Plan], Door],
         prepared: Prepared,
+        needed: Needs,
     ) -> None:
         if request.mock:
             return  # nobody is asked and nothing is sent
         settings = snapshot.settings.raw
-        asked = list(chains(chosen.library, chosen.reached, chosen.elements, settings))
+        asked = [*chains(chosen.library, chosen.reached, chosen.elements, settings), *needed.asked]
         plan = _plan(prepared.started, prepared.texts)
         require_models(asked, models(plan).problem)
         providers = settings.get("providers") or {}
         if Caps.of(settings.get("limits"), request.limits).usd is not None:
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
-        self._settle(chosen, asked, providers, request.consent)
+        self._settle(chosen, asked, providers, request.consent, needed, snapshot.root)
 
-    def _settle(self, chosen: Chosen, asked: Asked, providers: Mapping[str, Any], consent: str | None) -> None:
+    def _settle(
+        self,
+        chosen: Chosen,
+        asked: Asked,
+        providers: Mapping[str, Any],
+        consent: str | None,
+        needed: Needs = Needs(),  # noqa: B008 - it never changes
+        root: str = "",
+    ) -> None:
         names = (target.provider for _, targets in asked for target in targets)
         variables = environment_names(chosen.library, chosen.reached)
-        self._consents.settle(endpoints(names, providers, self._environ, variables), consent)
+        places = endpoints(names, providers, self._environ, variables) + needed.places(self._environ)
+        self._consents.settle(places, consent, needed.programs(root), root)
 
     async def look(self, request: StartRequest) -> Snapshot:
         """The root of a start as it is now."""
@@ -153,7 +170,7 @@ class WorkflowPreparer:
         require_models(asked, models(plan).problem)
         providers = snapshot.settings.raw.get("providers") or {}
         names = (target.provider for _, targets in asked for target in targets)
-        self._consents.settle(endpoints(names, providers, self._environ, ()), request.consent)
+        self._consents.settle(endpoints(names, providers, self._environ, ()), request.consent, (), snapshot.root)
 
     async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
         """The judge of a loop in a file, as a run would ask it. Raises `Refused`."""
@@ -167,13 +184,13 @@ class WorkflowPreparer:
         settings, library = snapshot.settings.raw, chosen.library
         callee = library.workflow(library.called(chosen.key, loop.workflow)).execution
         choice = choose_judge(loop, chosen.workflow.execution, callee, JudgeSettings.of(settings))
-        prepared = _prepared(snapshot, chosen, request)
+        prepared = _prepared(snapshot, chosen, request, Needs())
         plan = _plan(prepared.started, prepared.texts)
         door = models(plan)
         if choice.local is None and not request.mock:
             asked = [(f"`until` of `{name}`", choice.targets)]
             require_models(asked, door.problem)
-            self._settle(chosen, asked, settings.get("providers") or {}, request.consent)
+            self._settle(chosen, asked, settings.get("providers") or {}, request.consent, Needs(), snapshot.root)
         return Judging(loop, choice, plan, door)
 
     async def agree(
@@ -185,9 +202,10 @@ class WorkflowPreparer:
         key = library.key_of(plan.path)
         elements = None if plan.elements is None else frozenset(plan.elements)
         chosen = Chosen(library, key, elements, reachable(library, key, elements))
-        asked = list(chains(library, chosen.reached, elements, plan.settings))
+        needed = Needs() if plan.mock else self._needs(chosen, plan.settings)
+        asked = [*chains(library, chosen.reached, elements, plan.settings), *needed.asked]
         require_models(asked, models(plan).problem)
-        self._settle(chosen, asked, plan.settings.get("providers") or {}, consent)
+        self._settle(chosen, asked, plan.settings.get("providers") or {}, consent, needed, plan.root)
 
 
 def _loop_named(workflow: Workflow, name: str) -> Loop:
@@ -226,9 +244,9 @@ def _elements(library: Library, key: str, request: StartRequest) -> frozenset[st
     return needed
 
 
-def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> Prepared:
+def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed: Needs) -> Prepared:
     paths = {key: chosen.library.path(key) for key in chosen.reached}
-    texts = {path: snapshot.text(path) or "" for path in paths.values()}
+    texts = {path: snapshot.text(path) or "" for path in paths.values()} | _scripts(snapshot, request)
     files = {path: hash_of(text) for path, text in texts.items()}
     started = RunStarted(
         format="workflow",
@@ -238,7 +256,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> Prep
         uri=request.uri,
         path=request.path,
         limits=_limits(chosen, request, snapshot.settings.raw.get("limits") or {}),
-        settings=recorded(snapshot.settings.raw),
+        settings=_recorded(snapshot.settings.raw, needed),
         files=files,
         input=request.input,
         parameters=dict(request.parameters),
@@ -255,6 +273,24 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest) -> Prep
         },
     )
     return Prepared(started, {files[path]: text for path, text in texts.items()})
+
+
+def _recorded(settings: Mapping[str, Any], needed: Needs) -> dict[str, Any]:
+    """Of the servers only those that the run needs."""
+    servers = settings.get("servers") or {}
+    found = recorded(settings, (*SECTIONS, "rag", "outputsDir"))
+    used = {server.name: servers[server.name] for server in needed.servers}
+    return found | ({"servers": used} if used else {})
+
+
+def _scripts(snapshot: Snapshot, request: StartRequest) -> dict[str, str]:
+    """The files of answers that scripted providers may read: a run hears what they said when it began."""
+    providers = (snapshot.settings.raw.get("providers") or {}).values()
+    named = [each["script"] for each in providers if isinstance(each.get("script"), str)]
+    root = Path(snapshot.root).resolve()
+    paths = (path for path in (answers_path(request.path), *named) if (root / path).resolve().is_relative_to(root))
+    found = {path: snapshot.text(path) for path in paths}
+    return {path: text for path, text in found.items() if text is not None}
 
 
 def _limits(chosen: Chosen, request: StartRequest, settings: Mapping[str, Any]) -> dict[str, Any]:

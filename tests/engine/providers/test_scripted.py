@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,8 @@ def test_a_file_that_is_no_text_is_told_in_words(tmp_path: Path) -> None:
 
 def plan(root: Path, mock: bool, provider: dict[str, Any] | None = None) -> Plan:
     settings = {"providers": {"scripted": provider}} if provider else {}
-    return Plan("r", "workflow", str(root), "w", "flows/w.yaml", settings=settings, mock=mock)
+    texts = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.rglob("*.answers.yaml")}
+    return Plan("r", "workflow", str(root), "w", "flows/w.yaml", settings=settings, mock=mock, texts=texts)
 
 
 async def test_the_file_next_to_the_workflow_speaks(tmp_path: Path) -> None:
@@ -137,6 +139,19 @@ async def test_the_file_next_to_the_workflow_speaks(tmp_path: Path) -> None:
     assert (await Asked(house.door(plan(tmp_path, mock=False, provider=own)))("scripted")).text == "from the settings"
     named: dict[str, Any] = {"script": "flows/w.answers.yaml"}
     assert (await Asked(house.door(plan(tmp_path, mock=False, provider=named)))("scripted")).text == "from the file"
+
+
+async def test_a_run_hears_what_was_recorded_when_it_began(tmp_path: Path) -> None:
+    """And other formats, which record no scripts, read them when they ask."""
+    (tmp_path / "flows").mkdir()
+    file = tmp_path / "flows" / "w.answers.yaml"
+    file.write_text("answers: [{say: before}]", "utf-8")
+    began = plan(tmp_path, mock=True)
+    file.write_text("answers: [{say: after}]", "utf-8")
+    house = Providers({})
+    assert (await Asked(house.door(began))("openai")).text == "before"
+    assert (await Asked(house.door(replace(began, texts={})))("openai")).text.startswith("mock answer")
+    assert (await Asked(house.door(replace(began, format="assistant", texts={})))("openai")).text == "after"
 
 
 @pytest.mark.parametrize("name", ["../outside.answers.yaml", "/etc/hostname", "nowhere.answers.yaml"])

@@ -8,7 +8,7 @@ import pytest
 
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.providers.secrets import MASK, redact, unquoted
+from loop_ls.engine.providers.secrets import MASK, StreamMask, redact, unquoted
 from tests.engine.providers.conftest import KEY, Asked
 
 
@@ -58,6 +58,34 @@ async def test_a_provider_that_quotes_the_key_does_not_give_it_away(llmock: Any,
 async def test_an_answer_that_quotes_the_key_does_not_give_it_away(llmock: Any, ask: Asked) -> None:
     llmock.reply(f"You are {KEY}.")
     assert (await ask()).text == f"You are {MASK}."
+
+
+async def test_a_short_key_is_a_key_too(llmock: Any) -> None:
+    house = Providers(llmock.env() | {"OPENAI_API_KEY": "hunter2"})
+    llmock.reply("You are hunter2, and hunters are not.")
+    assert (await Asked(house.models())()).text == f"You are {MASK}, and hunters are not."
+    await house.aclose()
+
+
+@pytest.mark.parametrize("cut", range(1, len(KEY)))
+def test_a_key_that_comes_in_two_pieces_is_never_shown(cut: int) -> None:
+    mask = StreamMask(KEY)
+    shown = [mask.feed(piece) for piece in (f"You are {KEY[:cut]}", f"{KEY[cut:]}.")]
+    assert "".join(shown) + mask.rest() == f"You are {MASK}."
+
+
+def test_what_only_begins_like_a_key_is_shown_in_the_end() -> None:
+    mask = StreamMask("sk-abcdef")
+    assert mask.feed("ask") == "a"
+    assert mask.feed(" me") == "sk me"
+    assert mask.feed("sk-ab") == ""
+    assert mask.rest() == "sk-ab"
+
+
+async def test_a_streamed_answer_shows_no_part_of_the_key(llmock: Any, ask: Asked) -> None:
+    llmock.reply(f"You are {KEY}, they say.")
+    reply = await ask()
+    assert "".join(ask.heard) == reply.text == f"You are {MASK}, they say."
 
 
 def test_a_word_in_place_of_a_key_stays_in_answers() -> None:
