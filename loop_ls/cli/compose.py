@@ -64,7 +64,7 @@ def build(folder: Path, providers: Providers, root: Path | None = None, database
             storage=lambda: PostgresStorage(database),
             home=root,
             keep=keep,
-            crew=PostgresCrew.of,
+            crew=lambda storage: PostgresCrew.of(storage, providers),
         )
     return Engine(folder, programs, providers.door, preparer, DbosOwner(folder, patience=0.5), home=root, keep=keep)
 

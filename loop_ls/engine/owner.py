@@ -82,10 +82,14 @@ class Ears(Protocol):
 
 
 class Crew(Protocol):
-    """The processes that share a database, as one of them sees it. Both calls belong into a thread."""
+    """The processes that share a database, as one of them sees it. `open` and `close` belong into a thread."""
 
     def open(self, ears: Ears) -> None:
         """Become one of them. Raises `JournalRefused`."""
+        ...
+
+    def freed(self, gate: str) -> None:
+        """On the loop: somebody gave back a place at a provider's gate."""
         ...
 
     def close(self) -> None:

@@ -43,7 +43,6 @@ class Sharing:
         self._loop = asyncio.get_running_loop()
         self._taking = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self.freed: list[Callable[[str], None]] = []
         journal.listeners.append(self._obey)
 
     async def open(self) -> None:
@@ -69,7 +68,7 @@ class Sharing:
         self._journal.catch_up(position)
 
     def free(self, gate: str) -> None:
-        self._loop.call_soon_threadsafe(self._free, gate)
+        self._loop.call_soon_threadsafe(self._crew.freed, gate)
 
     def outdated(self, refused: JournalRefused) -> None:
         self._loop.call_soon_threadsafe(self._leave, f"{refused.message} {refused.hint}")
@@ -135,10 +134,6 @@ class Sharing:
             run = self._runs.live.get(event.run_id)
             if run is not None and run.mine and (verb := OBEYED.get(event.kind)) and not _done(verb, run.control):
                 do(verb, run)
-
-    def _free(self, gate: str) -> None:
-        for listener in self.freed:
-            listener(gate)
 
 
 def _done(verb: Verb, control: Control) -> bool:

@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from loop_ls.engine.durable.places import PostgresPlaces
 from loop_ls.engine.journal.line import Line
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.journal.postgres_schema import LEASE, newer
@@ -20,6 +21,7 @@ from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
 from loop_ls.engine.journal.storage import Storage
 from loop_ls.engine.owner import Ears, Taken
+from loop_ls.engine.providers.house import House
 
 #: Seconds between two signs of life; they come from a thread, so a busy loop does not delay them.
 BEAT = 1.0
@@ -40,13 +42,17 @@ class PostgresCrew:
         self._thread: threading.Thread | None = None
         self._leaving = threading.Event()
         self._member = 0
+        self.places: PostgresPlaces | None = None
         self._since = time.monotonic()  # connected without a cut
 
     @classmethod
-    def of(cls, storage: Storage) -> PostgresCrew:
-        """The crew that belongs to a journal in PostgreSQL."""
+    def of(cls, storage: Storage, house: House | None = None) -> PostgresCrew:
+        """The crew that belongs to a journal in PostgreSQL; `house`: whose limits hold for all together."""
         assert isinstance(storage, PostgresStorage)
-        return cls(storage)
+        made = cls(storage)
+        if house is not None:
+            house.places = made.places = PostgresPlaces(storage)
+        return made
 
     def open(self, ears: Ears) -> None:
         """Raises `JournalRefused`."""
@@ -111,12 +117,12 @@ class PostgresCrew:
         facts, queue = 0, False
         for told in db.notifies(timeout=left, stop_after=1):
             word, _, rest = told.payload.partition(" ")
-            if word == "place":
+            if word == "place" and self.places is not None:
                 self._ears.free(rest)
             elif word.isdigit():
                 facts, queue = max(facts, int(word)), True
             else:
-                queue = True
+                queue = queue or word == "free"
         if facts:
             self._ears.facts(facts)
         if queue:
@@ -132,11 +138,17 @@ class PostgresCrew:
             if len(rows) < room:
                 return
 
+    def freed(self, gate: str) -> None:
+        if self.places is not None:
+            self.places.freed(gate)
+
     # -- the end -------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """From a thread, after the last fact was written."""
         self._leaving.set()
+        if self.places is not None:
+            self.places.close()
         if self._thread is not None:
             self._thread.join(self._line.limit + 1)
         with suppress(JournalRefused):

@@ -40,7 +40,8 @@ create table if not exists loop_ls.head(one boolean primary key default true che
 insert into loop_ls.head(position) values(0) on conflict do nothing;
 create table if not exists loop_ls.place(
     number bigint generated always as identity primary key, gate text not null, member bigint not null);
-create table if not exists loop_ls.passed(gate text not null, at timestamptz not null);
+create table if not exists loop_ls.passed(
+    gate text not null, at timestamptz not null, place bigint not null, tokens int not null);
 create index if not exists passed_at on loop_ls.passed(gate, at);
 """
 
@@ -151,27 +152,35 @@ create or replace function loop_ls.part(leaving bigint) returns void language sq
     select pg_notify('loop_ls', 'free');
 $$;
 
-create or replace function loop_ls.pass(wanted text, by bigint, at_once int, per_minute int)
-returns table(place bigint, delay float8) language plpgsql as $$
+create or replace function loop_ls.pass(
+    wanted text, by bigint, at_once int, per_minute int, most_tokens int, own_tokens int)
+returns table(place bigint, wait float8) language plpgsql as $$
 #variable_conflict use_column
-declare made bigint; moment timestamptz := clock_timestamp();
+declare made bigint; now timestamptz; calls bigint; spent bigint; oldest timestamptz;
 begin
     perform pg_advisory_xact_lock(hashtextextended(wanted, 4997012));
-    if at_once is not null and (select count(*) from loop_ls.place where gate = wanted) >= at_once then return; end if;
-    if per_minute is not null then
-        delete from loop_ls.passed where gate = wanted and at < moment - interval '1 minute';
-        if (select count(*) from loop_ls.passed where gate = wanted) >= per_minute then
-            select greatest(moment, at + interval '1 minute') into moment from loop_ls.passed
-                where gate = wanted order by at desc offset per_minute - 1 limit 1;
-        end if;
-        insert into loop_ls.passed(gate, at) values(wanted, moment);
+    now := clock_timestamp();
+    if at_once is not null and (select count(*) from loop_ls.place where gate = wanted) >= at_once then
+        return query select null::bigint, null::float8;
+        return;
+    end if;
+    delete from loop_ls.passed where gate = wanted and at <= now - interval '1 minute';
+    select count(*), coalesce(sum(tokens), 0), min(at) into calls, spent, oldest from loop_ls.passed where gate = wanted;
+    if calls >= per_minute or (spent > 0 and spent + own_tokens > most_tokens) then
+        return query select null::bigint,
+            greatest(0.01, extract(epoch from oldest + interval '1 minute' - now))::float8;
+        return;
     end if;
     insert into loop_ls.place(gate, member) values(wanted, by) returning number into made;
-    return query select made, greatest(0.0, extract(epoch from moment - clock_timestamp()))::float8;
+    if per_minute is not null or most_tokens is not null then
+        insert into loop_ls.passed(gate, at, place, tokens) values(wanted, now, made, own_tokens);
+    end if;
+    return query select made, 0.0::float8;
 end $$;
 
-create or replace function loop_ls.leave(given bigint, wanted text) returns void language sql as $$
+create or replace function loop_ls.leave(given bigint, wanted text, spent int) returns void language sql as $$
     delete from loop_ls.place where number = given;
+    update loop_ls.passed set tokens = spent where place = given and spent is not null;
     select pg_notify('loop_ls', 'place ' || wanted);
 $$;
 """

@@ -1,0 +1,104 @@
+"""Limits of a provider hold in all processes together, and a process that dies holds up nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from loop_ls.engine.durable.places import PostgresPlaces
+from loop_ls.engine.journal.postgres import PostgresStorage
+from loop_ls.engine.providers import common
+from loop_ls.engine.providers.common import CommonGate
+
+
+class Member:
+    def __init__(self, database: str) -> None:
+        self.storage = PostgresStorage(database)
+        with psycopg.connect(database, autocommit=True) as db:
+            made = db.execute("insert into loop_ls.member(name) values('test') returning number").fetchone()
+        self.storage.member = made[0]  # type: ignore[index]
+        self.places = PostgresPlaces(self.storage)
+
+    def gate(self, at_once: int | None = None, per_minute: int | None = None, tokens: int | None = None) -> CommonGate:
+        return CommonGate(self.places, "acme", at_once, per_minute, tokens)
+
+
+@pytest.fixture
+def members(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Member]]:
+    monkeypatch.setattr(common, "LOOK_AGAIN", 0.05)
+    made = [Member(database), Member(database)]
+    yield made
+    for member in made:
+        member.places.close()
+        member.storage.close()
+
+
+async def test_calls_at_once_are_counted_over_all_processes(members: list[Member]) -> None:
+    gates = [member.gate(at_once=2) for member in members]
+    now = most = 0
+
+    async def call(gate: CommonGate) -> None:
+        nonlocal now, most
+        async with gate.passing():
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0.02)
+            now -= 1
+
+    async with asyncio.timeout(20):
+        await asyncio.gather(*(call(gates[n % 2]) for n in range(12)))
+    assert most == 2
+
+
+async def test_calls_in_a_minute_are_counted_over_all_processes(members: list[Member], database: str) -> None:
+    waits: list[float] = []
+    for member in members:
+        async with member.gate(per_minute=2).passing(waits.append):
+            pass
+    assert waits == []
+    third = asyncio.create_task(_pass(members[0].gate(per_minute=2), waits))
+    async with asyncio.timeout(5):
+        while not waits:
+            await asyncio.sleep(0.01)
+    assert 50 < waits[0] <= 60
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("update loop_ls.passed set at = at - interval '1 minute'")
+    await asyncio.wait_for(third, 5)
+
+
+async def test_tokens_in_a_minute_are_those_that_the_calls_did_take(members: list[Member]) -> None:
+    async with members[0].gate(tokens=100).passing(tokens=90) as spent:
+        spent(20)
+    async with asyncio.timeout(5):
+        await _pass(members[1].gate(tokens=100), [], 80)
+    waits: list[float] = []
+    more = asyncio.create_task(_pass(members[1].gate(tokens=100), waits, 1))
+    async with asyncio.timeout(5):
+        while not waits:
+            await asyncio.sleep(0.01)
+    more.cancel()
+    await asyncio.wait({more})
+
+
+async def test_the_places_of_a_dead_process_are_free_again(members: list[Member], database: str) -> None:
+    held = members[0].gate(at_once=1).passing()
+    await held.__aenter__()
+    waiting = asyncio.create_task(_pass(members[1].gate(at_once=1), []))
+    done, _ = await asyncio.wait({waiting}, timeout=0.1)
+    assert not done
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute(
+            "update loop_ls.member set seen = seen - interval '1 hour' where number < %s", (members[1].storage.member,)
+        )
+        db.execute("select loop_ls.bury(3.0)")
+    await asyncio.wait_for(waiting, 5)
+    await held.__aexit__(None, None, None)
+
+
+async def _pass(gate: CommonGate, waits: list[float], tokens: int = 0) -> None:
+    async with gate.passing(waits.append, tokens) as spent:
+        if tokens:
+            spent(tokens)
