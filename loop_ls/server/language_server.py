@@ -28,8 +28,11 @@ from loop_ls.server.tasks import Tasks
 from loop_ls.server.texts import Texts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from loop_ls.rules.finding import Finding
     from loop_ls.server.commands import Commands
+    from loop_ls.server.crash import CrashReports
     from loop_ls.server.engine_link import Door
     from loop_ls.server.indexing import Indexing
     from loop_ls.server.runs import Runs
@@ -59,6 +62,7 @@ class LoopServer:
         self.late_groups: set[str] = set()
         self._ended: asyncio.Future[int] | None = None
         self._idle: asyncio.TimerHandle | None = None
+        self._crashes: CrashReports | None = None
         register(self)
 
     # -- the conversation ---------------------------------------------------------------------
@@ -157,6 +161,24 @@ class LoopServer:
         self, work: Coroutine[Any, Any, Any], failed: Callable[[BaseException], None] | None, name: str = "notification"
     ) -> asyncio.Task[Any]:
         return self.tasks.start(work, name, failed)
+
+    def crash_report(self, method: str, params: Any, error: BaseException) -> Path | None:
+        """The file that tells of a fault of ours, in the data folder of the project that it hit (UP-34)."""
+        from pathlib import Path
+
+        from loop_ls.client.place import data_folder
+        from loop_ls.server.crash import CrashReports
+
+        if self._crashes is None:
+            self._crashes = CrashReports()
+        document = params.get("textDocument") if isinstance(params, dict) else None
+        uri = document.get("uri") if isinstance(document, dict) else None
+        opened = self.session.find(uri) if isinstance(uri, str) else None
+        folder = opened.folder if opened is not None else next(self.session.all_folders(), None)
+        root, setting = (None, None) if folder is None else (folder.path, folder.data_dir)
+        return self._crashes.write(
+            data_folder(root or Path.home(), setting), method, params, self.place_of(params), error
+        )
 
     def place_of(self, params: Any) -> str:
         """Document and version that a message is about, for the log."""

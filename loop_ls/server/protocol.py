@@ -29,6 +29,8 @@ from loop_ls.server.rpc_errors import (
 from loop_ls.server.written import Written, record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from loop_ls.server.language_server import LoopServer
     from loop_ls.server.transport import Writer
 
@@ -212,8 +214,9 @@ class LoopProtocol:
         if isinstance(error, JsonRpcException):
             self._fail(key, error)
         else:
-            self._log_failure(about, error)
-            sentence = f"{about[0]} failed in the server ({type(error).__name__}: {error}); its log has the details"
+            report = self._log_failure(about, error)
+            more = f"a report is in {report}" if report else "its log has the details"
+            sentence = f"{about[0]} failed in the server ({type(error).__name__}: {error}); {more}"
             self._fail(key, JsonRpcInternalError(sentence))
 
     def _fail(self, key: MessageId | None, error: JsonRpcException) -> None:
@@ -222,10 +225,14 @@ class LoopProtocol:
             answer["data"] = error.data
         self._send_data({"jsonrpc": "2.0", "id": key, "error": answer})
 
-    def _log_failure(self, about: tuple[str, Json], error: BaseException) -> None:
+    def _log_failure(self, about: tuple[str, Json], error: BaseException) -> Path | None:
+        """Into the log, and into a file; where that is."""
         method, params = about
         place = self._server.place_of(params)
-        logger.error("%s failed%s", method, f" for {place}" if place else "", exc_info=error)
+        report = self._server.crash_report(method, params, error)
+        told = f"; to tell us, attach {report}" if report else ""
+        logger.error("%s failed%s%s", method, f" for {place}" if place else "", told, exc_info=error)
+        return report
 
     def notify(self, method: str, params: Json = None) -> None:
         if isinstance(params, Written):

@@ -132,7 +132,9 @@ class Publisher:
         trace = error if self._faults.get(opened.key) != fault else None
         self._faults[opened.key] = fault
         place = f"{opened.uri} version {opened.document.version}"
-        logger.error("The diagnostics of %s failed: %s", place, fault, exc_info=trace)
+        report = self._server.crash_report("diagnostics", {"textDocument": {"uri": opened.uri}}, error)
+        told = f"; to tell us, attach {report}" if report and trace else ""
+        logger.error("The diagnostics of %s failed: %s%s", place, fault, told, exc_info=trace)
 
     def _send(self, uri: str, version: int | None, found: list[Written]) -> None:
         about = {"uri": uri} if version is None else {"uri": uri, "version": version}

@@ -131,8 +131,26 @@ def test_UP_33_a_fault_in_a_request_answers_that_request(fake: Start, folder: Pa
     answer = client.ask("textDocument/diagnostic", {"textDocument": {"uri": URI}})
     assert answer["error"]["code"] == -32603
     assert "analysis went boom" in answer["error"]["message"]
-    assert f"{URI} version 3" in client.log.decode()
     assert client.ask("textDocument/codeLens", {"textDocument": {"uri": URI}})["result"]
+    client.end()
+    assert f"{URI} version 3" in client.log.decode()
+
+
+def test_UP_34_a_fault_leaves_a_report_without_the_text_of_the_user(fake: Start, folder: Path, tmp_path: Path) -> None:
+    client = fake("boom")
+    client.begin({"textDocument": {"diagnostic": {}}}, folder)
+    client.open(URI, LOOP.replace("refine", "boom"), version=3)
+    for _ in range(3):
+        answer = client.ask("textDocument/diagnostic", {"textDocument": {"uri": URI}})
+    [report] = (tmp_path / "data" / "crashes").iterdir()
+    assert str(report) in answer["error"]["message"]
+    client.end()
+    assert str(report) in client.log.decode()
+    told = report.read_text()
+    for words in ("loop-ls ", "textDocument/diagnostic", f"{URI} version 3", "analysis went boom", "Traceback"):
+        assert words in told
+    assert "names three risks" not in told
+    assert report.stat().st_mode & 0o077 == 0
 
 
 def test_UP_34_no_text_ends_the_server_or_makes_it_fail(server: RawClient, folder: Path) -> None:

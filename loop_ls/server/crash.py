@@ -1,0 +1,95 @@
+"""A fault of ours leaves a file that a person can attach to an issue: what was asked, where, and the trace.
+
+No text of a document is in it, only names of files and places. Each fault is written once per session, and of
+the files in the folder only the last ones are kept.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+FOLDER = "crashes"
+#: Files that are kept.
+_MOST = 20
+#: Members of parameters that hold a text of the user's.
+_TEXTS = frozenset({"text", "newText", "contentChanges", "newName", "query", "arguments", "settings"})
+_DEPTH = 6
+
+
+class CrashReports:
+    """`folder` is the data folder of the project that the fault is about."""
+
+    def __init__(self) -> None:
+        self._written: dict[str, Path | None] = {}
+
+    def write(self, folder: Path, method: str, params: Any, place: str, error: BaseException) -> Path | None:
+        """The file of this fault; None where none can be written. Never raises: the fault itself is worse."""
+        try:
+            fault = _fault(method, error)
+            if fault not in self._written:
+                self._written[fault] = _written(folder / FOLDER, _report(method, params, place, error))
+            return self._written[fault]
+        except Exception:
+            logger.info("A crash report cannot be written", exc_info=True)
+            return None
+
+
+def _fault(method: str, error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+    return f"{method} {type(error).__name__} {where}"
+
+
+def _report(method: str, params: Any, place: str, error: BaseException) -> str:
+    import json
+    import platform
+    import traceback
+
+    from loop_ls import __version__
+
+    told = json.dumps(_without_texts(params, _DEPTH), indent=1, default=str, ensure_ascii=False)
+    return "\n".join(
+        (
+            f"loop-ls {__version__}, {platform.python_implementation()} {platform.python_version()}, "
+            f"{platform.platform()}",
+            f"{method} failed{f' for {place}' if place else ''}",
+            f"parameters, without texts: {told}",
+            "",
+            "".join(traceback.format_exception(error)),
+        )
+    )
+
+
+def _without_texts(found: Any, depth: int) -> Any:
+    if depth == 0:
+        return "..."
+    if isinstance(found, dict):
+        return {k: "(left out)" if k in _TEXTS else _without_texts(v, depth - 1) for k, v in found.items()}
+    if isinstance(found, list):
+        return [_without_texts(one, depth - 1) for one in found[:20]]
+    return found
+
+
+def _written(folder: Path, report: str) -> Path:
+    import os
+    import time
+
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.getpid()}.txt"
+    number = 1
+    while path.exists():
+        number += 1
+        path = path.with_name(f"{path.stem.partition('+')[0]}+{number}.txt")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="replace") as f:
+        f.write(report)
+    for old in sorted(folder.glob("*.txt"))[:-_MOST]:
+        old.unlink(missing_ok=True)
+    return path
