@@ -119,7 +119,7 @@ class AssistantPreparer:
             places = endpoints([provider], providers, self._environ)
         if words := test_words(assistant):
             programs.append(StartedProgram(words, plan.root))
-        self._consents.settle(places, consent, programs)
+        self._consents.settle(places, consent, programs, plan.root)
 
 
 def test_words(assistant: Assistant) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ class RoleLoopPreparer:
         roles = known_roles(settings.get("roles"))
         full = sorted({stage.role for stage in loop.stages if roles[stage.role].access == "full"})
         programs += [StartedProgram(("any command", f"(role {role})"), root) for role in full]
-        self._consents.settle(endpoints(names, providers, self._environ), request.consent, programs)
+        self._consents.settle(endpoints(names, providers, self._environ), request.consent, programs, request.root)
 
 
 def _right(found: Definition) -> Definition:
