@@ -90,6 +90,9 @@ class Runs:
             request["path"] = str(path)
         if settings := folder.editor_settings:
             request["settings"] = settings
+        applies = self._server.client.applies_edits and self._server.session.find(opened.uri) is opened
+        wanted = {"start": True} if argument.get("enhance") is True else {}
+        request["enhance"] = {"editor": applies, "uri": opened.uri, **wanted}
         texts = {
             uris.path_text(other.uri): str(other.document.text)
             for other in self._server.session.open.values()
@@ -126,7 +129,7 @@ class Runs:
         try:
             clients = await self._clients(uri)
             if not clients:
-                clients = [await self._link(self._default_folder(uri))[0].connect()]
+                clients = [await self._link(self.default_folder(uri))[0].connect()]
             for client in clients:
                 answer = await asyncio.wait_for(client.runs(status=status, uri=uri, limit=limit), LIMIT)
                 if not answer.get("ok"):
@@ -149,7 +152,7 @@ class Runs:
     async def engine_status(self, argument: Json) -> Answer:
         """Tells of a running engine and starts none."""
         try:
-            client = await self._link(self._default_folder(argument.get("uri")))[0].find()
+            client = await self._link(self.default_folder(argument.get("uri")))[0].find()
             if client is None:
                 return {"ok": True, "engine": {"running": False}}
             return await asyncio.wait_for(client.engine_status(), LIMIT)
@@ -158,7 +161,7 @@ class Runs:
 
     async def engine_restart(self, argument: Json) -> Answer:
         try:
-            client = await self._link(self._default_folder(argument.get("uri")))[0].restart()
+            client = await self._link(self.default_folder(argument.get("uri")))[0].restart()
             return await asyncio.wait_for(client.engine_status(), LIMIT)
         except Exception as error:
             return refusal(error)
@@ -229,7 +232,7 @@ class Runs:
     def _path(self, folder: Folder) -> Path:
         return folder.path or Path.cwd()
 
-    def _default_folder(self, uri: str | None) -> Folder:
+    def default_folder(self, uri: str | None) -> Folder:
         session = self._server.session
         if uri is not None:
             return session.folder_of(uri)
@@ -254,7 +257,7 @@ class Runs:
                     return await asyncio.wait_for(ask(await link.connect()), LIMIT)
             clients = await self._clients()
             if not clients:
-                clients = [await self._link(self._default_folder(None))[0].connect()]
+                clients = [await self._link(self.default_folder(None))[0].connect()]
             answer: Answer = {}
             for client in clients:
                 answer = await asyncio.wait_for(ask(client), LIMIT)
@@ -268,6 +271,8 @@ class Runs:
 def hindrance(opened: OpenDocument) -> Answer:
     """Why a document is not run, or an empty object."""
     name = opened.uri.rpartition("/")[2]
+    if opened.document.format in ("assistant", "role_loop"):
+        return {}  # some of their errors keep no loop from running: the engine says which do
     if opened.document.format != "workflow":
         hint = "A workflow says `$schema: workflow/v2.0`."
         return refused("bad_argument", f"`{name}` is no workflow, so there is nothing to run.", hint)

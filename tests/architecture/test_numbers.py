@@ -22,16 +22,26 @@ WB_BASIC = frozenset(range(1, 156)) - WB_FULL
 #: Test vectors of the workflow language.
 VECTORS = frozenset(range(1, 12))
 
-#: Reports of users of other tools on files and the server. 23 and 32 speak of agents in assistant loops,
-#: which do not run yet.
-REPORTS = frozenset(range(1, 44)) - {23, 32}
+#: Points in which the sources of the workflow language part, with what this engine does.
+DIFFERENCES = frozenset(range(1, 51))
+
+#: Reports of users of other tools on files and the server. 23 speaks of edits of enhance loops.
+REPORTS = frozenset(range(1, 44)) - {23}
+#: Those on agents that run in loops: their processes, criteria, people and limits.
+REPORTS_ON_AGENTS = frozenset({45, 49, 53, 60, 61, 68})
+
+#: Behaviours of assistant loops.
+AB = frozenset(range(1, 157))
 
 #: (prefix, numbers that must have a test)
 SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "basic behaviours of workflow runs": ("WB", WB_BASIC),
     "full behaviours of workflow runs": ("WB", WB_FULL),
     "vectors of the workflow language": ("C", VECTORS),
+    "differences between the sources of the workflow language": ("D", DIFFERENCES),
     "reports on files and the server": ("UP", REPORTS),
+    "reports on agents in loops": ("UP", REPORTS_ON_AGENTS),
+    "behaviours of assistant loops": ("AB", AB),
 }
 
 
