@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from loop_ls.cli import repl_tables
-from loop_ls.cli.at_engine import refusal_lines
+from loop_ls.cli.at_engine import refusal_lines, used
+from loop_ls.cli.repl_live import Showing
 from loop_ls.client import EngineClient
 from loop_ls.formats.spelling import nearest
 from loop_ls.report.cells import shown
@@ -150,21 +151,30 @@ class Lines:
             self._say_lines(repl_tables.metrics(answer))
 
     async def _start(self, text: str) -> None:
+        """A role loop is shown until it has ended; others go on in the background."""
         request = _start_request(text, self.root)
+        async with Showing(self.engine) as showing:
+            answer = await self._agreed_start(request)
+            if answer is None or self._refused(answer):
+                return
+            run_id = answer["runId"]
+            self.say(f"Started {run_id[:8]}... It goes on when you leave. /loops status {run_id[:8]}")
+            if ((answer.get("loop") or {}).get("state") or {}).get("format") == "role_loop":
+                await showing.to_the_end(run_id, self.say)
+
+    async def _agreed_start(self, request: Answer) -> Answer | None:
+        """The answer of the start; None where the person did not agree to what it uses."""
         while True:
             answer = await self.engine.start(request)
             if answer.get("code") != "consent_required" or "consent" in request:
-                break
+                return answer
             self._refused(answer)
             for kind in ("programs", "endpoints"):
                 for one in answer.get(kind) or []:
-                    told = one if isinstance(one, str) else ", ".join(f"{k}: {v}" for k, v in one.items())
-                    self.say(f"  {kind[:-1]}: {shown(told)}")
+                    self.say(f"  {kind[:-1]}: {shown(used(one))}")
             if not self._yes("Go on?"):
-                return
+                return None
             request = {**request, "consent": answer.get("digest")}
-        if not self._refused(answer):
-            self.say(f"Started {answer['runId'][:8]}... It goes on when you leave. /loops status {answer['runId'][:8]}")
 
     async def _control(self, verb: str, run_id: str) -> None:
         """`all`, and every stop, wait for a yes."""

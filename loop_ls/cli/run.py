@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled, used
 from loop_ls.cli.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
 from loop_ls.report.cells import shown
@@ -114,8 +114,7 @@ def agreed(answer: Answer, manner: Manner) -> bool:
     print(shown(str(answer["message"])), file=sys.stderr)
     for kind in ("programs", "endpoints"):
         for one in answer.get(kind) or []:
-            said = one if isinstance(one, str) else ", ".join(f"{k}: {v}" for k, v in one.items())
-            print(f"  {kind[:-1]}: {shown(said)}", file=sys.stderr)
+            print(f"  {kind[:-1]}: {shown(used(one))}", file=sys.stderr)
     return _line("Go on? [y/N] ").strip().lower() in ("y", "yes")
 
 

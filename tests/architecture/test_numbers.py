@@ -33,6 +33,9 @@ REPORTS_ON_AGENTS = frozenset({45, 49, 53, 60, 61, 68})
 #: Behaviours of assistant loops.
 AB = frozenset(range(1, 157))
 
+#: Behaviours of role loops, all of them.
+RB = frozenset(range(1, 133))
+
 #: (prefix, numbers that must have a test)
 SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "basic behaviours of workflow runs": ("WB", WB_BASIC),
@@ -42,6 +45,7 @@ SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "reports on files and the server": ("UP", REPORTS),
     "reports on agents in loops": ("UP", REPORTS_ON_AGENTS),
     "behaviours of assistant loops": ("AB", AB),
+    "behaviours of role loops": ("RB", RB),
 }
 
 

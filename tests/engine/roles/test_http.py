@@ -3,88 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from loop_ls.cli.catalogue import catalogue
 from loop_ls.engine.api.agent_tools import loop_list, loop_status
-from loop_ls.engine.api.app import Facts, application, workspace_id
-from loop_ls.engine.api.presence import Presence
-from loop_ls.engine.api.server import Listening, listen
 from loop_ls.testing.models import SILENCE
 
-from .conftest import House
-
-Json = dict[str, Any]
-LOOPS = "/api/v1/loops"
-
-
-async def nobody() -> None:
-    return None
-
-
-async def never() -> bool:
-    return False
-
-
-class Served(House):
-    http: httpx.AsyncClient
-
-    async def get(self, path: str = "", code: int = 200) -> Json:
-        return self._body(await self.http.get(f"{LOOPS}{path}"), code)
-
-    async def post(self, path: str = "", body: Json | None = None, code: int = 200) -> Json:
-        return self._body(await self.http.post(f"{LOOPS}{path}", json=body or {}), code)
-
-    async def begin(self, **more: Any) -> str:
-        """Start a pair over HTTP, agreeing to what it may do."""
-        body: Json = {"definition": "pair", "goal": "Do it.", **more}
-        response = await self.http.post(LOOPS, json=body)
-        if response.status_code == 409:
-            response = await self.http.post(LOOPS, json={**body, "consent": response.json()["details"]["digest"]})
-        return str(self._body(response, 201)["loop"]["id"])
-
-    async def held(self, number: int) -> list[str]:
-        self.say(write=SILENCE)
-        ids = [await self.begin() for _ in range(number)]
-        for run_id in ids:
-            await self.until(run_id, "stage_started")
-        return ids
-
-    def _body(self, response: httpx.Response, code: int) -> Json:
-        assert response.status_code == code, response.text
-        return dict(response.json())
-
-    # What the agent tools want of an engine.
-    async def runs(self) -> Json:
-        return await self.engine.runs(limit=1000)
-
-    async def history(self, run_id: str) -> Json:
-        state = await self.engine.state(run_id)
-        return {**state, "history": await self.rows(state["state"]["runId"])} if state["ok"] else state
+from .served import LOOPS, Served, serving
 
 
 @pytest.fixture
 async def served(tmp_path: Path) -> AsyncIterator[Served]:
-    made = Served(tmp_path)
-    made.define()
-    await made.open()
-    sock = listen(0)
-    port = sock.getsockname()[1]
-    facts = Facts("token", workspace_id(str(made.data)), str(made.data), "2026-01-01T00:00:00.000Z", port)
-    presence = Presence(teardown=nobody, busy=never, leave=lambda: None)
-    app = application(made.engine, facts, presence, lambda: None, catalogue=catalogue(made.root, made.data))
-    listening = Listening(sock)
-    await listening.start(app)
-    headers = {"Authorization": "Bearer token"}
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, trust_env=False) as made.http:
+    async with serving(tmp_path) as made:
         yield made
-    await made.close()
-    await listening.stop()
 
 
 async def test_RB_085_a_start_answers_with_loop_iteration_and_stages_or_says_what_is_missing(served: Served) -> None:
@@ -198,8 +133,6 @@ async def test_RB_091_metrics_count_iterations_and_stages(served: Served) -> Non
 
 
 async def test_RB_094_the_elapsed_time_of_a_running_loop_is_never_negative(served: Served) -> None:
-    import json
-
     [run_id] = await served.held(1)
     told = json.loads(await loop_status(served, {"id": run_id}))  # type: ignore[arg-type]
     assert told["elapsed_seconds"] >= 0
@@ -208,8 +141,6 @@ async def test_RB_094_the_elapsed_time_of_a_running_loop_is_never_negative(serve
 async def test_RB_114_status_tells_iteration_stage_and_time_and_the_time_stands_still_at_the_end(
     served: Served,
 ) -> None:
-    import json
-
     [run_id] = await served.held(1)
     told = json.loads(await loop_status(served, {"id": run_id[:6]}))  # type: ignore[arg-type]
     assert told["current_iteration"] == 1

@@ -1,0 +1,161 @@
+"""The lines `/loops ...` with role loops, and that both ways of running give the same (RB 92-93, 121-125)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.cli.repl_lines import Lines
+from loop_ls.testing.models import SILENCE
+
+from .served import Served, serving
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Served]:
+    async with serving(tmp_path) as made:
+        yield made
+
+
+class Prompt:
+    """What a person types, reads, and answers."""
+
+    def __init__(self, served: Served, answer: str = "y") -> None:
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.answer = answer
+        self.lines = Lines(served.client, str(served.root), self.said.append, self._ask)
+
+    def _ask(self, question: str) -> str:
+        self.asked.append(question)
+        return self.answer
+
+    async def type(self, line: str) -> str:
+        self.said.clear()
+        await self.lines.line(line)
+        return "\n".join(self.said)
+
+
+@pytest.mark.parametrize("answer", ["n", "", "what?"])
+async def test_RB_092_nothing_changes_when_the_confirmation_is_declined(served: Served, answer: str) -> None:
+    ids = await served.held(2)
+    prompt = Prompt(served, answer)
+    await prompt.type("/loops stop all")
+    assert len(prompt.asked) == 1
+    assert [(await served.state(run_id))["status"] for run_id in ids] == ["running", "running"]
+    await Prompt(served).type("/loops stop all")
+    assert [(await served.ended(run_id))["status"] for run_id in ids] == ["cancelled", "cancelled"]
+
+
+async def test_RB_093_a_prefix_finds_a_loop_and_an_ambiguous_one_lists_them(served: Served) -> None:
+    ids = [await served.begin() for _ in range(18)]  # of 18 ids two begin with the same digit
+    for run_id in ids:
+        await served.ended(run_id)
+    told = await Prompt(served).type(f"/loops status {ids[0][:10]}")
+    assert ids[0][:8] in told
+    assert "reviewer  done" in re.sub(r" {2,}", "  ", told)
+    twice = next(one for one in {run_id[0] for run_id in ids} if sum(run_id[0] == one for run_id in ids) > 1)
+    told = await Prompt(served).type(f"/loops status {twice}")
+    assert "Several" in told
+    assert sum(run_id in told for run_id in ids if run_id[0] == twice) >= 2
+
+
+async def test_RB_121_the_table_of_loops(served: Served) -> None:
+    await served.ended(await served.begin(goal="Done already."))
+    served.say(write=SILENCE)
+    going = await served.begin(goal="Build " + "a very long goal " * 5)
+    await served.until(going, "stage_started")
+    served.define("endless", termination_condition={"type": "manual"})
+    endless = await served.begin(definition="endless")
+    await served.until(endless, "stage_started")
+    await served.post(f"/{endless}/pause")
+    lines = (await Prompt(served).type("/loops")).splitlines()
+    assert re.match(r"Loops: \d+ active, 3 shown", lines[0])
+    assert lines[1].split() == ["ID", "DEFINITION", "ITERATION", "STAGE", "GOAL", "AGE"]
+    rows = {line.split()[1]: line for line in lines[2:]}
+    assert rows[f"{going[:8]}..."].startswith("●")
+    assert "1/3" in rows[f"{going[:8]}..."]
+    assert " write " in rows[f"{going[:8]}..."]
+    assert f"{('Build ' + 'a very long goal ' * 5)[:57]}..." in rows[f"{going[:8]}..."]
+    assert rows[f"{endless[:8]}..."].startswith("◉")
+    assert "1/∞" in rows[f"{endless[:8]}..."]
+    assert any(row.startswith("✓") and "Done already." in row for row in rows.values())
+    await Prompt(served).type("/loops stop all")
+
+
+@pytest.mark.parametrize("word", ["definitions", "defs"])
+async def test_RB_122_definitions_with_roles_and_ends_and_first_errors(served: Served, word: str) -> None:
+    served.write("loops/broken.json", "{")
+    told = re.sub(r" {2,}", "  ", await Prompt(served).type(f"/loops {word}"))
+    assert "pair  One writes, one judges.  coder → reviewer  evaluation_bound" in told
+    assert "harness  " in told
+    assert re.search(r"broken  cannot be started: .+  ✗", told)
+
+
+async def test_RB_123_a_loop_started_at_the_prompt_is_shown_live_and_the_prompt_comes_back_at_its_end(
+    served: Served,
+) -> None:
+    go = asyncio.Event()
+    inner = served.models.ask
+
+    async def ask(request: Any, hear: Any = None, *others: Any) -> Any:
+        if request.place.endswith("/write"):
+            hear("first line\nsecond ")
+            await go.wait()
+            hear("line\n")
+            return await inner(request, None, *others)
+        return await inner(request, hear, *others)
+
+    served.models.ask = ask  # type: ignore[method-assign]
+    prompt = Prompt(served)
+    typing = asyncio.create_task(prompt.type("/loops start pair Write a poem."))
+    async with asyncio.timeout(10):
+        while "    first line" not in prompt.said:
+            await asyncio.sleep(0.02)
+    assert not typing.done()
+    assert "    second line" not in prompt.said
+    go.set()
+    told = await asyncio.wait_for(typing, 10)
+    assert "  write (coder)\n    first line\n    second line\n" in told
+    assert "    APPROVED" in told
+    assert "✓ approved in iteration 1" in told
+
+
+async def test_RB_123_an_interruption_gives_the_prompt_back_and_leaves_the_loop_running(served: Served) -> None:
+    served.say(write=SILENCE)
+    prompt = Prompt(served)
+    typing = asyncio.create_task(prompt.type("/loops start pair Write a poem."))
+    async with asyncio.timeout(10):
+        while "  write (coder)" not in prompt.said:
+            await asyncio.sleep(0.02)
+    typing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await typing
+    [state] = (await served.engine.runs())["runs"]
+    assert state["status"] == "running"
+    await served.engine.control("stop", "all")
+
+
+async def test_RB_125_both_ways_give_the_same_records(served: Served) -> None:
+    answers: dict[str, Any] = {"write": ["draft", "better draft"], "judge_it": ["NEEDS CHANGES: more\nof it", "LGTM"]}
+    served.say(**answers)
+    await Prompt(served).type("/loops start pair Write a poem.")
+    served.models._asked.clear()
+    served.say(**answers)
+    await served.ended(await served.begin(goal="Write a poem."))
+    second, first = (await served.engine.runs())["runs"]
+    kept = ("iteration_number", "status", "outcome_summary")
+    told = ("stage_index", "role", "label", "status", "result_summary")
+    seen = []
+    for run in (first, second):
+        rows = await served.rows(run["runId"])
+        stages = [[{name: stage[name] for name in told} for stage in row["stages"]] for row in rows]
+        seen.append((run["status"], run["reason"], [{name: row[name] for name in kept} for row in rows], stages))
+    assert seen[0] == seen[1]
+    assert seen[0][:2] == ("completed", "approved")
+    assert len(seen[0][2]) == 2
