@@ -9,14 +9,16 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from loop_ls.cli.catalogue import catalogue
+from loop_ls.engine.assistants.attendance import grace_of
 from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.durable.crew import PostgresCrew
 from loop_ls.engine.durable.dbos_owner import DbosOwner
+from loop_ls.engine.enhance.program import EnhanceProgram
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.keeping import Keep
 from loop_ls.engine.plan import Program
@@ -28,7 +30,8 @@ from loop_ls.engine.roles.records import Records
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
-from loop_ls.engine.starting.prepare import Problem
+from loop_ls.engine.starting.enhance import EnhancePreparer
+from loop_ls.engine.starting.prepare import Preparer, Problem
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.settings import EngineSettings
@@ -43,7 +46,7 @@ def build(folder: Path, providers: Providers, root: Path | None = None, database
     records = Records(folder, time.time)
     preparer = ByFormat(
         {
-            "workflow": WorkflowPreparer(folder, validate),
+            "workflow": EnhancePreparer(WorkflowPreparer(folder, validate)),
             "assistant": AssistantPreparer(folder, validate),
             "role_loop": RoleLoopPreparer(folder, records=records),
         }
@@ -53,6 +56,20 @@ def build(folder: Path, providers: Providers, root: Path | None = None, database
         "assistant": AssistantProgram(),
         "role_loop": RoleLoopProgram(records, hands(records)),
     }
+    engine = _engine(folder, providers, preparer, programs, root, database)
+    engine.forgotten.append(records.forget)
+    programs["enhance"] = EnhanceProgram(WorkflowProgram(), validate, engine.facts_of)
+    return engine
+
+
+def _engine(
+    folder: Path,
+    providers: Providers,
+    preparer: Preparer,
+    programs: Mapping[str, Program],
+    root: Path | None,
+    database: str | None,
+) -> Engine:
     settings = load_settings(str(root))[0].engine if root else EngineSettings()
     keep = Keep(settings.keep_runs, settings.keep_days)
     if database is not None:
@@ -89,11 +106,7 @@ def options(port: int | None, idle: float | None, root: Path) -> Options:
     """How the process behaves: the command line, else the environment (its two variables are honoured
     as their document means them), else the settings of the project."""
     settings = load_settings(str(root))[0].engine
-    on = os.environ.get("RONDOFLOW_TEARDOWN_ON_DISCONNECT", str(settings.teardown_on_disconnect))
-    grace = os.environ.get("RONDOFLOW_TEARDOWN_GRACE_MS", "").strip()
-    ms = int(grace) if grace.isascii() and grace.isdigit() else settings.teardown_grace_ms
-    attended = on.strip().lower() not in ("0", "false")
-    limit = ms / 1000 if attended else None
+    limit = grace_of(os.environ, settings.teardown_on_disconnect, settings.teardown_grace_ms)
     return Options(port=port or settings.port or 0, idle=idle, grace=limit, catalogue=catalogue(root))
 
 

@@ -17,10 +17,13 @@ from typing import Any
 
 from loop_ls.engine.approvals import nothing_asked, read_decision, resolve
 from loop_ls.engine.carrying import Carried, exported, same_run
+from loop_ls.engine.changing import read_changes
 from loop_ls.engine.commands import obey
 from loop_ls.engine.control import Control
+from loop_ls.engine.enhance import story
+from loop_ls.engine.enhance.telling import TELL
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.events.kinds import Recovered, RunStarted
+from loop_ls.engine.events.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.feed import Feed
 from loop_ls.engine.forking import cut_of, forked, replay_argument
@@ -42,6 +45,8 @@ logger = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
 LIMIT = 1000
+#: Formats whose runs spend nothing after a restart until a person says so.
+WAITS_FOR_PEOPLE = frozenset({"enhance"})
 
 
 class Engine:
@@ -68,6 +73,7 @@ class Engine:
         self._keep = keep or Keep()
         self._crew = crew
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
+        self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
         self.sharing: Sharing | None = None
         self._owned: asyncio.Queue[list[str]] = asyncio.Queue()
         self._owning: asyncio.Task[None] | None = None
@@ -81,6 +87,7 @@ class Engine:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         storage = await asyncio.to_thread(self._storage) if self._crew else self._storage()  # a network may be slow
         self.journal = Journal(storage, self._clock)
+        self.journal.forgotten += self.forgotten
         try:
             await self._take_up()
         except BaseException:
@@ -108,8 +115,11 @@ class Engine:
         for run_id, in_flight in (await self._runs.load()).items():
             run = self._runs.live[run_id]
             unsure = self.journal.storage.rebooted and run.state.status in WORKING
-            fact = Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight) or unsure).fact()
-            self.journal.append(run_id, facts=[fact])
+            facts = [Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight) or unsure).fact()]
+            if run.state.format in WAITS_FOR_PEOPLE and run.state.status != "stopping":
+                run.control.pause()
+                facts.append(Interrupted(found_in=story.phase(await self._told(run_id))).fact())
+            self.journal.append(run_id, facts=facts)
             self._begin(run)
         if unfinished := [run.run_id for run in self._runs]:
             self._owned.put_nowait(unfinished)
@@ -335,6 +345,37 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
+    async def enhance(self, verb: str, run_id: str, given: Answer | None = None) -> Answer:
+        """What is said to an enhance loop, or asked about it: `acknowledge`, `choose`, `feedback`, `status`,
+        `timeline`. Loops that have ended can still be asked."""
+        try:
+            found = await self._runs.find(run_id)
+            run, state = self._runs.live.get(found), await self._runs.state(found)
+            if state.format != "enhance":
+                raise Refused("not_found", f"Run {found} is no enhance loop.", "`loop-ls runs` says what each is.")
+            if verb in ("status", "timeline"):
+                return story.answer(verb, found, state.name, await self._told(found))
+            if verb not in TELL:
+                raise Refused("bad_argument", f"`{verb}` is nothing that an enhance loop knows.")
+            if run is None:
+                raise Refused("wrong_status", f"Run {found} is {state.status}: there is nothing to say to it.")
+            return await TELL[verb](run, self.journal, given or {})
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def facts_of(self, run_id: str) -> list[Event]:
+        """All facts of a run so far, in order."""
+        found: list[Event] = []
+        more = True
+        while more:
+            page = await self.journal.facts(run_id, found[-1].seq if found else 0, LIMIT)
+            found += page.events
+            more = page.more and bool(page.events)
+        return found
+
+    async def _told(self, run_id: str) -> list[Answer]:
+        return [event.wire() for event in await self.facts_of(run_id)]
+
     async def delete(self, run_id: str, whose: Callable[[str | None], bool] | None = None) -> Answer:
         """Remove a run that has ended from the record -> `{ok, runId}`; `all` that have ended, and of users
         of whom `whose` says yes -> `{ok, deleted}`."""
@@ -351,6 +392,21 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "runId": found}
+
+    async def change(self, run_id: str, changes: Any) -> Answer:
+        """Change goal, limit, metadata or labels of a loop -> `{ok, state}`."""
+        try:
+            found = await self._runs.find(run_id)
+            fact = read_changes(changes, await self._runs.state(found))
+            events = await self.journal.append(found, facts=[fact.fact()])
+            if found not in self._runs.live:
+                state = await self._runs.state(found)
+                for event in events:
+                    state = state.after(event) if event.seq > state.last_seq else state
+                self.journal.keep_snapshot(found, state._asdict())
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        return await self.state(found)
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
         """`{ok, runs: [RunState]}`, newest first; `status` may be `active`. Long outputs are cut."""

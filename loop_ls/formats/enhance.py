@@ -107,6 +107,12 @@ def defaults() -> dict[str, Json]:
     return {name: list(value) if isinstance(value := getattr(usual, _snake(name)), tuple) else value for name in _KEYS}
 
 
+def knobs_as_written(section: Mapping[str, Json]) -> dict[str, Json]:
+    """Every knob with what holds under this section, by the names of the settings."""
+    right, _ = taken(section)
+    return {**defaults(), **right}
+
+
 def is_knob(name: str) -> bool:
     return name in _KEYS
 

@@ -48,6 +48,9 @@ TEST_UNTIL: Shape = {
     "mock": _FLAG,
     "consent": _TEXT,
 }
+ENHANCE: Shape = {**RUN, "text": _TEXT, "step": _TEXT, "negative": _FLAG, "show": _FLAG}
+ENABLE: Shape = {"uri": _TEXT, "enabled": _FLAG, "overrides": _OBJECT}
+SETUP: Shape = {"uri": _TEXT, "values": _OBJECT}
 NOTHING: Shape = {}
 
 

@@ -60,6 +60,7 @@ class ClientFacts:
     configuration_registration: bool = False
     progress: bool = False
     message_request: bool = False
+    applies_edits: bool = False
     suggest_command: str = ""
 
 
@@ -116,6 +117,7 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
         configuration_registration=said("workspace.didChangeConfiguration.dynamicRegistration"),
         progress=said("window.workDoneProgress"),
         message_request=isinstance(at("window.showMessage.messageActionItem"), dict),
+        applies_edits=said("workspace.applyEdit"),
         suggest_command=_suggest_command(info, params.get("initializationOptions")),
     )
 

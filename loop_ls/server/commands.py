@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.server import arguments, methods
 from loop_ls.server.before_run import BeforeRun
+from loop_ls.server.enhancing import Enhancing
 from loop_ls.server.runs_again import RunsAgain
 from loop_ls.server.typed_answers import Answer, refused, sentence
 
@@ -23,6 +24,9 @@ Command = Callable[[Json], Awaitable[Answer]]
 _TOLD = tuple(
     f"loopLs.{name}"
     for name in ("run", "stop", "pause", "resume", "approve", "fork", "replay", "testUntil", "engine.restart")
+) + tuple(
+    f"loopLs.enhance.{name}"
+    for name in ("start", "continue", "skipEdits", "stop", "timeline", "revert", "feedback", "enable")
 )
 
 
@@ -33,6 +37,7 @@ class Commands:
         self._server = server
         runs, before = server.runs, BeforeRun(server)
         again = RunsAgain(server, runs)
+        enhancing = Enhancing(server, runs)
         self._table: dict[str, tuple[Command, arguments.Shape, tuple[str, ...]]] = {
             "loopLs.run": (runs.start, arguments.RUN, ("uri",)),
             "loopLs.stop": (runs.stop, arguments.CONTROL, ("runId",)),
@@ -50,6 +55,16 @@ class Commands:
             "loopLs.definitions": (before.definitions, arguments.NOTHING, ()),
             "loopLs.previewPrompt": (before.preview, arguments.PREVIEW, ("uri",)),
             "loopLs.estimate": (before.estimate, arguments.ESTIMATE, ("uri",)),
+            "loopLs.enhance.start": (enhancing.start, arguments.RUN, ("uri",)),
+            "loopLs.enhance.continue": (enhancing.go_on, arguments.ENHANCE, ("uri",)),
+            "loopLs.enhance.skipEdits": (enhancing.skip, arguments.ENHANCE, ("uri",)),
+            "loopLs.enhance.stop": (enhancing.stop, arguments.ENHANCE, ("uri",)),
+            "loopLs.enhance.status": (enhancing.status, arguments.ENHANCE, ("uri",)),
+            "loopLs.enhance.timeline": (enhancing.timeline, arguments.ENHANCE, ("uri",)),
+            "loopLs.enhance.revert": (enhancing.revert, arguments.ENHANCE, ("uri",)),
+            "loopLs.enhance.feedback": (enhancing.feedback, arguments.ENHANCE, ("uri", "text")),
+            "loopLs.enhance.enable": (enhancing.enable, arguments.ENABLE, ("uri", "enabled")),
+            "loopLs.enhance.setup": (enhancing.setup, arguments.SETUP, ()),
             "loopLs.engine.status": (runs.engine_status, arguments.NOTHING, ()),
             "loopLs.engine.restart": (runs.engine_restart, arguments.NOTHING, ()),
         }

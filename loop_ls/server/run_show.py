@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.server.approvals import Approvals
+from loop_ls.server.rounds import Rounds
 from loop_ls.server.run_progress import RunProgress
 from loop_ls.server.run_text import TextFeed
 
@@ -29,6 +30,7 @@ class RunShow:
         self._texts = TextFeed(lambda event: server.protocol.notify(EVENT, event))
         self._progress: dict[str, RunProgress] = {}
         self._approvals = Approvals(server)
+        self._rounds = Rounds(server)
 
     def text(self, record: RunRecord, event: Json) -> None:
         self._texts.add(event)
@@ -42,6 +44,7 @@ class RunShow:
         self._server.protocol.notify(RUN, record.state)
         self._show_progress(record)
         self._approvals.look(record)
+        self._rounds.look(record)
         opened = self._server.session.open.get(record.key)
         if opened is not None:
             self._server.publisher.publish_runs(opened)
@@ -59,6 +62,7 @@ class RunShow:
     def close(self) -> None:
         self._texts.close()
         self._approvals.close()
+        self._rounds.close()
 
     def _show_progress(self, record: RunRecord) -> None:
         progress = self._progress.get(record.run_id)

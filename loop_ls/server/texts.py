@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ class Texts:
         self.fresh = True
         #: Documents whose runs nobody has asked for yet.
         self.new: list[OpenDocument] = []
+        #: Who waits for the next change of a document.
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
 
     def opened(self, params: Json) -> None:
         item = params.get("textDocument")
@@ -63,6 +66,15 @@ class Texts:
                 document = self._applied(document, change, version)
             session.changed(opened, document)
         self._server.publisher.touch(opened)
+        for waiting in self._waiting.pop(opened.key, ()):
+            if not waiting.done():
+                waiting.set_result(None)
+
+    async def next_change(self, key: str) -> None:
+        """Wait until the editor changes this document. The caller sets a limit."""
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, []).append(waiting)
+        await waiting
 
     def closed(self, params: Json) -> None:
         item = params.get("textDocument")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from loop_ls.engine.api import about, acting, loops
 from loop_ls.engine.api.again import AGAIN
+from loop_ls.engine.api.enhancing import ENHANCING
 from loop_ls.engine.api.route import Query, Route
 from loop_ls.engine.api.schemas import (
     ANYTHING,
@@ -16,6 +17,7 @@ from loop_ls.engine.api.schemas import (
     FLAG,
     MAPPING,
     NUMBER,
+    PATCH,
     SHOWN_LOOP,
     START,
     STARTED,
@@ -145,6 +147,18 @@ ACTING = (
         refusals=(404, 409, 429, 503),
     ),
     Route(
+        "PATCH",
+        LOOP,
+        "changeLoop",
+        "Change goal, limit, metadata or labels of a loop.",
+        acting.change,
+        SHOWN_LOOP,
+        role="editor",
+        body=PATCH,
+        body_required=True,
+        refusals=(409, 503),
+    ),
+    Route(
         "DELETE",
         LOOP,
         "deleteLoop",
@@ -253,4 +267,4 @@ ENGINE = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*READING, *AGAIN, *ACTING, *ENGINE)
+ROUTES: tuple[Route, ...] = (*READING, *ENHANCING, *AGAIN, *ACTING, *ENGINE)

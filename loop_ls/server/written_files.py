@@ -1,0 +1,26 @@
+"""Shows a text as a document of its own, which any editor can do however long it is."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loop_ls.server import methods, uris
+from loop_ls.server.protocol import Refused
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+
+
+async def show_text(server: LoopServer, name: str, text: str) -> str:
+    """Write `text` into a folder outside of the workspace and have the editor show it. Its path."""
+    path = Path(tempfile.mkdtemp(prefix="loop-ls-")) / name
+    await asyncio.to_thread(path.write_text, text, "utf-8")
+    try:
+        await server.protocol.ask(methods.WINDOW_SHOW_DOCUMENT, {"uri": uris.from_path(path), "takeFocus": False})
+    except (Refused, TimeoutError):
+        said = {"type": methods.INFO, "message": f"It is in {path}."}
+        server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, said)
+    return str(path)
