@@ -117,12 +117,19 @@ class House:
 
 
 @asynccontextmanager
-async def house(path: Path, port: int = 0, grace: float | None = None, idle: float | None = None) -> Any:
+async def house(
+    path: Path,
+    port: int = 0,
+    grace: float | None = None,
+    idle: float | None = None,
+    engine: Engine | None = None,
+) -> Any:
+    """`engine`: another one than that with made-up runs."""
     program, preparer, left = Counting(), Anything(), asyncio.Event()
     folder = DataFolder(path)
     folder.take()
     providers = Providers({})
-    engine = Engine(path, {"workflow": program}, lambda plan: providers.models(), preparer)
+    engine = engine or Engine(path, {"workflow": program}, lambda plan: providers.models(), preparer)
     await engine.open()
 
     async def teardown() -> None:
