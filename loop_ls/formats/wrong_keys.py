@@ -14,6 +14,8 @@ ANYWHERE = {
     "output": Advice("a result needs no key: the name of a step or loop is the variable with its result"),
 }
 
+_RETRY = Advice("write `on_failure: retry`, and how often in `max_retries`", ("max_retries",))
+
 LOOP = ANYWHERE | {
     "workfow": Advice("the key is `workflow`", ("workflow",), rename=True),
     "max_iteration": Advice("the key is `max_iterations`", ("max_iterations",), rename=True),
@@ -26,6 +28,8 @@ LOOP = ANYWHERE | {
     "condition": Advice("the condition that ends a loop is `until`", ("until",), rename=True),
     "template": Advice("a loop names what it repeats in `workflow`", ("workflow",)),
     "on_error": Advice("a loop says `on_failure`; `on_error` belongs to `execution`", ("on_failure",), rename=True),
+    "retry": _RETRY,
+    "retries": _RETRY,
 }
 
 TOP_LOOP = LOOP | {
@@ -53,6 +57,8 @@ STEP = ANYWHERE | {
         "call a workflow once with `template: {name: ...}`, repeatedly with `loop:`", ("template", "loop")
     ),
     "depends_on": Advice("the key is `needs`", ("needs",), rename=True),
+    "retry": _RETRY,
+    "retries": _RETRY,
 }
 
 TOP = ANYWHERE | {

@@ -131,11 +131,11 @@ def _wrong(field: Field) -> Iterator[tuple[Node, str]]:
     if node is None or field.empty:
         return
     for fault in field.faults:
-        yield fault.node, f"`{key.name}` is {fault.expected}"
+        yield fault.node, f"`{key.name}` has to be {fault.expected}"
     if field.faults:
         return
     if key.type is Type.TEXT and wrong_type(key, node) is not None:
-        yield node, f"`{key.name}` is {WORDS[key.type]}"
+        yield node, f"`{key.name}` has to be {WORDS[key.type]}"
     elif _is_kind(field):
         return  # LS006
     elif isinstance(field.value, str | int | float) and (why := out_of_range(key, field.value)) is not None:
@@ -143,7 +143,8 @@ def _wrong(field: Field) -> Iterator[tuple[Node, str]]:
     elif isinstance(field.value, tuple) and key.choices:
         for pair in field.value:
             if isinstance(pair, Pair) and pair.node is not None and pair.text not in key.choices:
-                yield pair.node, f"`{pair.name}` is {listed(key.choices)}"
+                hint = did_you_mean(pair.text or "", key.choices)
+                yield pair.node, f"`{pair.name}` has to be {listed(key.choices)}{hint}"
 
 
 def _is_kind(field: Field) -> bool:

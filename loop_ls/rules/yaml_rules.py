@@ -92,13 +92,21 @@ def unknown_key(site: Site) -> Iterator[Draft]:
         yield site.found(unknown.entry.key.span, unknown_sentence(unknown, site.block.shape), fixes=fix)
 
 
+#: A sentence with more keys than this is read by nobody; completion lists them all.
+_MOST_KEYS = 10
+
+
 def unknown_sentence(unknown: Unknown, shape: Shape) -> str:
     start = f"`{shortened(unknown.entry.key.text)}` is not a key of {shape.title}"
     if unknown.advice is not None:
         return f"{start}; {unknown.advice.text}"
     if unknown.meant:
         return f"{start}; did you mean `{unknown.meant[0]}`?"
-    return f"{start}; its keys are {listed(shape.keys, 'and')}"
+    keys = list(shape.keys)
+    if len(keys) <= _MOST_KEYS:
+        return f"{start}; its keys are {listed(keys, 'and')}"
+    told = ", ".join(f"`{key}`" for key in keys[:_MOST_KEYS])
+    return f"{start}; its keys are {told} and {len(keys) - _MOST_KEYS} more"
 
 
 def renamed(unknown: Unknown, present: Container[str]) -> str | None:
