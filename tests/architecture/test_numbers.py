@@ -36,6 +36,9 @@ AB = frozenset(range(1, 157))
 #: Behaviours of role loops, all of them.
 RB = frozenset(range(1, 133))
 
+#: Behaviours of enhance loops, all of them.
+EB = frozenset(range(1, 124))
+
 #: (prefix, numbers that must have a test)
 SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "basic behaviours of workflow runs": ("WB", WB_BASIC),
@@ -46,6 +49,7 @@ SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "reports on agents in loops": ("UP", REPORTS_ON_AGENTS),
     "behaviours of assistant loops": ("AB", AB),
     "behaviours of role loops": ("RB", RB),
+    "behaviours of enhance loops": ("EB", EB),
 }
 
 
