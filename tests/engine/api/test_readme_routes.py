@@ -1,0 +1,21 @@
+"""The README's table of routes is that of the interface: none is missing there, none is made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loop_ls.engine.api.table import ROUTES
+
+README = (Path(__file__).resolve().parents[3] / "README.md").read_text("utf-8")
+BEGIN, END = "<!-- routes -->\n", "<!-- end -->"
+
+
+def route_table() -> str:
+    """As it has to stand in the README."""
+    rows = [f"| `{route.method} {route.shown_path}` | {route.text} | {route.role or '-'} |" for route in ROUTES]
+    return "\n".join(["| route | what it does | role |", "|---|---|---|", *rows]) + "\n"
+
+
+def test_the_table_of_the_readme_is_the_table_of_routes() -> None:
+    written = README.partition(BEGIN)[2].partition(END)[0]
+    assert written == route_table(), f"write this between `{BEGIN.strip()}` and `{END}`:\n{route_table()}"
