@@ -94,9 +94,13 @@ class JournalRecorder:
         follows: Sequence[Fact] = ()
         try:
             follows = tuple(facts(value))
+            if self._control.stopping:  # too late for the run, and paid all the same
+                follows = tuple((kind, {**body, "discarded": True}) for kind, body in follows if kind == "call")
             follows = (*follows, *self._ledger.count(follows))
         finally:
             await self._answer(key, {"value": value}, follows)  # it is paid: kept even if `facts` fails
+        if self._control.stopping:
+            raise Stopped
         return value
 
     def _take(

@@ -298,7 +298,8 @@ class Tokens(BaseModel):
 
 
 class Call(Payload):
-    """One answered model call. `usd` is None where no price is known; `duration` in seconds."""
+    """One answered model call. `usd` is None where no price is known; `duration` in seconds. `copied`: another
+    run paid for it; `discarded`: it came after the run was stopped, so nothing was made of it."""
 
     kind = "call"
     provider: str
@@ -309,6 +310,8 @@ class Call(Payload):
     duration: float = 0.0
     response_id: str | None = None
     error: Error | None = None
+    copied: bool | None = None
+    discarded: bool | None = None
 
 
 class ToolCalled(Payload):

@@ -25,7 +25,7 @@ def asks(tmp_path: Path) -> Asks:
     return Asks(tmp_path)
 
 
-async def test_UP_44_a_run_waits_for_a_person_and_takes_the_decision_with_its_feedback(
+async def test_UP_83_a_run_waits_for_a_person_and_takes_the_decision_with_its_feedback(
     asks: Asks, opened: Opened
 ) -> None:
     engine = await opened(asks.engine())
