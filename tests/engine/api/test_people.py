@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from loop_ls.engine.api.table import ROUTES
 from loop_ls.engine.people import TokenRefused, Tokens
 from tests.engine.api.conftest import TOKEN, House, house
 
@@ -173,3 +174,25 @@ async def test_whose_a_run_is_outlives_the_engine(tmp_path: Path) -> None:
         row = (await second.http.get(f"/api/v1/loops/{run_id}")).json()
         assert row["loop"]["user"] == "ada"
         assert json.loads((tmp_path / "tokens.json").read_text("utf-8"))[0]["user"] == "ada"
+
+
+#: Makes a run of one's own out of a run that everybody may read.
+COPIES = {"forkLoop", "replayLoop"}
+
+
+async def test_every_route_that_changes_something_refuses_viewers_and_strangers(home: House) -> None:
+    """Made from the table, so that a new route cannot forget it."""
+    home.program.hold.clear()
+    run_id = await home.run(3)
+    viewer, stranger = token_of(home, "eve", "viewer"), token_of(home, "bob", "editor")
+    changing = [route for route in ROUTES if route.role in ("editor", "admin")]
+    assert len(changing) > 8
+    for route in changing:
+        path = route.path.replace("{id}", run_id)
+        answer = await home.http.request(route.method, path, json={}, headers=viewer)
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), route.name
+        if "{id}" in route.path and route.name not in COPIES:
+            answer = await home.http.request(route.method, path, json={}, headers=stranger)
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), route.name
+    assert (await home.engine.state(run_id))["state"]["status"] == "running"
+    assert not home.left.is_set()
