@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from loop_ls.formats.keys import Advice, Key
+from loop_ls.text.pattern import pattern
 
-_CAPITAL = re.compile(r"[A-Z]")
+_CAPITAL = pattern(r"[A-Z]")
 
 
 def snake(name: str) -> str:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from loop_ls.text.pattern import pattern
 from loop_ls.text.record import equal_record
 
 _NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 _VALUE = r"'(?:[^']|'')*'|\"[^\"]*\"|[\w.+-]+|\{\{[^{}]*\}\}"
-_TRUTH = re.compile(rf"\$?\{{\{{\s*({_NAME})\s*\}}\}}")
-_COMPARED = re.compile(rf"\{{\{{\s*({_NAME})\s*\}}\}}\s*(==|!=)\s*({_VALUE})")
-_EXPRESSION = re.compile(rf"\$\{{\{{\s*({_NAME})\s*(==|!=)\s*({_VALUE})\s*\}}\}}")
-_OPERATORS = re.compile(
+_TRUTH = pattern(rf"\$?\{{\{{\s*({_NAME})\s*\}}\}}")
+_COMPARED = pattern(rf"\{{\{{\s*({_NAME})\s*\}}\}}\s*(==|!=)\s*({_VALUE})")
+_EXPRESSION = pattern(rf"\$\{{\{{\s*({_NAME})\s*(==|!=)\s*({_VALUE})\s*\}}\}}")
+_OPERATORS = pattern(
     r"&&|\|\||[=!]==|==|!=|=~|>=|<=|(?<=[\w}'\"\s])[<>](?=[\s\w{'\"])|!\s*\{\{"
     r"|(?<=[}'\"]\s)(?:contains|matches|startsWith|endsWith|and|or|in)(?=\s)"
     r"|(?<=\w\s)(?:contains|matches|startsWith|endsWith|and|or|in)(?=\s+['\"{])"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+from loop_ls.text.pattern import pattern
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_PART = pattern(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 
 #: Go counts nanoseconds in 63 bits; anything longer is no duration there.
 _LONGEST = 9223372036.0
 
 
+@lru_cache(maxsize=1024)
 def parse_duration(text: str) -> float | None:
     """Seconds, or None where `text` is no duration. `0` alone is one; a sign in front is allowed."""
     sign = -1.0 if text.startswith("-") else 1.0

@@ -13,11 +13,12 @@ from loop_ls.formats import scalars
 from loop_ls.formats.keys import Key, Type
 from loop_ls.formats.plain import plain_scalar
 from loop_ls.syntax.nodes import Mapping, Node, Scalar, Sequence, resolved
+from loop_ls.text.pattern import pattern
 
 Kind = Literal["text", "number", "true or false", "null", "list", "object"]
 
-_WHOLE = re.compile(r"[-+]?\d+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
-_NUMERIC = re.compile(r"\s*[-+]?\d+\s*", re.ASCII)
+_WHOLE = pattern(r"[-+]?\d+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
+_NUMERIC = pattern(r"\s*[-+]?\d+\s*", re.ASCII)
 
 #: What a value has to be, in words for people who read JSON.
 WORDS = {

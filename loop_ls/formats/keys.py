@@ -33,6 +33,9 @@ class Type(Enum):
     ARGUMENTS = "a mapping of names to values"
     ANY = "anything"
 
+    # Tables are looked into by type for every value of a file; the hash of an Enum runs in Python.
+    __hash__ = object.__hash__
+
 
 #: What completion offers as a value besides `choices`.
 Offers = Literal["", "providers", "models", "workflows", "elements", "servers", "skills", "parameters", "roles"]

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-_PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
+from loop_ls.text.pattern import pattern
+
+_PLACEHOLDER = pattern(r"\{\{([a-z][a-z0-9_]*)\}\}")
 
 #: The texts of parameters by name; None: it has none until somebody gives one.
 Values = Mapping[str, str | None]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from loop_ls.formats.workflow_keys import SCHEMA
 from loop_ls.syntax import nodes
 from loop_ls.syntax.nodes import Node, Scalar, resolved
+from loop_ls.text.pattern import pattern
 
 if TYPE_CHECKING:
     from loop_ls.syntax.tree import Tree
@@ -18,8 +19,8 @@ Format = Literal["workflow", "lookalike", "role_loop", "assistant", "settings"]
 
 SETTINGS_NAME = ".loop-ls.yaml"
 
-_ASSISTANT = re.compile(r"[^/]*\.assistant\.(?:ya?ml|json)$")
-_SCHEMA_LINE = re.compile(rf"[ \t]*(?:- )?(['\"]?)\$schema\1[ \t]*:[ \t]*(['\"]?){re.escape(SCHEMA)}\2[ \t]*(?:#.*)?$")
+_ASSISTANT = pattern(r"[^/]*\.assistant\.(?:ya?ml|json)$")
+_SCHEMA_LINE = pattern(rf"[ \t]*(?:- )?(['\"]?)\$schema\1[ \t]*:[ \t]*(['\"]?){re.escape(SCHEMA)}\2[ \t]*(?:#.*)?$")
 
 
 def recognise(path: str, tree: Tree) -> Format | None:

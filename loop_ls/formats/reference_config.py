@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from loop_ls.text.pattern import pattern
+
 Json = Any
 
 _KINDS = {
@@ -24,8 +26,8 @@ _KINDS = {
 }
 #: Their native addresses are those of another dialect; ours is known by the provider's name.
 _OTHER_ADDRESS = frozenset({"gemini_native", "aws_bedrock", "gcp_vertex_ai"})
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
-_BARE_ADDRESS = re.compile(r"[a-z]+://[^/]+/?")
+_VARIABLE = pattern(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+_BARE_ADDRESS = pattern(r"[a-z]+://[^/]+/?")
 
 
 def provider(interface: str, config: Mapping[str, Json], name: str) -> dict[str, Json]:

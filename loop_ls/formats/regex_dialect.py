@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from loop_ls.text.pattern import pattern
+
 #: Letters behind a backslash that mean the same to both.
 _SHARED = frozenset("bBdDsSwWfnrtv")
 #: Letters that mean something to Python only, and how they stay in a translation.
 _PYTHON_ONLY = {"A": "the start of the text", "Z": "the end of the text", "a": "the bell"}
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""
       (?P<code>\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))
     | (?P<wide>\\(?:U[0-9a-fA-F]{8}|N\{[A-Za-z0-9\ -]+\}))
@@ -34,7 +36,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_IN_SET = re.compile(
+_IN_SET = pattern(
     r"(?P<end>\])|(?P<code>\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))|(?P<control>\\c[A-Za-z])"
     r"|(?P<escape>\\[\s\S]?)|(?P<sign>[\s\S])"
 )

@@ -6,7 +6,6 @@ probably means it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from loop_ls.formats.block import Block, Field
@@ -19,9 +18,10 @@ from loop_ls.formats.role_loop_keys import APPROVAL_MODES, LIMITS
 from loop_ls.formats.role_loop_parts import RoleLoopParts, is_required, role_part
 from loop_ls.formats.spelling import nearest
 from loop_ls.syntax.nodes import Node, Scalar, Sequence, resolved
+from loop_ls.text.pattern import pattern
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-PARAMETER_NAME = re.compile(r"[a-z][a-z0-9_]*")
+NAME = pattern(r"[a-z0-9][a-z0-9_-]*")
+PARAMETER_NAME = pattern(r"[a-z][a-z0-9_]*")
 
 #: Keys whose values have rules of their own.
 _OWN = {

@@ -7,13 +7,15 @@ YAML's core schema on the written text, never the types of a YAML library: those
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from loop_ls.syntax.nodes import Scalar, Style
+from loop_ls.text.pattern import pattern
 
-_INTEGER = re.compile(r"[-+]?\d[\d_]{0,17}", re.ASCII)
-_OTHER_BASE = re.compile(r"([-+]?)0(?:x[\da-fA-F]{1,15}|o[0-7]{1,20}|b[01]{1,62})", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(?:\.\d+|\d[\d_]*(?:\.\d*)?)(?:[eE][-+]?\d{1,4})?", re.ASCII)
-_INFINITY = re.compile(r"[-+]?\.(?:inf|Inf|INF)")
+_INTEGER = pattern(r"[-+]?\d[\d_]{0,17}", re.ASCII)
+_OTHER_BASE = pattern(r"([-+]?)0(?:x[\da-fA-F]{1,15}|o[0-7]{1,20}|b[01]{1,62})", re.ASCII)
+_FLOAT = pattern(r"[-+]?(?:\.\d+|\d[\d_]*(?:\.\d*)?)(?:[eE][-+]?\d{1,4})?", re.ASCII)
+_INFINITY = pattern(r"[-+]?\.(?:inf|Inf|INF)")
 #: What stands for nothing where it is plain.
 NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUE = frozenset(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"))
@@ -42,6 +44,7 @@ def integer(text: str) -> int | None:
     return int(number)
 
 
+@lru_cache(maxsize=1024)
 def floating(text: str) -> float | None:
     """A number with or without a fraction; infinity is one, so that its range can be judged."""
     if _FLOAT.fullmatch(text):

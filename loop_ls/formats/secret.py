@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_SHAPE = re.compile(
+from loop_ls.text.pattern import pattern
+
+_SHAPE = pattern(
     r"""(?x)
     \b(?: (?:sk|pk|rk)-[A-Za-z0-9_-]{16,}
       | (?:gsk|hf|ghp|gho|ghs|ghu|glpat|npm|xai|pplx|github_pat)[_-][A-Za-z0-9_-]{16,}
@@ -26,8 +28,8 @@ _NAMES = (
     "privatekey",
     "authorization",
 )
-_VARIABLE = re.compile(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
-_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+_VARIABLE = pattern(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
+_ENVIRONMENT = pattern(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 
 
 def names_secret(key: str) -> bool:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 
-_SINGLE = re.compile(r"'[^']*'")
-_DOUBLE = re.compile(r'"[^"]*"')
-_VARIABLE = re.compile(r"\$(?:[A-Za-z_{(0-9]|[?@#*!$](?:\s|$))")
-_SETTING = re.compile(r"\s*[A-Za-z_]\w*=")
-_RANGE = re.compile(r"\[(?:[!^][^\]]+|[^\]]*\w-\w[^\]]*)\]")
+from loop_ls.text.pattern import pattern
+
+_SINGLE = pattern(r"'[^']*'")
+_DOUBLE = pattern(r'"[^"]*"')
+_VARIABLE = pattern(r"\$(?:[A-Za-z_{(0-9]|[?@#*!$](?:\s|$))")
+_SETTING = pattern(r"\s*[A-Za-z_]\w*=")
+_RANGE = pattern(r"\[(?:[!^][^\]]+|[^\]]*\w-\w[^\]]*)\]")
 _SIGNS = (
     ("&&", "`&&`"),
     ("||", "`||`"),

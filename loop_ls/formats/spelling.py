@@ -50,6 +50,12 @@ def _traits(word: str) -> tuple[str, int]:
     return plain(word), letters
 
 
+def learn(words: Iterable[str]) -> None:
+    """Look at words before somebody waits for the nearest of them."""
+    for word in words:
+        _traits(word)
+
+
 def nearest(word: str, known: Iterable[str], limit: int | None = None) -> str | None:
     """The known word that `word` was probably meant to be, or None.
 

@@ -15,6 +15,7 @@ from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, 
 
 _Read = tuple[Value, tuple[Fault, ...]]
 _NOTHING: tuple[Fault, ...] = ()
+_new = tuple.__new__
 
 
 def read_block(shape: Shape, node: Mapping) -> Block:
@@ -45,16 +46,17 @@ def read_field(key: Key, entry: Entry) -> Field:
     """The value of one entry as `key` wants it."""
     node = entry.value
     found = resolved(node) if node.__class__ is Alias else node
+    kind = key.type
     if found.__class__ is Scalar:
         text = found.text
         if text in scalars.NULL and scalars.is_plain(found):
-            return Field(key, entry, "" if key.type is Type.TEXT else None, _NOTHING, True)
-        if key.type is Type.TEXT:
-            return Field(key, entry, text)
+            return Field(key, entry, "" if kind is Type.TEXT else None, _NOTHING, True)
+        if kind is Type.TEXT:
+            return _new(Field, (key, entry, text, _NOTHING, False))
     elif found is None:  # nothing is written, or an alias leads nowhere
         return Field(key, entry, "" if key.type is Type.TEXT else None, _NOTHING, node is None)
-    value, faults = _READERS[key.type](key, found, node or found)
-    return Field(key, entry, value, faults)
+    value, faults = _READERS[kind](key, found, node or found)
+    return _new(Field, (key, entry, value, faults, False))
 
 
 def _blocks_in(field: Field) -> Iterator[Block]:
@@ -130,11 +132,11 @@ def _texts(key: Key, node: Node, written: Node) -> _Read:
     words: list[Word] = []
     faults: list[Fault] = []
     for item in node.items:
-        found = resolved(item)
+        found = resolved(item) if item.__class__ is Alias else item
         if item is None or found is None:
             continue
-        if isinstance(found, Scalar):
-            words.append(Word(found.text, item.span))
+        if found.__class__ is Scalar:
+            words.append(_new(Word, (found.text, item.span)))
         else:
             faults.append(Fault("type", item, Type.TEXT.value))
     return tuple(words), tuple(faults)

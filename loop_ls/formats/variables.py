@@ -5,16 +5,17 @@ For plain texts. Placeholders with their places in a file are found by `syntax.i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
+
+from loop_ls.text.pattern import pattern
 
 #: A letter or `_`, then letters, digits, `_`, `-` of any script; more parts behind dots.
 NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 
 #: Three opening braces are no placeholder (WF512), here as in `syntax.islands`: `{name` is no name.
-PLACEHOLDER = re.compile(r"(?<!(?<!\{)\{)\{\{\s*(" + NAME + r")\s*\}\}")
-_NAME = re.compile(NAME)
+PLACEHOLDER = pattern(r"(?<!(?<!\{)\{)\{\{\s*(" + NAME + r")\s*\}\}")
+_NAME = pattern(NAME)
 
 #: Words that are no names of steps, loops, arguments or accumulated outputs (3.5).
 RESERVED = frozenset(("env", "loop", "step", "input"))

@@ -170,7 +170,9 @@ class Graph:
             graph._read.keep(self._read, touched)
             if not graph._readers and not self._readers:
                 graph._all.keep(self._all, touched)
-        if self._cycles is not None:
+        if self._cycles == () and not (self._readers or graph._readers) and _no_edge_is_new(old, added, mentioned):
+            graph._cycles = ()
+        elif self._cycles is not None:
             suspects = {*fresh, *graph._readers, *(i for path in self._cycles for i in path if i in nodes)}
             graph._cycles = graph._find_cycles(suspects)
         return graph
@@ -259,6 +261,14 @@ class Graph:
                         ahead.append(target)
             front = ahead
         return (start,)
+
+
+def _no_edge_is_new(old: Sequence[Node], added: Sequence[Node], mentioned: Callable[[str], bool]) -> bool:
+    """Whether an edit, such as typing in a name, can only have taken edges away: then no circle comes of it."""
+    if len(old) != len(added) or any(a.needs != b.needs or a.reads != b.reads for a, b in zip(old, added, strict=True)):
+        return False
+    known = {name for node in old for name in node.provides}
+    return not any(mentioned(name) for node in added for name in node.provides if name not in known)
 
 
 def _way(came: dict[int, int], start: int, end: int) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from loop_ls.syntax.tree import Piece
 
 _LOOPS = (LOOP, STEP_LOOP)
+_new = tuple.__new__
 _AFTERWARDS = ("loop.iteration", "loop.output")
 
 
@@ -30,7 +31,7 @@ def read_element(kind: Literal["step", "loop"], piece: Piece, node: Mapping, lin
     loop = block if kind == "loop" else block.block("loop")
     slots, strays = _texts(block, lines)
     uses = tuple(_uses(slots))
-    needs = tuple(Need(*word) for word in block.words("needs")) if kind == "step" else ()
+    needs = tuple([_new(Need, word) for word in block.words("needs")]) if kind == "step" else ()
     name = block.get("name")
     text = block.text("name") or ""
     accumulate = _word(loop, "accumulate")
@@ -123,7 +124,7 @@ def _uses(slots: Sequence[Slot]) -> Iterator[Use]:
         for island in slot.islands:
             condition = slot.condition
             if island.name is not None:
-                yield Use(island.name, island, slot)
+                yield _new(Use, (island.name, island, slot))
             elif condition is not None and condition.expression and condition.name:
                 yield Use(condition.name, island, slot)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import PurePosixPath
 from urllib.parse import quote, unquote, urlsplit
 
-_DRIVE = re.compile(r"/[A-Za-z]:(?=/|$)")
+from loop_ls.text.pattern import pattern
+
+_DRIVE = pattern(r"/[A-Za-z]:(?=/|$)")
 
 
 def path_of(uri: str) -> str:

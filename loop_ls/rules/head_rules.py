@@ -17,10 +17,11 @@ from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.yaml_rules import renamed, unknown_sentence
 from loop_ls.syntax.nodes import Node, Scalar
+from loop_ls.text.pattern import pattern
 
-_SEMVER = re.compile(r"\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?", re.ASCII)
+_SEMVER = pattern(r"\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?", re.ASCII)
 _SECTIONS = ("steps", "loops")
-_SNAKE = re.compile(r"[a-z_][a-z0-9_]*")
+_SNAKE = pattern(r"[a-z_][a-z0-9_]*")
 
 
 @also("WF005", on="document")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from loop_ls.index.element import Element
@@ -14,12 +13,13 @@ from loop_ls.rules.traits import LOOP, USES
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_uses, placeholder
+from loop_ls.text.pattern import pattern
 
 MANY = 21
 TOO_MANY = 100
 NESTED = 50
 
-_WORDS = re.compile(r"[_\-./\s]+")
+_WORDS = pattern(r"[_\-./\s]+")
 _NETWORK = frozenset(("api", "http", "https", "fetch", "download", "request", "network"))
 _CRITICAL = frozenset(("deploy", "release", "payment", "migrate", "production", "critical"))
 _EARLIER = frozenset(("loop.last.output", "loop.history", "loop.output"))

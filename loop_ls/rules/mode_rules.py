@@ -10,8 +10,9 @@ from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, Site, entry_span, value_span
 from loop_ls.rules.wording import listed, shortened
+from loop_ls.text.pattern import pattern
 
-_REASONS = re.compile(
+_REASONS = pattern(
     r"\b(?:explain\w*|reason(?:s|ing)?|justif\w+|why|describe\w*|elaborate|discuss\w*|rationale|analy[sz]e\w*"
     r"|summari[sz]e\w*|in detail|comment on|list the|with evidence)\b",
     re.IGNORECASE,

@@ -16,10 +16,11 @@ from loop_ls.rules.registry import also, rule
 from loop_ls.rules.site import UNNECESSARY, Draft, Site, Spot, draft, entry_span
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import listed, shortened
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Span
 
-_UNUSABLE = re.compile(r"[{}\s.]")
-_NOTHING_SAID = re.compile(
+_UNUSABLE = pattern(r"[{}\s.]")
+_NOTHING_SAID = pattern(
     r"(?:step|test|task|item|node|action|job|thing)[_-]?\d+|step|tmp|temp|foo|bar|baz|thing|[a-z]?[_-]?\d*",
     re.IGNORECASE,
 )

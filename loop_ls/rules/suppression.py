@@ -6,7 +6,6 @@ meant by the line on which that text begins. JSON has no comments: its settings 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from loop_ls.rules.finding import Finding, Fix, Severity, TextEdit
 from loop_ls.rules.registry import CHECKS
 from loop_ls.rules.selection import Selection
 from loop_ls.syntax.nodes import Mapping, Node, Scalar, Sequence
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 UNUSED = "unused-ignore"
 MARK = "loop-ls:"
 
-_DIRECTIVE = re.compile(r"(?:^|(?<=\s))#\s*loop-ls:\s*ignore\s+([A-Z]{2}\d{3}(?:[\s,]+[A-Z]{2}\d{3})*)\b")
-_CODE = re.compile(r"[A-Z]{2}\d{3}")
+_DIRECTIVE = pattern(r"(?:^|(?<=\s))#\s*loop-ls:\s*ignore\s+([A-Z]{2}\d{3}(?:[\s,]+[A-Z]{2}\d{3})*)\b")
+_CODE = pattern(r"[A-Z]{2}\d{3}")
 
 
 class Directive(NamedTuple):

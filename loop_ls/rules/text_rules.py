@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from loop_ls.formats.variables import is_name
@@ -15,9 +14,10 @@ from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_needs, own_slots, own_strays
 from loop_ls.syntax.islands import Island, environment_names, template_tags
+from loop_ls.text.pattern import pattern
 
-_NAME_AND_MORE = re.compile(r"\s*([^\W\d][\w-]*(?:\.[\w-]+)*)\s+\S")
-_CAPITALS = re.compile(r"[A-Z_][A-Z0-9_]*")
+_NAME_AND_MORE = pattern(r"\s*([^\W\d][\w-]*(?:\.[\w-]+)*)\s+\S")
+_CAPITALS = pattern(r"[A-Z_][A-Z0-9_]*")
 
 
 @rule("WF504", "expression", Severity.WARNING, on="element", about=ODD_BRACES)

@@ -7,8 +7,11 @@ waits for it. An open document always counts as it is in the editor.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +43,17 @@ _SHOWN_FROM = 200
 #: Events of the disk are gathered this long: a branch switch makes hundreds.
 _GATHER = 0.05
 TOKEN = "loop-ls/index"
+
+
+@contextmanager
+def _all_of_it_lives() -> Iterator[None]:
+    """No collection walks what is made here, now or later: that would take as long as making it."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class Indexing:
@@ -108,14 +122,19 @@ class Indexing:
         logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
 
     async def _parse(self, paths: list[str], documents: list[Document]) -> None:
-        until = time.perf_counter() + SLICE
-        for path in paths:
-            document = load(path)
-            if document is not None and document.format is not None:
-                documents.append(document)
-            if time.perf_counter() > until:
-                await asyncio.sleep(0)
+        waiting = iter(paths)
+        while True:
+            with _all_of_it_lives():
                 until = time.perf_counter() + SLICE
+                for path in waiting:
+                    document = load(path)
+                    if document is not None and document.format is not None:
+                        documents.append(document)
+                    if time.perf_counter() > until:
+                        break
+                else:
+                    return
+            await asyncio.sleep(0)
 
     async def look_beside(self, opened: OpenDocument) -> None:
         """What a document calls, in a folder with more files than are read."""

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from loop_ls import __version__
+from loop_ls.formats.spelling import learn
 from loop_ls.server import registrations
 from loop_ls.server.capabilities import ClientFacts, client_facts, server_capabilities
 from loop_ls.server.command_names import COMMANDS
@@ -20,7 +21,7 @@ from loop_ls.server.inbox import Inbox
 from loop_ls.server.protocol import LoopProtocol
 from loop_ls.server.publisher import Publisher
 from loop_ls.server.refresh import Refresh
-from loop_ls.server.rehearsal import rehearse
+from loop_ls.server.rehearsal import practise, rehearse
 from loop_ls.server.reports import Reports
 from loop_ls.server.routes import LATE, register, register_late
 from loop_ls.server.session import Session
@@ -107,6 +108,7 @@ class LoopServer:
         self._warm_up()
         new, self.texts.new = self.texts.new, []
         for opened in new:
+            learn(opened.document.names)
             if opened.folder.capped:
                 self.own(self.indexing.look_beside(opened), None, "called workflows")
             if self.session.trusted:
@@ -118,11 +120,16 @@ class LoopServer:
             gc.freeze()
 
     def _warm_up(self) -> None:
-        """Import what requests need: each costs its first user some milliseconds."""
         if not self._warm:
             self._warm = True
-            for method in LATE:
-                register_late(self, method)
+            self.own(self._warm_slowly(), None, "warm-up")
+
+    async def _warm_slowly(self) -> None:
+        """Import what requests need: each costs its first user some milliseconds. Messages go first."""
+        for method in LATE:
+            register_late(self, method)
+            await asyncio.sleep(0)
+        practise()
 
     async def close(self) -> None:
         """`shutdown`: let go of the engine and end what runs here. Runs go on in the engine."""

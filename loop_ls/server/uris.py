@@ -6,12 +6,12 @@ without case, and `c%3A` is `C:`; nothing else about a path is guessed.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from loop_ls.index.uris import path_of, uri_of
+from loop_ls.text.pattern import pattern
 
 _UNESCAPED = "/:~!$&'()*+,;=@"
 
@@ -26,7 +26,7 @@ _VIEWS = frozenset(
     }
 )
 
-_DRIVE = re.compile(r"^(/?)([A-Za-z]):(?=/|$)")
+_DRIVE = pattern(r"^(/?)([A-Za-z]):(?=/|$)")
 
 
 @lru_cache(maxsize=8192)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from loop_ls.syntax.escapes import unquoted
 from loop_ls.syntax.shapes import is_blank, is_dash
+from loop_ls.text.pattern import pattern
 
 Kind = Literal["lead", "entry", "head", "item", "tail", "root"]
 
@@ -22,16 +23,16 @@ Follower = Literal["item", "unit", "end"]
 SECTIONS = frozenset({"steps", "loops", "roles", "assistants"})
 
 #: as long as libyaml lets a key be
-_KEY = re.compile(
+_KEY = pattern(
     r"""(?:[&!]\S*[ \t]+)*
     (?: (?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')
       | (?P<plain>(?:[^\s#&*!|>'"%@`\[\]{},?:-]|-(?=\S))(?:[^\s:#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:#])){0,1023})
     )[ \t]*:(?=[ \t]|$)""",
     re.VERBOSE,
 )
-_MARKER = re.compile(r"(---|\.\.\.)(?=[ \t]|$)")
-_BARE_MARKER = re.compile(r"---[ \t]*(?:#.*)?$")
-_MISSED_BLANK = re.compile(r"-[A-Za-z_][\w-]*:")
+_MARKER = pattern(r"(---|\.\.\.)(?=[ \t]|$)")
+_BARE_MARKER = pattern(r"---[ \t]*(?:#.*)?$")
+_MISSED_BLANK = pattern(r"-[A-Za-z_][\w-]*:")
 
 NO_ITEMS = -2
 UNKNOWN = -1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from loop_ls.text.pattern import pattern
 
 #: one escape of a double-quoted text
-ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[\s\S])")
+ESCAPE = pattern(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[\s\S])")
 
 _NAMED = {
     "0": "\0",

@@ -11,11 +11,12 @@ from loop_ls.syntax.escapes import unquoted
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from loop_ls.syntax.shapes import DOUBLE, SINGLE, indent_of, is_blank
 from loop_ls.text.fault import Fault
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
-_BLANKS = re.compile(r"[ \t]*(?:(?:^|(?<=[ \t]))#.*)?")
-_PLAIN = re.compile(r"(?:[^\s,\[\]{}:#]|:(?![\s,\[\]{}]|$)|(?<=\S)#|[ \t]+(?=[^\s,\[\]{}:#]))+")
-_PROPERTY = re.compile(r"[&!][^\s,\[\]{}]*")
+_BLANKS = pattern(r"[ \t]*(?:(?:^|(?<=[ \t]))#.*)?")
+_PLAIN = pattern(r"(?:[^\s,\[\]{}:#]|:(?![\s,\[\]{}]|$)|(?<=\S)#|[ \t]+(?=[^\s,\[\]{}:#]))+")
+_PROPERTY = pattern(r"[&!][^\s,\[\]{}]*")
 _CLOSES = {"[": "]", "{": "}"}
 
 

@@ -13,20 +13,23 @@ from typing import Literal, NamedTuple
 from loop_ls.syntax.nodes import Scalar
 from loop_ls.syntax.written import Written
 from loop_ls.text.lines import Text
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Span
 
 #: A letter or `_`, then letters, digits, `_` and `-` of any script; further parts behind dots.
 NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 
+_new = tuple.__new__
+
 Kind = Literal["variable", "expression", "unclosed", "triple", "other"]
 
-_PLAIN = re.compile(rf"\{{\{{\s*({NAME})\s*\}}\}}")
-_TRIPLE = re.compile(rf"\{{\{{\{{\s*({NAME})\s*\}}\}}\}}(?!\}})")
-_ATTEMPT = re.compile(r"[|\[(]|==|!=|\?:|\?[^:]*:")
-_TYPED = re.compile(r"[ \t]*[\w.-]*")
-_TAG = re.compile(r"\{%.*?(?:%\}|$)|\{#.*?(?:#\}|$)", re.MULTILINE)
-_FROM_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Z_][A-Z0-9_]*)\b")
-_CODE = re.compile(r"^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|\Z)|`[^`\n]+`", re.MULTILINE)
+_PLAIN = pattern(rf"\{{\{{\s*({NAME})\s*\}}\}}")
+_TRIPLE = pattern(rf"\{{\{{\{{\s*({NAME})\s*\}}\}}\}}(?!\}})")
+_ATTEMPT = pattern(r"[|\[(]|==|!=|\?:|\?[^:]*:")
+_TYPED = pattern(r"[ \t]*[\w.-]*")
+_TAG = pattern(r"\{%.*?(?:%\}|$)|\{#.*?(?:#\}|$)", re.MULTILINE)
+_FROM_ENVIRONMENT = pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Z_][A-Z0-9_]*)\b")
+_CODE = pattern(r"^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|\Z)|`[^`\n]+`", re.MULTILINE)
 
 
 class Island(NamedTuple):
@@ -120,7 +123,8 @@ def _islands(written: Written) -> Iterator[Island]:
         if plain:
             end = plain.end()
             dollar = at > 0 and text[at - 1] == "$"
-            yield Island(written, (at, end), (at + 2, end - 2), plain[1], text[at + 2 : end - 2], "variable", dollar)
+            inside = (at + 2, end - 2)
+            yield _new(Island, (written, (at, end), inside, plain[1], text[at + 2 : end - 2], "variable", dollar))
             at = text.find("{{", end)
             continue
         triple = _TRIPLE.match(text, at)

@@ -16,9 +16,10 @@ from loop_ls.syntax.json_text import text_of
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from loop_ls.syntax.refusal import offsets
 from loop_ls.text.fault import Fault
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""[ \t\n]*(?:
       (?P<text>"(?:[^"\\\n]|\\[^\n])*")
     | (?P<sign>[{}\[\],:])
@@ -30,7 +31,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_NUMBER = pattern(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _WORDS = frozenset({"true", "false", "null"})
 _CLOSES = {"{": "}", "[": "]"}
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|([\s\S]?))")
+from loop_ls.text.pattern import pattern
+
+_ESCAPE = pattern(r"\\(?:u([0-9A-Fa-f]{4})|([\s\S]?))")
 _KNOWN = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_CONTROL = re.compile(r"[\x00-\x1f]")
+_CONTROL = pattern(r"[\x00-\x1f]")
 
 
 def text_of(body: str) -> tuple[str, str | None]:

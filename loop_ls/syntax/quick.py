@@ -16,9 +16,10 @@ from loop_ls.syntax.faults import missing_colon
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from loop_ls.syntax.shapes import WORD, indent_of, is_blank
 from loop_ls.text.fault import Fault
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
-_LINE = re.compile(
+_LINE = pattern(
     r"""(\ *)                                             # 1 indentation
     (-\ +(?=[^\s\#]))?                                   # 2 dash
     (?:([A-Za-z_$][A-Za-z0-9_$-]{0,250}):(?=\ |$))?       # 3 key
@@ -33,7 +34,7 @@ _LINE = re.compile(
     \ *(?:(?:^|(?<=\ ))\#.*)?$""",
     re.VERBOSE | re.ASCII,
 )
-_NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+_NAME = pattern(r"[A-Za-z_][\w-]*", re.ASCII)
 _new = tuple.__new__
 
 
@@ -186,7 +187,7 @@ def _close(stack: list[_Frame]) -> None:
 def _node(frame: _Frame) -> Mapping | Sequence:
     if frame.key is not None:
         frame.parts.append(Entry(frame.key, None))
-    span = Span(frame.start, frame.end)
+    span = _new(Span, (frame.start, frame.end))
     if frame.mapping:
         return Mapping(span, tuple(frame.parts))  # type: ignore[arg-type]
     return Sequence(span, tuple(frame.parts))  # type: ignore[arg-type]
@@ -198,11 +199,11 @@ def _span(found: re.Match[str], group: int, row: int) -> Span:
 
 
 def _names(line: str, start: int, end: int, row: int) -> Sequence:
-    items = tuple(
-        Scalar(Span(Position(row, found.start()), Position(row, found.end())), found[0])
-        for found in _NAME.finditer(line, start, end)
-    )
-    return Sequence(Span(Position(row, start), Position(row, end)), items, True)
+    items = []
+    for found in _NAME.finditer(line, start, end):
+        first, last = found.span()
+        items.append(Scalar(_new(Span, (_new(Position, (row, first)), _new(Position, (row, last)))), found[0]))
+    return Sequence(_new(Span, (_new(Position, (row, start)), _new(Position, (row, end)))), tuple(items), True)
 
 
 def _literal(lines: Lines[str], row: int, column: int, parent: int, bar: str, more: bool) -> tuple[Scalar | None, int]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence as Lines
 
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position
 
 #: anchors and tags in front of a value
-_PROPERTY = re.compile(r"(?:&[^\s,\[\]{}]+|!<[^>\s]*>|![^\s,\[\]{}]*)")
-_BLANK = re.compile(r"[ \t]*")
-_HEADER = re.compile(r"[|>][-+0-9]{0,2}")
+_PROPERTY = pattern(r"(?:&[^\s,\[\]{}]+|!<[^>\s]*>|![^\s,\[\]{}]*)")
+_BLANK = pattern(r"[ \t]*")
+_HEADER = pattern(r"[|>][-+0-9]{0,2}")
 
 
 def content_start(lines: Lines[str], start: Position) -> Position:

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import re
 
+from loop_ls.text.pattern import pattern
+
 _PLAIN_KEY = r"""(?:[^\s\#\-\[\]{},"'&*!|>%@`?:]|[-?:](?=[^\s,\[\]{}]))
     (?:[^\s:\#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:\#])){0,1023}"""
 
 #: what most keys look like: `KEY` would say the same, slower
-COMMON_KEY = re.compile(r"(?P<key>[A-Za-z_$][\w$-]*):(?:[ \t]+(?P<value>.*)|$)")
+COMMON_KEY = pattern(r"(?P<key>[A-Za-z_$][\w$-]*):(?:[ \t]+(?P<value>.*)|$)")
 #: properties, `key`, colon, and what follows it
-KEY = re.compile(
+KEY = pattern(
     rf"""(?P<properties>(?:[&!]\S*[ \t]+)*)
     (?P<key>"(?:[^"\\]|\\.)*" | '(?:[^']|'')*' | \*[^\s,\[\]{{}}]+(?=[ \t]) | {_PLAIN_KEY})
     [ \t]*:(?:[ \t]+(?P<value>.*)|$)""",
     re.VERBOSE,
 )
-#: `key:value`, the space forgotten; not `https://...`
+#: `key:value`, the space forgotten; not `https://...`; known by identity to those who get the match
 KEY_WITHOUT_SPACE = re.compile(r"(?P<key>[A-Za-z_$][\w.$-]*):(?!//)(?P<value>\S.*)")
 #: a key in quotes without its colon, perhaps without its second quote
-QUOTED_WORD = re.compile(r"""(["'])([\w.$-]*)(\1?)""")
-WORD = re.compile(r"[^\W\d][\w.$-]*|\$[\w.$-]*")
-DASH_WITHOUT_SPACE = re.compile(r"-(?=[A-Za-z_\"'{\[])")
-BLOCK_HEADER = re.compile(r"[|>](?P<hints>[-+]?[1-9]?|[1-9][-+]?)(?:[ \t]+\#.*)?[ \t]*$")
-DOUBLE = re.compile(r'"(?:[^"\\]|\\[\s\S])*"')
-SINGLE = re.compile(r"'(?:[^']|'')*'")
-COMMENT = re.compile(r"(?:^|[ \t]+)#.*$")
-PROPERTY = re.compile(r"(?:&(?P<anchor>[^\s,\[\]{}]+)|(?P<tag>![^\s,\[\]{}]*))(?:[ \t]+|$)")
-ALIAS = re.compile(r"\*([^\s,\[\]{}]+)[ \t]*$")
+QUOTED_WORD = pattern(r"""(["'])([\w.$-]*)(\1?)""")
+WORD = pattern(r"[^\W\d][\w.$-]*|\$[\w.$-]*")
+DASH_WITHOUT_SPACE = pattern(r"-(?=[A-Za-z_\"'{\[])")
+BLOCK_HEADER = pattern(r"[|>](?P<hints>[-+]?[1-9]?|[1-9][-+]?)(?:[ \t]+\#.*)?[ \t]*$")
+DOUBLE = pattern(r'"(?:[^"\\]|\\[\s\S])*"')
+SINGLE = pattern(r"'(?:[^']|'')*'")
+COMMENT = pattern(r"(?:^|[ \t]+)#.*$")
+PROPERTY = pattern(r"(?:&(?P<anchor>[^\s,\[\]{}]+)|(?P<tag>![^\s,\[\]{}]*))(?:[ \t]+|$)")
+ALIAS = pattern(r"\*([^\s,\[\]{}]+)[ \t]*$")
 
 
 def key_in(body: str) -> re.Match[str] | None:

@@ -12,10 +12,11 @@ from collections.abc import Sequence as Lines
 
 from loop_ls.syntax.escapes import ESCAPE, escaped
 from loop_ls.syntax.nodes import Scalar, Style
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
 #: a quote inside single quotes
-_TWICE = re.compile("''")
+_TWICE = pattern("''")
 
 
 class Written:

@@ -6,16 +6,16 @@ keystroke copies one block and not the whole document. A byte order mark is kept
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
+from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
 BOM = "\ufeff"
 BLOCK = 256  # lines of a fresh block; one that outgrows twice this is split
-_BREAK = re.compile(r"(\r\n|\r|\n)")
+_BREAK = pattern(r"(\r\n|\r|\n)")
 
 
 class _Block(NamedTuple):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from loop_ls.rules.until.words import group
+from loop_ls.text.pattern import pattern
 
-_SHOUTED = re.compile(r"(?<![\w{.])[A-Z][A-Z0-9_\-]*[A-Z0-9](?![\w}])")
+_SHOUTED = pattern(r"(?<![\w{.])[A-Z][A-Z0-9_\-]*[A-Z0-9](?![\w}])")
 
 #: Emphasis, and abbreviations that people always write in capitals.
 _NO_MARKERS = group(
@@ -16,7 +17,7 @@ _NO_MARKERS = group(
     " JSON YAML TOML XML HTML CSS CSV PDF API APIS URL URLS URI HTTP HTTPS SQL CLI GUI LLM LLMS GPT CPU GPU RAM UTC ISO"
     " ASCII UTF README SDK IDE USD EUR PEP RFC REST MVP FAQ SEO KPI EOF UUID SSL TLS SSH CRLF OCR PNG JPG JPEG SVG MIT"
 )
-_DENIED = re.compile(r"\b(?:no|not|without|zero|never|neither|nor|lacks|isn't|aren't|doesn't\s+\w+)\s+[\"'`]?$", re.I)
+_DENIED = pattern(r"\b(?:no|not|without|zero|never|neither|nor|lacks|isn't|aren't|doesn't\s+\w+)\s+[\"'`]?$", re.I)
 
 
 def markers(condition: str) -> tuple[str, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from loop_ls.rules.until.words import CATCH_ALL, FILLERS, JUDGEMENTS, PRONOUNS, words_of
+from loop_ls.text.pattern import pattern
 
 #: What the judge is shown anyway: as empty a subject as "it".
-_SHOWN = re.compile(r"\{\{\s*(?:step\.)?loop[.\w]*\s*\}\}")
+_SHOWN = pattern(r"\{\{\s*(?:step\.)?loop[.\w]*\s*\}\}")
 
 
 def is_vague(condition: str) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from loop_ls.text.pattern import pattern
+
 _NOUNS = {
     "loop.output": "the output",
     "loop.last.output": "the previous output",
@@ -16,14 +18,14 @@ _NOUNS = {
 }
 
 #: Behind these words the variable only repeats the noun: "the output {{loop.output}} is short".
-_APPOSITION = re.compile(
+_APPOSITION = pattern(
     r"\b(?:outputs?|results?|texts?|repl(?:y|ies)|responses?|answers?|drafts?|reviews?|reports?|iterations?|histor(?:y|ies)"
     r"|number|value|content|code|summary|document|version)\s*[:(\[\"'“`]*\s*$",
     re.IGNORECASE,
 )
 
 #: "The output contains {{loop.output}}": something has to be found, and only the author knows what.
-_LOOKING = re.compile(
+_LOOKING = pattern(
     r"\b(?:contains?|includes?|says?|mentions?|repeats?|has|have|shows?|states?|equals?|matches|is|reads?|ends with"
     r"|starts with|begins with)\s*[:(\[\"'“`]*\s*$",
     re.IGNORECASE,

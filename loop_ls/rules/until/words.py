@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from loop_ls.text.pattern import pattern
 from loop_ls.text.record import equal_record
 
-_WORD = re.compile(
+_WORD = pattern(
     r"""
       (?P<quoted>"[^"\n]+"|“[^”\n]+”|`[^`\n]+`|(?<![\w])'[^'\n]+'(?![\w]))
     | (?P<place>\{\{[^}]*\}\})
