@@ -25,8 +25,8 @@ VECTORS = frozenset(range(1, 12))
 #: Points in which the sources of the workflow language part, with what this engine does.
 DIFFERENCES = frozenset(range(1, 51))
 
-#: Reports of users of other tools on files and the server. 23 speaks of edits of enhance loops.
-REPORTS = frozenset(range(1, 44)) - {23}
+#: Reports of users of other tools on files and the server.
+REPORTS = frozenset(range(1, 44))
 #: Those on agents that run in loops: their processes, criteria, people and limits.
 REPORTS_ON_AGENTS = frozenset({45, 49, 53, 60, 61, 68})
 

@@ -1,0 +1,140 @@
+"""Edits of enhance loops between a server and an editor's buffer, in one process and without an engine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.enhance.desk import Sent, edits_wire
+from loop_ls.engine.enhance.report import text_hash
+from loop_ls.server.language_server import LoopServer
+from loop_ls.server.rounds import Rounds
+
+Json = dict[str, Any]
+FLOW = """\
+$schema: workflow/v2.0
+name: report
+version: 1.0.0
+execution: {provider: acme, model: large}
+steps:
+  - name: draft   # 😀
+    run: Write about {{input}}
+"""
+
+
+class Buffer:
+    """The editor's side: takes edits as they come over the wire and tells the server what it holds then."""
+
+    def __init__(self, folder: Path, takes: str = "applied") -> None:
+        self.server, self.takes = LoopServer(None), takes
+        self.server.protocol.writer = self
+        self.uri, self.version, self.text = (folder / "report.yaml").as_uri(), 1, FLOW
+        self.asked: list[Json] = []
+
+    def begin(self) -> None:
+        self.inbox = self.server.listen()
+        workspace = {"applyEdit": True, "workspaceEdit": {"documentChanges": True}}
+        self.send({"id": 1, "method": "initialize", "params": {"capabilities": {"workspace": workspace}}})
+        self.send({"method": "initialized", "params": {}})
+        document = {"uri": self.uri, "languageId": "yaml", "version": 1, "text": FLOW}
+        self.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+
+    def send(self, message: Json) -> None:
+        self.inbox.receive([{"jsonrpc": "2.0", **message}])
+
+    def write(self, data: bytes) -> None:
+        message = json.loads(data)
+        if message.get("method") == "workspace/applyEdit":
+            self.asked.append(message)
+            asyncio.get_running_loop().call_soon(self._take, message)
+
+    def close(self) -> None:
+        return None
+
+    def _take(self, message: Json) -> None:
+        [change] = message["params"]["edit"]["documentChanges"]
+        stale = change["textDocument"]["version"] != self.version
+        if not stale and self.takes == "applied":
+            for edit in reversed(change["edits"]):
+                self.type(edit["range"], edit["newText"])
+        self.send({"id": message["id"], "result": {"applied": not stale}})
+
+    def type(self, range_: Json, new: str) -> None:
+        lines = self.text.splitlines(keepends=True)
+
+        def offset(at: Json) -> int:
+            before = sum(map(len, lines[: at["line"]]))
+            line = lines[at["line"]] if at["line"] < len(lines) else ""
+            return before + len(line.encode("utf-16-le")[: 2 * at["character"]].decode("utf-16-le"))
+
+        start, end = offset(range_["start"]), offset(range_["end"])
+        self.text = self.text[:start] + new + self.text[end:]
+        self.version += 1
+        document = {"uri": self.uri, "version": self.version}
+        changes = [{"range": range_, "text": new}]
+        self.send({"method": "textDocument/didChange", "params": {"textDocument": document, "contentChanges": changes}})
+
+    @property
+    def held(self) -> str:
+        """What the server takes the document for."""
+        opened = self.server.session.find(self.uri)
+        assert opened is not None
+        return str(opened.document.text)
+
+
+def sent(base: str, text: str) -> Json:
+    one = Sent("plan", "Enhance round 2: 1 change", base, text)
+    return {
+        "planId": "plan",
+        "label": one.label,
+        "edits": edits_wire(one),
+        "baseSha256": text_hash(base),
+        "textSha256": text_hash(text),
+    }
+
+
+async def told(buffer: Buffer, fact: Json) -> Json:
+    opened = buffer.server.session.find(buffer.uri)
+    assert opened is not None
+    return await Rounds(buffer.server)._taken(opened, fact)
+
+
+async def test_UP_23_an_edit_is_applied_once_by_the_editor_alone(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    for number in range(50):
+        text = buffer.text.replace("run: ", f"run: {number} ")
+        answer = await told(buffer, sent(buffer.text, text))
+        assert answer == {"outcome": "applied", "text": text}
+        assert buffer.held == buffer.text == text
+    assert [one["params"]["edit"]["documentChanges"][0]["textDocument"]["version"] for one in buffer.asked] == [
+        *range(1, 51)
+    ]
+
+
+async def test_an_edit_for_another_text_is_not_sent(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    fact = sent(FLOW, FLOW.replace("Write", "Tell"))
+    at = {"line": 6, "character": 9}
+    buffer.type({"start": at, "end": at}, "Please ")
+    answer = await told(buffer, fact)
+    assert (answer["outcome"], answer["text"]) == ("stale", buffer.text)
+    assert buffer.asked == []
+
+
+async def test_what_is_there_already_is_taken_for_applied(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    assert await told(buffer, sent("an older text\n", FLOW)) == {"outcome": "applied", "text": FLOW}
+    assert buffer.asked == []
+
+
+async def test_EB_061_a_yes_alone_is_no_arrival(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("loop_ls.server.rounds._SEEN_IN", 0.01)
+    buffer = Buffer(tmp_path, "silent")
+    buffer.begin()
+    answer = await told(buffer, sent(FLOW, FLOW.replace("Write", "Tell")))
+    assert answer["outcome"] == "no_change_seen"
