@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loop_ls.features.complete.callees import workflow_text
 from loop_ls.features.complete.describe import parameter_text
 from loop_ls.features.counting import counts_here
@@ -12,8 +14,8 @@ from loop_ls.features.element_docs import element_text, loop_facts
 from loop_ls.features.key_docs import key_text
 from loop_ls.features.look import Look, look_at
 from loop_ls.features.provider_docs import model_text, provider_text
-from loop_ls.features.values import Hover
-from loop_ls.features.variable_docs import unknown_text, variable_text
+from loop_ls.features.values import Hover, RunView
+from loop_ls.features.variable_docs import last_run_text, unknown_text, variable_text
 from loop_ls.features.words import count, duration, listed
 from loop_ls.formats.keys import Key, Shape, Type
 from loop_ls.formats.settings import Settings
@@ -25,7 +27,14 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position
 
 
-def hover(workspace: Workspace, document: Document, at: Position, settings: Settings | None = None) -> Hover | None:
+def hover(
+    workspace: Workspace,
+    document: Document,
+    at: Position,
+    settings: Settings | None = None,
+    runs: Sequence[RunView] = (),
+) -> Hover | None:
+    """`runs` are those of this file, the latest last."""
     if document.format in WHOLE:
         from loop_ls.features.whole_hover import whole_hover
 
@@ -33,13 +42,13 @@ def hover(workspace: Workspace, document: Document, at: Position, settings: Sett
     look = look_at(document, at)
     if look is None:
         return None
-    text = _text(workspace, look, settings or workspace.settings)
+    text = _text(workspace, look, settings or workspace.settings, runs)
     return None if not text else Hover(look.place, text)
 
 
-def _text(workspace: Workspace, look: Look, settings: Settings) -> str | None:
+def _text(workspace: Workspace, look: Look, settings: Settings, runs: Sequence[RunView]) -> str | None:
     if look.use is not None and look.element is not None:
-        return _variable(workspace, look)
+        return _variable(workspace, look, runs)
     if look.need is not None:
         return _need(workspace, look)
     if look.alias is not None:
@@ -54,14 +63,15 @@ def _text(workspace: Workspace, look: Look, settings: Settings) -> str | None:
 # -- variables and names --------------------------------------------------------------------------
 
 
-def _variable(workspace: Workspace, look: Look) -> str:
+def _variable(workspace: Workspace, look: Look, runs: Sequence[RunView]) -> str:
     assert look.use is not None and look.element is not None
     scope = scope_at(workspace, look.document, look.element, look.use.slot)
     name = look.use.name
     variable = scope.look_up(name)
     if variable is None:
         return unknown_text(name, scope, workspace.callers(look.document))
-    return variable_text(variable, scope.in_loop)
+    text, last = variable_text(variable, scope.in_loop), last_run_text(variable, runs)
+    return text if last is None else f"{text}\n\n{last}"
 
 
 def _need(workspace: Workspace, look: Look) -> str | None:

@@ -13,6 +13,9 @@ from loop_ls.features.values import LoopView, RunView, Verdict
 
 Json = Mapping[str, Any]
 
+#: Of a result no more is shown than this.
+_SHOWN = 600
+
 _ENDED = frozenset(("completed", "failed", "blocked", "cancelled"))
 
 
@@ -22,12 +25,14 @@ def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
     target = target if isinstance(target, Mapping) else {}
     loops: dict[str, LoopView] = {}
     outputs: dict[str, str] = {}
+    results: dict[str, str] = {}
     recovered = False
     for event in events:
         if event.get("kind") == "recovered":
             recovered = True
         elif not event.get("depth"):
             _take(loops, outputs, event)
+            _take_result(results, event)
     status = _text(state, "status") or "queued"
     return RunView(
         run_id=_text(state, "runId"),
@@ -48,7 +53,19 @@ def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
         waiting=status == "waiting_approval",
         approval=_text(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), Mapping) else "",
         loops={name: _settled(loop, status, state) for name, loop in loops.items()},
+        results=results,
     )
+
+
+def _take_result(results: dict[str, str], event: Json) -> None:
+    """What a step said; of a loop what its last iteration said."""
+    match event.get("kind"):
+        case "step_completed":
+            results[_text(event, "step")] = _text(event, "output")[:_SHOWN]
+        case "iteration" if _text(event, "loop"):
+            results[_text(event, "loop")] = _text(event, "output")[:_SHOWN]
+        case _:
+            return
 
 
 def _take(loops: dict[str, LoopView], outputs: dict[str, str], event: Json) -> None:

@@ -246,6 +246,7 @@ class RunView:
     waiting: bool = False  # for the approval of a person
     approval: str = ""  # what is to be approved, by its id
     loops: Mapping[str, LoopView] = field(default_factory=dict)  # by name, loops of this file only
+    results: Mapping[str, str] = field(default_factory=dict)  # the beginnings of outputs, by step or loop
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from loop_ls.features.values import RunView
 from loop_ls.features.words import excerpt, listed
 from loop_ls.formats.spelling import nearest
 from loop_ls.index.element import Element
@@ -54,6 +55,17 @@ def variable_text(variable: Variable, in_loop: str | None = None) -> str:
     elif variable.waits and variable.element is not None and variable.kind != "loop":
         parts.append(f"Using it here makes this wait for `{variable.element.name}`.")
     return "\n\n".join(parts)
+
+
+def last_run_text(variable: Variable, runs: Sequence[RunView]) -> str | None:
+    """What it was in the latest run that came so far."""
+    producer = variable.element.name if variable.element is not None else ""
+    if variable.kind not in ("result", "loop") or (variable.kind == "loop" and not variable.name.endswith("output")):
+        return None
+    for run in reversed(runs):
+        if said := run.results.get(producer):
+            return f"In the last run: “{excerpt(said, 300)}”"
+    return None
 
 
 def unknown_text(name: str, scope: Scope, callers: tuple[Call, ...]) -> str:

@@ -72,6 +72,9 @@ WRITING = _targets(
     ("providers and models", "loop_ls.features.complete.models",
      f"{_FEATURES}/test_completion_values.py::"
      "test_D_models_are_those_of_the_provider"),
+    ("roles", "loop_ls.features.role_loop_completion",
+     f"{_FEATURES}/test_role_loop_features.py::"
+     "test_roles_are_offered_with_what_they_may_do"),
     ("workflow names", "loop_ls.features.complete.callees",
      f"{_FEATURES}/test_completion_values.py::"
      "test_D_workflows_neighbours_first_by_bare_name"),
@@ -89,6 +92,9 @@ WRITING = _targets(
      f"{_FEATURES}/test_completion_values.py::"
      "test_an_element_explains_itself"),
     ("hover", "loop_ls.features.hover", f"{_FEATURES}/test_hover.py::test_D_keys_and_values"),
+    ("hover, last run", "loop_ls.features.run_view",
+     f"{_FEATURES}/test_hover.py::"
+     "test_a_variable_tells_what_it_was_in_the_last_run"),
     ("hover on variables", "loop_ls.features.variable_docs",
      f"{_FEATURES}/test_hover.py::"
      "test_D_variables_tell_producer_value_and_emptiness"),

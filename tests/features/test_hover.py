@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from loop_ls.features.hover import hover
+from loop_ls.features.run_view import run_view
 from loop_ls.formats.workflow_keys import SHAPES
 
 FLOW = """
@@ -213,3 +215,33 @@ def test_UP_19_every_key_of_every_shape_has_a_hover(ask: Any) -> None:
             head = "" if shape == "workflow" and key.name == "$schema" else "$schema: workflow/v2.0\n"
             body = sample.format("$0" + key.name).replace("$0$schema: 1", "$0$schema: workflow/v2.0")
             assert key.text in ask(head + body, head=False).told, (shape, key.name)
+
+
+RUN = (
+    {"kind": "step_completed", "step": "draft", "output": "An old draft"},
+    {"kind": "step_completed", "step": "draft", "output": "  A pond.\n\nA frog jumps in."},
+    {"kind": "step_completed", "step": "inner", "output": "of a called workflow", "depth": 1},
+    {"kind": "iteration", "loop": "refine", "iteration": 1, "output": "first"},
+    {"kind": "iteration", "loop": "refine", "iteration": 2, "output": "second"},
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("{{$0draft}}", "In the last run: “A pond. A frog jumps in.”"),
+        ("{{$0loop.last.output}}", "In the last run: “second”"),
+        ("{{$0loop.iteration}}", None),
+        ("{{$0input}}", None),
+    ],
+)
+def test_a_variable_tells_what_it_was_in_the_last_run(ask: Any, place: str, told: str | None) -> None:
+    asked = ask(
+        "steps:\n  - {name: draft, run: Draft}\nloops:\n"
+        f'  - {{name: refine, workflow: flow, max_iterations: 3, until: Good, with: {{a: "{place}"}}}}\n'
+    )
+    run = run_view({"runId": "r", "status": "completed"}, RUN)
+    older = run_view({"runId": "o", "status": "completed"}, RUN[:1])
+    found = hover(asked.workspace, asked.document, asked.at, None, (older, run))
+    assert found is not None
+    assert found.text.endswith(told) if told else "In the last run" not in found.text

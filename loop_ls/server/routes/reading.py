@@ -27,7 +27,8 @@ def register(server: LoopServer) -> None:
         if asked is None:
             return None
         at = asked.place(params)
-        found = hover(asked.workspace, asked.document, at, asked.opened.folder.settings)
+        runs = server.runs.views(asked.opened) if "runs" in server.__dict__ else ()
+        found = hover(asked.workspace, asked.document, at, asked.opened.folder.settings, runs)
         if found is None:
             return None
         kind = "markdown" if server.client.markdown else "plaintext"
