@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        opened = open_workflow(args.what, args.root)
+        opened = open_workflow(args.what, args.root, frozenset({"role_loop"}))
         element = element_named(opened.document, args.loop) if args.loop else None
     except Wrong as wrong:
         return refuse(str(wrong))

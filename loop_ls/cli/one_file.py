@@ -31,14 +31,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
-def open_workflow(word: str, root: str | None) -> OneFile:
-    """Raises `Wrong`."""
+def open_workflow(word: str, root: str | None, others: frozenset[str] = frozenset()) -> OneFile:
+    """`others` are formats that the command understands besides. Raises `Wrong`."""
     place, path = found_file(word, root)
     workspace = discover(str(place)).workspace
     document = next((one for one in workspace.documents.values() if one.path == path.as_posix()), None)
     if document is None and (document := load(path.as_posix())) is not None:
         workspace = workspace.with_document(document)
-    if document is None or document.format != "workflow":
+    if document is None or (document.format != "workflow" and document.format not in others):
         raise Wrong(f"{word} is no workflow file")
     return OneFile(workspace, document)
 

@@ -45,7 +45,9 @@ class Estimate:
 def estimate(
     workspace: Workspace, document: Document, element: Element | None = None, price: PriceOf | None = None
 ) -> Estimate:
-    """Of a whole workflow, or of a step or loop with what it depends on."""
+    """Of a whole workflow, or of a step or loop with what it depends on; of a role loop as a whole."""
+    if document.format == "role_loop":
+        return _of_role_loop(workspace, document, price or price_of(workspace))
     chosen = run_with(document, element)
     calls = Calls(0, 0)
     asked = _Asked(workspace)
@@ -54,6 +56,16 @@ def estimate(
         asked.take(document, one)
     usd, said = _money(asked, calls, price or price_of(workspace))
     return Estimate(calls, usd, " ".join((*_reasons(workspace, document, chosen), *said)))
+
+
+def _of_role_loop(workspace: Workspace, document: Document, price: PriceOf) -> Estimate:
+    from loop_ls.features.role_loop_estimate import calls_of
+
+    calls, why, targets, unnamed = calls_of(workspace, document)
+    asked = _Asked(workspace)
+    asked.targets, asked.unnamed = dict.fromkeys(targets), unnamed
+    usd, said = _money(asked, calls, price)
+    return Estimate(calls, usd, " ".join((*why, *said)))
 
 
 def run_with(document: Document, element: Element | None) -> tuple[Element, ...]:

@@ -34,6 +34,10 @@ def run_findings(document: Document, run: RunView) -> tuple[Finding, ...]:
         from loop_ls.features.assistant_findings import assistant_findings
 
         return tuple(assistant_findings(document, run, RULE))
+    if document.format == "role_loop":
+        from loop_ls.features.role_loop_findings import role_loop_findings
+
+        return tuple(role_loop_findings(document, run, RULE))
     found = []
     for name, loop in run.loops.items():
         element = document.element(name)

@@ -40,7 +40,7 @@ class BeforeRun:
 
     async def estimate(self, argument: Json) -> Answer:
         """`loopLs.estimate`."""
-        opened, element, problem = await self._asked(argument)
+        opened, element, problem = await self._asked(argument, ("workflow", "role_loop"))
         if opened is None:
             return problem
         found = estimate(opened.folder.workspace, opened.document, element)
@@ -74,21 +74,25 @@ class BeforeRun:
             for document in folder.documents()
             if document.format == "role_loop"
         ]
-        return {"ok": True, "definitions": sorted(found, key=lambda one: (one["name"], one["uri"]))}
+        names = {one["name"] for one in found}
+        shipped = [one for one in _built_in() if one["name"] not in names]
+        return {"ok": True, "definitions": [*sorted(found, key=lambda one: (one["name"], one["uri"])), *shipped]}
 
-    async def _asked(self, argument: Json) -> tuple[OpenDocument | None, Element | None, Answer]:
+    async def _asked(
+        self, argument: Json, formats: tuple[str, ...] = ("workflow",)
+    ) -> tuple[OpenDocument | None, Element | None, Answer]:
         """The document and the element in it, or a refusal."""
         await self._all_files()
         session, uri = self._server.session, argument["uri"]
         opened = session.find(uri) or session.indexed(uri) or session.loaded(uri)
         if opened is None:
             return None, None, refused("not_found", f"`{uri}` is not open and cannot be read.")
-        if opened.document.format != "workflow":
+        if opened.document.format not in formats:
             name = opened.uri.rpartition("/")[2]
             hint = "A workflow says `$schema: workflow/v2.0`."
             return None, None, refused("bad_argument", f"`{name}` is no workflow.", hint)
         target = argument.get("target") or {"kind": "workflow"}
-        if target["kind"] == "workflow":
+        if target["kind"] in ("workflow", "definition"):
             return opened, None, {}
         element = opened.document.element(target["name"])
         if element is None:
@@ -130,6 +134,22 @@ def _no_element(document: Document, target: Json) -> Answer:
     near = nearest(target["name"], names)
     hint = f"Did you mean `{near}`?" if near else f"It has {', '.join(f'`{name}`' for name in names[:10])}."
     return refused("not_found", f"There is no {target['kind']} `{target['name']}` in this workflow.", hint)
+
+
+def _built_in() -> list[Json]:
+    """Those that come with the product: they are started by their name, without a file."""
+    from loop_ls.formats.built_in_loops import BUILT_IN, built_in_text
+    from loop_ls.formats.role_loop import RoleLoop
+    from loop_ls.formats.role_loop_read import read_role_loop
+
+    found: list[Json] = []
+    for name in BUILT_IN:
+        loop = read_role_loop(built_in_text(name))
+        assert isinstance(loop, RoleLoop)
+        roles, parameters = [stage.role for stage in loop.stages], [one.name for one in loop.parameters]
+        row = {"name": name, "uri": None, "roles": roles, "parameters": parameters, "valid": True, "builtIn": True}
+        found.append({**row, "description": loop.description})
+    return found
 
 
 def _definition(folder: Folder, document: Document) -> Json:

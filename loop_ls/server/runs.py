@@ -55,6 +55,8 @@ class Runs:
         if not session.trusted:
             hint = "Trust the workspace, then run it again."
             return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
+        if not argument.get("uri"):
+            return await self._start_named(argument)
         opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
         if opened is None:
             return refused("not_found", f"`{argument['uri']}` is not open and cannot be read.")
@@ -66,8 +68,25 @@ class Runs:
             self._server.own(self._ask_and_start(opened, request, answer), None, "consent")
         return answer
 
-    async def _start(self, opened: OpenDocument, request: Json) -> Answer:
-        link, watch = self._link(opened.folder)
+    async def _start_named(self, argument: Json) -> Answer:
+        """A role loop by its name alone: those that come with the product are no files of the workspace."""
+        target = argument.get("target") or {}
+        if target.get("kind") != "definition" or not target.get("name"):
+            return refused("bad_argument", "`loopLs.run` needs `uri` in its argument.")
+        folder = self.default_folder(None)
+        request: Json = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
+        request |= {"root": str(self._path(folder)), "origin": "editor", "detach": False}
+        if settings := folder.editor_settings:
+            request["settings"] = settings
+        answer = await self._start(None, request, folder)
+        unasked = answer.get("code") == "consent_required" and "consent" not in request
+        if unasked and not self._server.session.settles_answers:
+            self._server.own(self._ask_and_start(None, request, answer, folder), None, "consent")
+        return answer
+
+    async def _start(self, opened: OpenDocument | None, request: Json, folder: Folder | None = None) -> Answer:
+        place = folder or (opened.folder if opened is not None else self.default_folder(None))
+        link, watch = self._link(place)
         try:
             client = await link.connect()
             answer = await asyncio.wait_for(client.start(request), LIMIT)
@@ -77,9 +96,11 @@ class Runs:
             self._server.own(watch.track(link, str(answer["runId"]), opened=opened), None, "new run")
         return answer
 
-    async def _ask_and_start(self, opened: OpenDocument, request: Json, answer: Answer) -> None:
+    async def _ask_and_start(
+        self, opened: OpenDocument | None, request: Json, answer: Answer, folder: Folder | None = None
+    ) -> None:
         if await consent.allowed(self._server, answer):
-            await self._start(opened, {**request, "consent": answer.get("digest")})
+            await self._start(opened, {**request, "consent": answer.get("digest")}, folder)
 
     def request(self, opened: OpenDocument, argument: Json) -> Json:
         folder = opened.folder

@@ -99,7 +99,10 @@ def test_definitions_are_listed_and_a_wrong_one_with_its_first_error(server: Raw
     full = Full(server, folder)
     answer = command(full, "loopLs.definitions", {})
     found = {one["name"]: one for one in answer["definitions"]}
-    assert found.keys() == {"review", "broken"}
+    assert list(found)[:2] == ["broken", "review"]
+    shipped = [name for name, one in found.items() if one.get("builtIn")]
+    assert shipped == ["harness", "research", "goal-driven", "diverge-converge", "reflection"]
+    assert found["harness"]["roles"] == ["plan", "coder", "reviewer"]
     assert found["review"]["roles"] == ["coder", "reviewer"]
     assert found["review"]["parameters"] == ["goal"]
     assert found["broken"]["valid"] is False
