@@ -39,7 +39,7 @@ class Commands:
         again = RunsAgain(server, runs)
         enhancing = Enhancing(server, runs)
         self._table: dict[str, tuple[Command, arguments.Shape, tuple[str, ...]]] = {
-            "loopLs.run": (runs.start, arguments.RUN, ("uri",)),
+            "loopLs.run": (runs.start, arguments.RUN, ()),
             "loopLs.stop": (runs.stop, arguments.CONTROL, ("runId",)),
             "loopLs.pause": (runs.pause, arguments.CONTROL, ("runId",)),
             "loopLs.resume": (runs.resume, arguments.CONTROL, ("runId",)),
