@@ -83,6 +83,7 @@ class _Book:
             "calls": 0,
             "tokens": {"input": 0, "output": 0},
             "started_at": event.get("at"),
+            **_source(event),
             "stages": [],
         }
 
@@ -107,6 +108,7 @@ class _Book:
             "place": place,
             "status": "skipped" if event["kind"] == "step_skipped" else "running",
             "started_at": event.get("at"),
+            **_source(event),
             **_handed(event),
         }
         home.append(stage)
@@ -114,14 +116,17 @@ class _Book:
         return stage
 
     def _paid(self, event: Event, place: str) -> None:
+        """Money and tokens of the iteration, and of the step. What another run paid is not this one's."""
         row = self._around(place)
-        if row is None:
+        if event.get("copied"):
             return
-        row["calls"] += 1
-        for side, count in (event.get("tokens") or {}).items():
-            row["tokens"][side] = row["tokens"].get(side, 0) + count
-        if event.get("usd") is not None:
-            row["usd"] = row.get("usd", 0.0) + event["usd"]
+        if row is not None:
+            row["calls"] += 1
+            for side, count in (event.get("tokens") or {}).items():
+                row["tokens"][side] = row["tokens"].get(side, 0) + count
+        for paid in (row, self._stages.get(place)):
+            if paid is not None and event.get("usd") is not None:
+                paid["usd"] = paid.get("usd", 0.0) + event["usd"]
 
     def _close(self, event: Event) -> None:
         """What still ran when the run ended did not finish."""
@@ -129,6 +134,11 @@ class _Book:
             if row["status"] == "running":
                 row["status"] = "cancelled" if event["kind"] == "cancelled" else "failed"
                 row["completed_at"] = event.get("at")
+
+
+def _source(event: Event) -> Row:
+    """Where it is written: the file, and the workflow in it."""
+    return {name: event[name] for name in ("file", "workflow") if event.get(name)}
 
 
 def _handed(event: Event) -> Row:

@@ -61,7 +61,7 @@ class Numbers:
                     self._count("loopls_runs_started_total", format=event.body.get("format"))
                 case "completed" | "failed" | "cancelled":
                     self._ended(event)
-                case "call":
+                case "call" if not event.body.get("copied"):
                     self._called(event.body)
                 case "iteration" | "iteration_failed":
                     outcome = "completed" if event.kind == "iteration" else "failed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from loop_ls.engine.history import iterations
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import Project
@@ -122,3 +123,29 @@ async def test_UP_46_what_was_spent_before_a_crash_is_spent(project: Project) ->
     facts = await project.ended(answer["runId"])
     assert facts[-1]["reason"] == "budget"
     assert sum(fact["usd"] for fact in facts if fact["kind"] == "call") <= 1.8
+
+
+async def test_UP_78_every_step_of_every_iteration_can_be_looked_into(project: Project) -> None:
+    """Output, verdict, question, duration and cost of each, and the file in which it is written."""
+    text = (project.root / "draft.yaml").read_text()
+    project.write(draft=text.split("\n", 3)[3] + '  - {name: check, needs: [write], run: "Check {{write}}"}\n')
+    project.models.script |= {"check": ["fine"], "judge": ["NO", "NO", "YES"]}
+    rows = iterations("r", await project.run(limits={"budgetUsd": 100}))
+    assert [row["verdict"] for row in rows] == ["no", "no", "yes"]
+    assert all("The draft is good" in row["question"] and row["usd"] > 0.5 for row in rows)
+    stages = [stage for row in rows for stage in row["stages"]]
+    assert [stage["name"] for stage in stages] == ["write", "check"] * 3
+    for stage in stages:
+        assert (stage["file"], stage["status"]) == ("draft.yaml", "completed")
+        assert stage["output"] and stage["usd"] > 0
+        assert stage["completed_at"] >= stage["started_at"]
+
+
+async def test_a_forked_iteration_costs_the_fork_nothing(project: Project) -> None:
+    project.models.script["judge"] = ["NO", "YES"]
+    first = await project.run(limits={"budgetUsd": 100})
+    assert project.engine is not None
+    fork = await project.engine.fork(first[0]["runId"], 2)
+    rows = iterations("r", await project.ended(fork["runId"]))
+    assert "usd" not in rows[0]
+    assert rows[1]["usd"] > 0
