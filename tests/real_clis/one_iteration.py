@@ -1,4 +1,4 @@
-"""One iteration of an assistant loop with each real agent CLI, against a fake provider, in a network of its own.
+"""One iteration of an assistant loop, short and long, with each real agent, in a network of its own.
 
 Not part of the test run: the programs weigh a gigabyte. Install them once and run this file:
 
@@ -28,6 +28,8 @@ from typing import Any
 PORT = 4010
 URL = f"http://127.0.0.1:{PORT}"
 WORD = "LOOP-DONE"
+#: Characters added to message and persona: what is longer than an argument goes by a file or by standard input.
+LENGTHS = (0, 200 * 1024)
 INSIDE = "LOOP_LS_OWN_NETWORK"
 
 
@@ -73,7 +75,7 @@ def agents(programs: Path) -> Iterator[Agent]:
     )
 
 
-async def one(agent: Agent, programs: Path, base: Path) -> tuple[bool, str]:
+async def one(agent: Agent, programs: Path, base: Path, length: int) -> tuple[bool, str]:
     """Run one iteration through the whole engine; whether it was done, and how."""
     from loop_ls.engine.assistants.program import AssistantProgram
     from loop_ls.engine.providers import Providers
@@ -88,7 +90,7 @@ async def one(agent: Agent, programs: Path, base: Path) -> tuple[bool, str]:
         (home / name).write_text(text)
     assistant: dict[str, Any] = {
         "name": agent.name,
-        "persona": "You answer in one word.",
+        "persona": "You answer in one word." + " Really." * (length // 40),
         "loopEnabled": True,
         "maxIterations": 1,
         "loopCriteria": {"type": "regex", "value": f"^{WORD}$"},
@@ -105,13 +107,13 @@ async def one(agent: Agent, programs: Path, base: Path) -> tuple[bool, str]:
     engine = Engine(data, {"assistant": AssistantProgram(environ)}, Providers({}).door, preparer)
     await engine.open()
     try:
-        return await _watched(engine, root, path)
+        return await _watched(engine, root, path, "Say the word." + " Please." * (length // 8))
     finally:
         await engine.close()
 
 
-async def _watched(engine: Any, root: Path, path: Path) -> tuple[bool, str]:
-    request = {"root": str(root), "path": str(path), "target": {"kind": "assistant"}, "message": "Say the word."}
+async def _watched(engine: Any, root: Path, path: Path, message: str) -> tuple[bool, str]:
+    request = {"root": str(root), "path": str(path), "target": {"kind": "assistant"}, "message": message}
     refused = await engine.start(request)
     answer = await engine.start({**request, "consent": refused["digest"]})
     began, heard = time.monotonic(), 0
@@ -169,12 +171,15 @@ async def main(programs: Path) -> int:
         for agent in agents(programs):
             manifest = programs.parent / agent.package / "package.json"
             version = json.loads(manifest.read_text())["version"]
-            try:
-                done, told = await one(agent, programs, Path(base) / agent.name.replace(" ", "-"))
-            except Exception as error:
-                done, told = False, f"{type(error).__name__}: {error}"
-            failed += not done
-            print(f"{'ok    ' if done else 'FAILED'} {agent.name} {version}: {told}", flush=True)
+            for length in LENGTHS:
+                folder = Path(base) / f"{agent.name.replace(' ', '-')}-{length}"
+                try:
+                    done, told = await one(agent, programs, folder, length)
+                except Exception as error:
+                    done, told = False, f"{type(error).__name__}: {error}"
+                failed += not done
+                what = f"{agent.name} {version}" + (f", {length // 1024} KiB of message" if length else "")
+                print(f"{'ok    ' if done else 'FAILED'} {what}: {told}", flush=True)
         if failed:
             print((Path(base) / "provider.log").read_text()[-2000:])
     return 1 if failed else 0
