@@ -16,12 +16,17 @@ def references(
     if document.format == "role_loop":
         from loop_ls.features import role_loop_names
 
-        return role_loop_names.references(document, at, declaration)
-    found = named_at(workspace, document, at)
-    if found is None:
+        if found := role_loop_names.references(document, at, declaration):
+            return found
+    if document.format in ("role_loop", "settings"):
+        from loop_ls.features import role_names
+
+        return role_names.references(workspace, document, at, declaration)
+    named = named_at(workspace, document, at)
+    if named is None:
         return ()
     return tuple(
         Location(one.document.uri, one.span)
-        for one in occurrences(workspace, found[0])
+        for one in occurrences(workspace, named[0])
         if declaration or one.role is not Role.DEFINITION
     )

@@ -48,7 +48,12 @@ def prepare(workspace: Workspace, document: Document, at: Position) -> Renamable
     if document.format == "role_loop":
         from loop_ls.features import role_loop_names
 
-        return role_loop_names.prepare(document, at)
+        if (parameter := role_loop_names.prepare(document, at)) is not None:
+            return parameter
+    if document.format in ("role_loop", "settings"):
+        from loop_ls.features import role_names
+
+        return role_names.prepare(workspace, document, at)
     found = named_at(workspace, document, at)
     if found is None:
         return None
@@ -61,7 +66,12 @@ def rename(workspace: Workspace, document: Document, at: Position, new: str) -> 
     if document.format == "role_loop":
         from loop_ls.features import role_loop_names
 
-        return role_loop_names.rename(document, at, new)
+        if (parameter := role_loop_names.rename(document, at, new)) is not None:
+            return parameter
+    if document.format in ("role_loop", "settings"):
+        from loop_ls.features import role_names
+
+        return role_names.rename(workspace, document, at, new)
     found = named_at(workspace, document, at)
     if found is None:
         return None

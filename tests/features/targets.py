@@ -112,6 +112,9 @@ NAVIGATION = _targets(
     ("rename", "loop_ls.features.rename",
      f"{_FEATURES}/test_rename.py::"
      "test_UP_22_a_step_is_renamed_in_all_its_homes_and_prose_is_left_alone"),
+    ("rename, role", "loop_ls.features.role_names",
+     f"{_FEATURES}/test_role_names.py::"
+     "test_a_role_is_renamed_wherever_it_takes_a_turn"),
     ("prepare rename", "loop_ls.features.rename",
      f"{_FEATURES}/test_rename.py::"
      "test_prepare_answers_the_word_or_the_reason"),

@@ -1,0 +1,57 @@
+"""A project's role in all its homes: the settings and every definition."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.features.references import references
+from loop_ls.features.rename import Refused, Renamable, Rename, prepare, rename
+from loop_ls.formats.settings import settings_of
+from loop_ls.index.document import Document
+from loop_ls.index.roots import Roots
+from loop_ls.index.workspace import Workspace
+from loop_ls.text.position import Position
+
+SETTINGS = "roles:\n  critic: {access: readonly}\n  'other one': {access: minimal}\n"
+LOOP = '{"name": "a", "roles": [{"role": "critic", "prompt": "critic"}, {"role": "coder"}, {"name": "critic"}]}'
+OTHER = '{"name": "b", "roles": [{"role": "critic"}]}'
+FILES = {".loop-ls.yaml": SETTINGS, "loops/a.json": LOOP, "loops/b.json": OTHER}
+
+
+def opened() -> tuple[Workspace, dict[str, Document]]:
+    documents = {path: Document.open(f"file:///w/{path}", text) for path, text in FILES.items()}
+    settings, _ = settings_of({"roles": {"critic": {"access": "readonly"}}})
+    return Workspace.of(Roots("/w"), documents.values(), settings), documents
+
+
+@pytest.mark.parametrize(("path", "at"), [(".loop-ls.yaml", Position(1, 4)), ("loops/a.json", Position(0, 36))])
+def test_a_role_is_renamed_wherever_it_takes_a_turn(path: str, at: Position) -> None:
+    workspace, documents = opened()
+    ready = prepare(workspace, documents[path], at)
+    assert isinstance(ready, Renamable)
+    assert ready.name == documents[path].text.slice(ready.span) == "critic"
+    assert len(references(workspace, documents[path], at)) == 4
+    assert len(references(workspace, documents[path], at, declaration=False)) == 3
+    done = rename(workspace, documents[path], at, "judge")
+    assert isinstance(done, Rename)
+    after = {}
+    for name, document in documents.items():
+        text = document.text
+        for edit in reversed(done.edits[document.uri]):
+            text = text.edit(edit.span, edit.text)
+        after[name] = str(text)
+    wanted = {name: text.replace("critic", "judge") for name, text in FILES.items()}
+    wanted["loops/a.json"] = wanted["loops/a.json"].replace('"prompt": "judge"', '"prompt": "critic"')
+    assert after == wanted
+
+
+@pytest.mark.parametrize(("at", "new"), [(36, "coder"), (36, "a b"), (36, ""), (74, "mine")])
+def test_what_would_mean_something_else_is_refused(at: int, new: str) -> None:
+    workspace, documents = opened()
+    assert isinstance(rename(workspace, documents["loops/a.json"], Position(0, at), new), Refused)
+
+
+def test_texts_and_other_settings_name_no_role() -> None:
+    workspace, documents = opened()
+    assert prepare(workspace, documents["loops/a.json"], Position(0, 55)) is None
+    assert prepare(workspace, documents[".loop-ls.yaml"], Position(0, 2)) is None
