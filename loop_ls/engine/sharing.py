@@ -117,7 +117,8 @@ class Sharing:
         return True
 
     def _read(self, run_id: str) -> tuple[RunState, set[str], list[str]]:
-        return self._runs.folded(run_id), *self._journal.load_answers(run_id)
+        answered, begun = self._journal.load_answers(run_id)
+        return self._runs.folded(run_id), answered, begun
 
     def _let_go(self) -> None:
         """The lease is over: others have the runs by now, and nothing of ours is written any more."""

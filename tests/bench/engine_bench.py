@@ -1,16 +1,19 @@
 """What the engine costs, against its budgets: `python tests/bench/engine_bench.py [--runs 3] [--only NAME]`.
 
-Each line is the median of several runs. Lines with a process measure the real engine over HTTP, the
-others the engine in this process. A busy machine shows: the load is printed with the figures.
+Each line is the median of several runs, on SQLite and (`--postgres`, where a server is installed) on PostgreSQL;
+`--langgraph` measures LangGraph with its SQLite saver on the same empty loop. Lines with a process measure the
+real engine over HTTP, the others the engine in this process. A busy machine shows: the load is printed too.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sqlite3
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,7 +27,9 @@ import psutil
 from loop_ls.client import connect
 from loop_ls.client.session import EngineClient
 from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
+from loop_ls.engine.durable.crew import PostgresCrew
 from loop_ls.engine.events.kinds import Judged, RunStarted
+from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Models, Recorder
@@ -32,31 +37,38 @@ from loop_ls.engine.request import StartRequest
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.testing.models import ScriptedModels
+from loop_ls.testing.postgres import PostgresServer
 
 Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Line:
+    """`on_postgres` None: there is no budget for it there."""
+
     name: str
     unit: str
     budget: float
+    on_postgres: float | None = None
 
 
 LINES = [
-    Line("start to /health", "s", 1.2),
-    Line("overhead per iteration, median", "ms", 1.5),
-    Line("overhead per iteration, p99", "ms", 4.0),
-    Line("fact to listener, p95", "ms", 50.0),
-    Line("stop to end of the call, p95", "ms", 50.0),
-    Line("1,000 loops at once, done", "s", 12.0),
+    Line("start to /health", "s", 1.2, 1.5),
+    Line("overhead per iteration, median", "ms", 1.5, 5.0),
+    Line("overhead per iteration, p99", "ms", 4.0, 15.0),
+    Line("fact to listener, p95", "ms", 50.0, 50.0),
+    Line("stop to end of the call, p95", "ms", 50.0, 50.0),
+    Line("1,000 loops at once, done", "s", 12.0, 25.0),
     Line("1,000 loops at once, memory", "MB", 150.0),
-    Line("1,000 paused, CPU of a core", "%", 1.5),
-    Line("1,000 paused, back when opened", "s", 3.0),
-    Line("idle, CPU of a core", "%", 1.0),
+    Line("1,000 paused, CPU of a core", "%", 1.5, 1.5),
+    Line("1,000 paused, back when opened", "s", 3.0, 6.0),
+    Line("idle, CPU of a core", "%", 1.0, 1.0),
     Line("idle, memory", "MB", 130.0),
     Line("journal, 1,000 iterations of 1 KiB", "MB", 5.0),
 ]
+#: Of PostgreSQL, where the figures are its own; set for the runs that measure it.
+DATABASE: list[str] = []
+PEER = Path.home() / ".cache" / "loop-ls-bench" / "langgraph"
 
 HEAD = """$schema: "workflow/v2.0"
 name: {name}
@@ -121,8 +133,20 @@ class Door(ScriptedModels):
 
 
 async def opened(folder: Path, program: Nothing) -> Engine:
-    engine = Engine(folder, {"workflow": program}, lambda plan: Door(), program)
+    if DATABASE:
+        engine = Engine(
+            folder,
+            {"workflow": program},
+            lambda plan: Door(),
+            program,
+            storage=lambda: PostgresStorage(DATABASE[0]),
+            crew=PostgresCrew.of,
+        )
+    else:
+        engine = Engine(folder, {"workflow": program}, lambda plan: Door(), program)
     await engine.open()
+    if engine.sharing is not None:
+        engine.sharing._most = 2000
     return engine
 
 
@@ -141,6 +165,8 @@ async def overhead(folder: Path) -> Figures:
     await ending
     most = sum(path.stat().st_size for path in folder.glob("journal.db*"))
     await engine.close()
+    if DATABASE:
+        most = 0
     gaps = [b - a for a, b in zip(program.stamps, program.stamps[1:], strict=False)]
     return {
         "overhead per iteration, median": statistics.median(gaps) * 1e3,
@@ -193,7 +219,9 @@ async def parked(folder: Path) -> Figures:
     await engine.close()
     began = time.perf_counter()
     again = await opened(folder, program)
-    back = again.status["running"]
+    async with asyncio.timeout(60):
+        while (back := sum(run.mine for run in again._runs)) < len(waiting):
+            await asyncio.sleep(0.01)
     took = time.perf_counter() - began
     await again.close()
     assert back == len(waiting) > 900, f"{back} of {len(waiting)} came back"
@@ -209,6 +237,10 @@ async def process(folder: Path) -> Figures:
     (project / "main.yaml").write_text(HEAD.format(name="main", provider="ollama") + LOOP)
     (project / "cycle.yaml").write_text(HEAD.format(name="cycle", provider="ollama") + CYCLE)
     began = time.perf_counter()
+    if DATABASE:
+        os.environ["LOOP_LS_DATABASE_URL"] = DATABASE[0]
+    else:
+        os.environ.pop("LOOP_LS_DATABASE_URL", None)
     client = await connect(project, str(data))
     found: Figures = {"start to /health": time.perf_counter() - began}
     try:
@@ -309,27 +341,73 @@ async def _one(name: str, folder: Path) -> Figures:
     return await GROUPS[name](folder)
 
 
+def measured(groups: list[str], runs: int, server: PostgresServer | None) -> dict[str, float]:
+    figures: dict[str, list[float]] = {}
+    for _ in range(runs):
+        for name in groups:
+            DATABASE[:] = [server.database()] if server else []
+            with tempfile.TemporaryDirectory() as folder:
+                for line, value in asyncio.run(_one(name, Path(folder))).items():
+                    figures.setdefault(line, []).append(value)
+    DATABASE.clear()
+    return {line: statistics.median(values) for line, values in figures.items()}
+
+
+def langgraph(runs: int) -> str:
+    """The peer on the same empty loop, in an environment of its own that is made once."""
+    python = PEER / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(PEER)], check=True)
+        wanted = ["langgraph>=1.2,<2", "langgraph-checkpoint-sqlite>=3,<4"]
+        subprocess.run([str(python), "-m", "pip", "install", "-q", *wanted], check=True)
+    medians, tails, sizes = [], [], []
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(__file__).with_name("peer_langgraph.py")
+            done = subprocess.run(
+                [str(python), str(script), folder, "1000"], check=True, capture_output=True, text=True
+            )
+        found = json.loads(done.stdout)
+        medians.append(statistics.median(found["gaps"]))
+        tails.append(percentile(found["gaps"], 99))
+        sizes.append(found["megabytes"])
+    median, tail, size = (statistics.median(each) for each in (medians, tails, sizes))
+    return f"LangGraph, SQLite saver, same loop: median {median:.2f} ms, p99 {tail:.2f} ms, file {size:.1f} MB"
+
+
+def table(title: str, figures: dict[str, float], budget_of: Callable[[Line], float | None]) -> int:
+    """Print budget and figure side by side -> lines over budget."""
+    print(f"{title:38} {'budget':>9} {'measured':>9}")
+    over = 0
+    for line in LINES:
+        budget = budget_of(line)
+        if line.name in figures and budget is not None:
+            value = figures[line.name]
+            told = "" if value <= budget else f"  {value / budget:.2f} x budget"
+            over += value > budget
+            print(f"{line.name:38} {budget:>6g} {line.unit:<2} {value:>6.2f} {line.unit:<2}{told}")
+    return over
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", choices=sorted(GROUPS))
+    parser.add_argument("--postgres", action="store_true", help="measure PostgreSQL too")
+    parser.add_argument("--langgraph", action="store_true", help="measure LangGraph too (installs it)")
     args = parser.parse_args()
-    figures: dict[str, list[float]] = {}
-    for _ in range(args.runs):
-        for name in [args.only] if args.only else GROUPS:
-            with tempfile.TemporaryDirectory() as folder:
-                for line, value in asyncio.run(_one(name, Path(folder))).items():
-                    figures.setdefault(line, []).append(value)
+    groups = [args.only] if args.only else list(GROUPS)
+    over = table("engine on SQLite", measured(groups, args.runs, None), lambda line: line.budget)
+    if args.postgres:
+        server = PostgresServer(careful=True).start()
+        try:
+            over += table("engine on PostgreSQL", measured(groups, args.runs, server), lambda line: line.on_postgres)
+        finally:
+            server.stop()
+    if args.langgraph:
+        print(langgraph(args.runs))
     with tempfile.TemporaryDirectory() as folder:
         commit = bare_commit(Path(folder))
-    print(f"{'engine on SQLite':38} {'budget':>9} {'measured':>9}")
-    over = 0
-    for line in LINES:
-        if line.name in figures:
-            value = statistics.median(figures[line.name])
-            told = "" if value <= line.budget else f"  {value / line.budget:.2f} x budget"
-            over += value > line.budget
-            print(f"{line.name:38} {line.budget:>6g} {line.unit:<2} {value:>6.2f} {line.unit:<2}{told}")
     print(f"load of the machine {os.getloadavg()[0]:.1f}; one bare commit on this disk {commit:.2f} ms")
     return int(over > 2)
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from loop_ls.engine.events import Event
-from loop_ls.engine.journal.border import enter, pack, plain, unpack
+from loop_ls.engine.journal.border import enter, pack, unpack
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.storage import Entry, Row, Storage
 from loop_ls.engine.ports import Fact, Json
@@ -103,7 +103,7 @@ class Journal:
     def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:
         """Remember the folded state of a run that ended."""
         texts: dict[str, str] = {}
-        packed = pack(plain(state), texts)
+        _, packed = enter(state, texts)
         return self._put(Entry(run, snapshot=packed, texts=texts), [], "soon")
 
     def adopt(
@@ -150,10 +150,10 @@ class Journal:
             return done
         entry.durable = when == "disk"
         self._held.append(_Waiting(entry, facts, done))
-        if when != "soon":
+        if when != "soon" and self.storage.prompt:
             self._flush()
         elif len(self._held) == 1:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self._flush)  # what follows in this turn of the loop costs no further journey
         return done
 
     def _flush(self) -> None:
@@ -300,11 +300,11 @@ class Journal:
     def load_answers(self, run: str) -> tuple[set[str], list[str]]:
         """Keep what a run was answered at hand, where reading means a network -> its keys, those that have
         an answer and those that only began."""
-        answered, begun = self.storage.keys(run)
-        if self.storage.shared:
-            found = {key: self.storage.value(run, key) for key in answered}
-            self._answers[run] = {key: self.unpacked(value) for key, value in found.items() if value is not None}
-        return answered, begun
+        if not self.storage.shared:
+            return self.storage.keys(run)
+        found = self.storage.answers(run)
+        self._answers[run] = {key: self.unpacked(value) for key, value in found.items() if value is not None}
+        return set(self._answers[run]), sorted(key for key, value in found.items() if value is None)
 
     def let_go(self, run: str) -> None:
         """The run is over, or somebody else's."""

@@ -27,7 +27,9 @@ FACTS = (
 PATIENCE = 5.0
 FOR_EVER = 1e9
 #: Long texts kept in memory, so that facts of other processes cost no further question.
-TEXTS = 256
+TEXTS = 2000
+#: Longer ones are read when they are needed.
+LONG = 20_000
 
 
 class PostgresStorage:
@@ -110,6 +112,19 @@ class PostgresStorage:
         )
         return {key for key, answered in found if answered}, [key for key, answered in found if not answered]
 
+    def answers(self, run: str) -> dict[str, str | None]:
+        """With the texts of the run, so that what is read next needs no question for each."""
+        query = "select key, value from loop_ls.entry e join loop_ls.run r on r.number = e.run where r.id = %s"
+        texts = self._all(
+            "select encode(t.hash, 'hex'), t.body from loop_ls.long_text t join loop_ls.uses u on u.hash = t.hash"
+            " join loop_ls.run r on r.number = u.run where r.id = %s and length(t.body) < %s",
+            (run, LONG),
+        )
+        if len(self._texts) + len(texts) > TEXTS:
+            self._texts = {}
+        self._texts.update(texts)
+        return dict(self._all(query, (run,)))
+
     def value(self, run: str, key: str) -> str | None:
         found = self._all(
             "select value from loop_ls.entry e join loop_ls.run r on r.number = e.run where r.id = %s and key = %s",
@@ -118,12 +133,16 @@ class PostgresStorage:
         return found[0][0] if found else None
 
     def text(self, name: str) -> str:
-        if name not in self._texts:
-            found = self._all("select body from loop_ls.long_text where hash = %s", (bytes.fromhex(name),))
-            if len(self._texts) >= TEXTS:
-                self._texts.clear()
-            self._texts[name] = str(found[0][0]) if found else ""
-        return self._texts[name]
+        known = self._texts.get(name)
+        if known is not None:
+            return known
+        found = self._all("select body from loop_ls.long_text where hash = %s", (bytes.fromhex(name),))
+        text = str(found[0][0]) if found else ""
+        if len(self._texts) >= TEXTS:
+            self._texts = {}
+        if text and len(text) < LONG:
+            self._texts[name] = text
+        return text
 
     def runs(self, before: int | None, limit: int) -> list[RunRow]:
         found = self._all(

@@ -176,6 +176,10 @@ class SqliteStorage:
         )
         return {key for key, answered in rows if answered}, [key for key, answered in rows if not answered]
 
+    def answers(self, run: str) -> dict[str, str | None]:
+        query = "select key, value from entry join run on run.number = entry.run where run.id = ?"
+        return dict(self._all(query, (run,)))
+
     def value(self, run: str, key: str) -> str | None:
         found = self._all(
             "select value from entry join run on run.number = entry.run where run.id = ? and key = ?", (run, key)

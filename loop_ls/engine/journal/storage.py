@@ -119,6 +119,10 @@ class Storage(Protocol):
         """Keys of a run that have an answer, and keys that only began."""
         ...
 
+    def answers(self, run: str) -> dict[str, str | None]:
+        """All keys of a run with their answers; None where a call only began."""
+        ...
+
     def value(self, run: str, key: str) -> str | None: ...
 
     def text(self, name: str) -> str:
