@@ -111,6 +111,10 @@ class Recorder(Protocol):
         """What people changed of the loop since it was started: `goal`, `maxIterations` (None: no limit)."""
         ...
 
+    async def hold(self, key: str, reason: Literal["stalled"]) -> None:
+        """Pause the run from inside, once per key: it waits at its next gate until somebody resumes it."""
+        ...
+
     def undivided(self) -> AbstractContextManager[None]:
         """What is called inside belongs together (a stage with its tools): a pause waits for its end."""
         ...

@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
-from typing import Any
+from typing import Any, Literal
 
 from loop_ls.engine.control import Control
 from loop_ls.engine.events import Event
-from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired
+from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
 from loop_ls.engine.journal import Journal, JournalRefused, When, plain
 from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.place import Place
@@ -77,7 +77,7 @@ class JournalRecorder:
     ) -> Json:
         known = self._known(key)
         if known is not None:
-            return _replayed(known)
+            return replayed(known)
         await self._control.gate()
         if self.source is not None and (taken := self.source.answer(key)) is not None:
             return self._take(key, taken, facts, before)
@@ -111,7 +111,7 @@ class JournalRecorder:
         self._fresh[key] = answer
         done = self._append(key, (*before, *follows), answer, when="soon")
         done.add_done_callback(lambda result: self._settled(key, result))
-        return _replayed(answer)
+        return replayed(answer)
 
     async def _do(self, work: Callable[[], Awaitable[Json]]) -> Json:
         """A stop cancels the task that does this; outside of here it is `Stopped`, no cancellation."""
@@ -220,6 +220,12 @@ class JournalRecorder:
     def changed(self) -> Mapping[str, Json]:
         return self._control.changed
 
+    async def hold(self, key: str, reason: Literal["stalled"]) -> None:
+        """Where somebody else's answers are taken, nobody is there to resume it."""
+        if self._known(key) is None and (self.source is None or self.source.over):
+            self._note(key, [Paused(reason=reason).fact()], True)
+            self._control.pause()
+
     def undivided(self) -> AbstractContextManager[None]:
         return self._control.undivided()
 
@@ -266,7 +272,7 @@ def _written(failure: ModelFailure | Failure) -> dict[str, Json]:
     return {"kind": kind, **plain({field.name: getattr(failure, field.name) for field in fields(failure)})}
 
 
-def _replayed(answer: Json) -> Json:
+def replayed(answer: Json) -> Json:
     """The recorded answer, or the failure that was its answer."""
     raised = answer.get("raised")
     if raised is None:

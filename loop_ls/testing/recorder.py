@@ -11,9 +11,9 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
-from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired
+from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Approval, Decision, Fact, Failure, Json, ModelFailure, Stopped
 
@@ -121,6 +121,11 @@ class MemoryRecorder:
 
     def changed(self) -> dict[str, Json]:
         return {}
+
+    async def hold(self, key: str, reason: Literal["stalled"]) -> None:
+        if key not in self.entries:
+            self._write(key, {"answer": True}, [Paused(reason=reason).fact()])
+            self.pause()
 
     @contextmanager
     def undivided(self) -> Iterator[None]:

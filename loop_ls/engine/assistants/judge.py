@@ -45,7 +45,19 @@ class AssistantJudge:
         found = await self._criterion(turn, output)
         if found.exit is None and self._over_budget(turn.number):
             return Verdict("no", "budget")
+        if found.exit is None:
+            await self._look_for_a_stall(turn)
         return found
+
+    async def _look_for_a_stall(self, turn: Turn) -> None:
+        """Learning the same again and again only costs: a person shall look at it (`stallAfter`)."""
+        after, same = self.assistant.stall_after, self.log.same_at_the_end()
+        if not after or same < 2 or same % after:
+            return
+        told = f"the last {same} iterations learned the same; the loop is paused until somebody resumes it"
+        fact = Warned(code="stalled", message=told).fact(turn.place)
+        await self.recorder.record(turn.place.part("stall"), [fact])
+        await self.recorder.hold(turn.place.part("stalled"), "stalled")
 
     async def _criterion(self, turn: Turn, output: str) -> Verdict:
         criteria = self.assistant.criteria or Criteria()

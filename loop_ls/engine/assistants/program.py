@@ -140,7 +140,18 @@ def _limit(start: Start) -> str:
 
 
 def warnings_of(assistant: Assistant, place: Place) -> list[Fact]:
-    """What is worth knowing about the criterion before the first iteration is paid."""
+    """What is worth knowing before the first iteration is paid."""
+    return [*_of_memory(assistant, place), *_of_pattern(assistant, place)]
+
+
+def _of_memory(assistant: Assistant, place: Place) -> list[Fact]:
+    if not assistant.memory_enabled:
+        return []
+    message = "`memoryEnabled` adds nothing here: an iteration knows the persona and the progress log"
+    return [Warned(code="no_memory", message=message).fact(place)]
+
+
+def _of_pattern(assistant: Assistant, place: Place) -> list[Fact]:
     criteria = assistant.criteria
     if criteria is None or criteria.type != REGEX:
         return []

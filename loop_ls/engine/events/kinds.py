@@ -131,7 +131,7 @@ class Recovered(Payload):
 
 class Paused(Payload):
     kind = "paused"
-    reason: Literal["user", "between_rounds", "conflict"] = "user"
+    reason: Literal["user", "between_rounds", "conflict", "stalled"] = "user"
 
 
 class Resumed(Payload):

@@ -134,3 +134,18 @@ async def test_AB_106_two_starts_at_once_make_one_loop(it: House) -> None:
     answers = await asyncio.gather(*(it.start() for _ in range(5)))
     assert sorted(answer["ok"] for answer in answers) == [False] * 4 + [True]
     assert {answer["code"] for answer in answers if not answer["ok"]} == {"already_running"}
+
+
+async def test_a_loop_that_learns_nothing_new_is_paused_where_its_file_says_so(it: House) -> None:
+    it.write(stallAfter=2, maxIterations=4)
+    it.agent.say({"text": "a"}, {"text": "same"}, {"text": "same"}, {"text": "same"})
+    run_id = await it.started()
+    await it.until_kind(run_id, "paused")
+    await asyncio.sleep(0.2)
+    state = await it.state(run_id)
+    assert (state["status"], state["reason"], state["iteration"]) == ("paused", "stalled", 3)
+    assert len(it.agent.calls) == 3
+    await control(it, "resume", run_id)
+    facts = await it.ended(run_id)
+    assert (facts.end["totalIterations"], len(facts.of("paused"))) == (4, 1)
+    assert [fact["code"] for fact in facts.of("warning")] == ["stalled"]

@@ -183,3 +183,8 @@ async def test_AB_152_calls_of_a_model_share_nothing_but_the_log(it: House) -> N
     assert it.engine is not None
     sessions = [it.engine.journal.recall(run_id, f"fixer/{n}:ask")["value"]["session"] for n in (1, 2)]
     assert len(set(sessions)) == 2
+
+
+async def test_a_memory_that_is_not_there_is_told() -> None:
+    alone, _ = await ran(None, most=1, keys={"memory_enabled": True})
+    assert [warning["code"] for warning in alone.recorder.of("warning")] == ["no_memory"]
