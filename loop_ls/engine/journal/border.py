@@ -15,6 +15,8 @@ from typing import Any
 
 #: Texts at least this long are stored once, by hash, whatever facts and answers repeat them.
 LONG = 200
+#: A text of this length is not worth a copy, nor the time for one.
+BOOK = 1 << 18
 #: The one key of a reference to a text. NUL cannot occur in a key that comes from outside.
 REF = "\x00"
 
@@ -25,11 +27,13 @@ _BROKEN = re.compile("[\x00\ud800-\udfff]")
 
 def plain(value: Any) -> Any:
     """The value as JSON gives it back: text keys, lists, no NUL, no lone surrogate, no NaN."""
-    return json.loads(_text(value))
+    return _repaired(value) if _holds_a_book(value) else json.loads(_text(value))
 
 
 def plain_text(text: str) -> str:
     """The text without what no database can hold: each such character becomes U+FFFD."""
+    if text.isascii() and "\0" not in text:
+        return text
     return _BROKEN.sub("\ufffd", text)
 
 
@@ -45,6 +49,9 @@ def pack(value: Any, texts: dict[str, str]) -> str:
 
 def enter(value: Any, texts: dict[str, str]) -> tuple[Any, str]:
     """The plain form of a value, and the same packed."""
+    if _holds_a_book(value):
+        found = _repaired(value)
+        return found, pack(found, texts)
     text = _text(value)
     found = json.loads(text)
     return found, text if len(text) < LONG else pack(found, texts)
@@ -54,6 +61,11 @@ def unpack(packed: str, text_of: Callable[[str], str]) -> Any:
     """The value that was packed."""
     value = json.loads(packed)
     return _unpacked(value, text_of) if "\\u0000" in packed else value
+
+
+def _holds_a_book(value: Any) -> bool:
+    """Whether there is a text in it so long that it must not be copied by encoding all of it."""
+    return isinstance(value, dict) and any(type(each) is str and len(each) >= BOOK for each in value.values())
 
 
 def _text(value: Any) -> str:
