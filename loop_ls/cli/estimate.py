@@ -26,11 +26,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        opened = open_workflow(args.what, args.root, frozenset({"role_loop"}))
-        element = element_named(opened.document, args.loop) if args.loop else None
+        opened = open_workflow(args.what, args.root, frozenset({"role_loop", "assistant"}))
+        assistant = args.loop if opened.document.format == "assistant" else None
+        element = element_named(opened.document, args.loop) if args.loop and assistant is None else None
     except Wrong as wrong:
         return refuse(str(wrong))
-    found = estimate(opened.workspace, opened.document, element, prices(opened.workspace.settings.raw))
+    price = prices(opened.workspace.settings.raw)
+    found = estimate(opened.workspace, opened.document, element, price, assistant)
     if args.json:
         print_json(as_json(found))
     else:

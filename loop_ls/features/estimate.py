@@ -43,9 +43,16 @@ class Estimate:
 
 
 def estimate(
-    workspace: Workspace, document: Document, element: Element | None = None, price: PriceOf | None = None
+    workspace: Workspace,
+    document: Document,
+    element: Element | None = None,
+    price: PriceOf | None = None,
+    assistant: str | None = None,
 ) -> Estimate:
-    """Of a whole workflow, or of a step or loop with what it depends on; of a role loop as a whole."""
+    """Of a whole workflow, or of a step or loop with what it depends on; of a role loop as a whole; of one
+    `assistant` of a file, or of all."""
+    if document.format == "assistant":
+        return _of_assistants(document, assistant)
     if document.format == "role_loop":
         return _of_role_loop(workspace, document, price or price_of(workspace))
     chosen = run_with(document, element)
@@ -66,6 +73,13 @@ def _of_role_loop(workspace: Workspace, document: Document, price: PriceOf) -> E
     asked.targets, asked.unnamed = dict.fromkeys(targets), unnamed
     usd, said = _money(asked, calls, price)
     return Estimate(calls, usd, " ".join((*why, *said)))
+
+
+def _of_assistants(document: Document, name: str | None) -> Estimate:
+    from loop_ls.features.assistant_estimate import estimate_of
+
+    calls, usd, why = estimate_of(document, name)
+    return Estimate(calls, None if usd is None else Dollars(*usd), " ".join(why))
 
 
 def run_with(document: Document, element: Element | None) -> tuple[Element, ...]:

@@ -40,10 +40,11 @@ class BeforeRun:
 
     async def estimate(self, argument: Json) -> Answer:
         """`loopLs.estimate`."""
-        opened, element, problem = await self._asked(argument, ("workflow", "role_loop"))
+        opened, element, problem = await self._asked(argument, ("workflow", "role_loop", "assistant"))
         if opened is None:
             return problem
-        found = estimate(opened.folder.workspace, opened.document, element)
+        name = (argument.get("target") or {}).get("name")
+        found = estimate(opened.folder.workspace, opened.document, element, assistant=name)
         usd = None if found.usd is None else {"min": found.usd.least, "max": found.usd.most}
         return {"ok": True, "calls": {"min": found.calls.least, "max": found.calls.most}, "usd": usd, "why": found.why}
 
@@ -92,7 +93,7 @@ class BeforeRun:
             hint = "A workflow says `$schema: workflow/v2.0`."
             return None, None, refused("bad_argument", f"`{name}` is no workflow.", hint)
         target = argument.get("target") or {"kind": "workflow"}
-        if target["kind"] in ("workflow", "definition"):
+        if target["kind"] in ("workflow", "definition", "assistant"):
             return opened, None, {}
         element = opened.document.element(target["name"])
         if element is None:

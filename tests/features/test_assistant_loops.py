@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loop_ls.features.completion import complete
+from loop_ls.features.estimate import estimate
 from loop_ls.features.lenses import lenses
 from loop_ls.features.loop_switch import loop_switch
 from loop_ls.features.run_findings import run_findings
@@ -189,3 +190,17 @@ def test_verdicts_of_a_run_stand_on_the_criterion(ask: Ask) -> None:
     (failed,) = run_findings(one.document, run_view(state(1, "failed", reason="error", error={"message": "no agent"})))
     assert "no agent" in failed.message
     assert failed.severity.name == "ERROR"
+
+
+def test_an_estimate_counts_iterations_and_budgets(ask: Ask) -> None:
+    one = ask(f"{TWO}$0", None, False, YAML)
+    both = estimate(one.workspace, one.document)
+    assert (both.calls.least, both.calls.most, both.usd) == (11, 20, None)
+    fixer = estimate(one.workspace, one.document, assistant="fixer")
+    assert (fixer.calls.least, fixer.calls.most) == (1, 10)
+    assert "nobody knows what one costs" in fixer.why
+    text = "name: A\npersona: p\nloopEnabled: true\nmaxBudgetUsd: 0.5\nloopCriteria: {type: manual}\n"
+    capped = ask(f"{text}$0", None, False, YAML)
+    found = estimate(capped.workspace, capped.document)
+    assert found.usd == (0.0, 5.0)
+    assert "10 iterations × $0.50 = $5.00" in found.why
