@@ -103,6 +103,10 @@ class EngineClient:
         """Counts, durations and cost of a loop."""
         return await self._of_run("GET", run_id, "/metrics")
 
+    async def prompts(self, run_id: str, place: str | None = None) -> Answer:
+        """`{ok, prompts: [{place, purpose, provider, model, prompt}]}`: what was asked, at `place` or inside it."""
+        return await self._of_run("GET", run_id, "/prompts", query={"place": place})
+
     async def definitions(self) -> Answer:
         """`{ok, definitions, count}`: what the engine's workspace has that can be started by name."""
         return await self._send("GET", "/api/v1/loops/definitions")

@@ -122,6 +122,14 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
         await asyncio.gather(*notes)
 
 
+def request_of(work: Callable[[], Awaitable[Json]]) -> ModelRequest | None:
+    """What a recorded call would ask of a model; None where it does something else."""
+    if isinstance(work, partial) and work.func is _asked:
+        request: ModelRequest = work.args[1]
+        return request
+    return None
+
+
 def _reply(reply: ModelReply) -> dict[str, Json]:
     asked = {"calls": [call.wire() for call in reply.calls], "thoughts": reply.thoughts} if reply.calls else {}
     return {

@@ -34,6 +34,7 @@ from loop_ls.engine.live import LiveRun, Runs
 from loop_ls.engine.owner import Crew, NoOwner, Owner
 from loop_ls.engine.plan import Door, Plan, Program
 from loop_ls.engine.ports import Failure
+from loop_ls.engine.prompt_book import prompts
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import read_request
 from loop_ls.engine.running import bring_to_end
@@ -407,6 +408,14 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return await self.state(found)
+
+    async def prompts(self, run_id: str, place: str = "") -> Answer:
+        """What the models of a workflow were asked, at `place` or inside it -> `{ok, prompts}`."""
+        try:
+            found = await prompts(self.journal, self._programs, await self._runs.find(run_id), place)
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        return {"ok": True, "prompts": found}
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
         """`{ok, runs: [RunState]}`, newest first; `status` may be `active`. Long outputs are cut."""

@@ -133,6 +133,12 @@ async def metrics(request: Request) -> Response:
     return JSONResponse({"ok": True, **measured(answer["state"], events, datetime.now(UTC))})
 
 
+async def prompts(request: Request) -> Response:
+    """What was asked, made anew from the facts."""
+    answer = await engine_of(request).prompts(request.path_params["id"], request.query_params.get("place") or "")
+    return JSONResponse({**answer, "count": len(answer["prompts"])}) if answer["ok"] else refused(answer)
+
+
 async def definitions(request: Request) -> Response:
     """What this engine's workspace has that can be started by name."""
     found = await request.app.state.catalogue()

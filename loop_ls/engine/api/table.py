@@ -106,6 +106,16 @@ READING = (
     ),
     Route(
         "GET",
+        f"{LOOP}/prompts",
+        "listPrompts",
+        "What the models of a workflow were asked, made anew from the record.",
+        loops.prompts,
+        answer(prompts=many(shape(place=TEXT, purpose=TEXT, prompt=TEXT)), count=COUNT),
+        query=(Query("place", "Only at this place or inside it, such as `develop/3`.", TEXT),),
+        refusals=(503,),
+    ),
+    Route(
+        "GET",
         f"{LOOP}/events",
         "listEvents",
         "The facts of a run, in pages.",

@@ -275,6 +275,28 @@ async def test_UP_77_thousands_of_lines_come_gathered_and_in_pages(real: Real) -
     assert paged == facts
 
 
+async def test_UP_78_the_prompt_of_every_step_and_question_can_be_read_from_the_record(real: Real) -> None:
+    """Nothing is asked again for it; while the run goes on, its last prompt is there already."""
+    real.models.script |= {"write": ["one", "two", SILENCE], "judge": ["NO", "NO"]}
+    run_id = (await real.start())["runId"]
+    await real.asked("write", 3)
+    asked = [(request.place, request.prompt) for request in real.models.requests]
+    answer = await real.client.prompts(run_id)
+    assert answer["ok"], answer
+    assert [(row["place"], row["prompt"]) for row in answer["prompts"]] == asked
+    assert [row["purpose"] for row in answer["prompts"]][:3] == ["step", "step", "judge"]
+    second = await real.client.prompts(run_id, "develop/2")
+    assert [row["place"] for row in second["prompts"]] == ["develop/2/write", "develop/2/review", "develop/2:judge"]
+    assert "Before: FAIL" in second["prompts"][0]["prompt"]
+    before = (await real.client.status(run_id))["state"]["lastSeq"]
+    assert len(real.models.requests) == 7, "nobody was asked for it"
+    await real.client.stop(run_id)
+    facts = (await real.client.events(run_id, before, 100))["events"]
+    assert [event["kind"] for event in facts] == ["stopping", "cancelled"], "and nothing was written for it"
+    assert len((await real.client.prompts(run_id))["prompts"]) == 7
+    assert (await real.client.prompts("nowhere"))["code"] == "not_found"
+
+
 async def test_UP_80_whoever_listens_hears_that_the_engine_is_gone_and_sees_the_truth_when_it_is_back(
     tmp_path: Path,
 ) -> None:
