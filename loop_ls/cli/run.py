@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
     parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="a parameter; may be repeated")
     parser.add_argument("--max-iterations", type=_from_one, metavar="N", help="a limit below that of the file")
+    parser.add_argument("--item", type=_from_one, metavar="N", help="of an iterate loop only this item, from 1")
     parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars this run may cost")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")
     parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")

@@ -37,6 +37,7 @@ class StartRequest:
     parameters: Mapping[str, str] = field(default_factory=dict)
     max_iterations: int | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
+    item: int | None = None
     mock: bool = False
     consent: str | None = None
     origin: str = "cli"
@@ -71,6 +72,7 @@ def read_request(argument: Any, home: Path | None = None) -> StartRequest:
         parameters=_parameters(argument, kind),
         max_iterations=_count(_either(argument, "maxIterations", "max_iterations")),
         limits=_limits(argument.get("limits")),
+        item=_item(argument.get("item"), kind),
         mock=argument.get("mock") is True,
         consent=_text(argument, "consent"),
         origin=_text(argument, "origin") or "cli",
@@ -186,6 +188,16 @@ def _written(value: Any) -> str:
             return ""
         case _:
             return str(value)
+
+
+def _item(given: Any, kind: str) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise Refused("bad_argument", "`item` is the number of an item, from 1.")
+    if kind not in ("loop", "step"):
+        raise Refused("bad_argument", "`item` says which item of a loop to run: `target` names no loop.")
+    return given
 
 
 def _limits(given: Any) -> dict[str, Any]:

@@ -167,6 +167,12 @@ class _Unrecorded:
     async def gate(self) -> None:
         return None
 
+    def changed(self) -> Mapping[str, Json]:
+        return {}
+
+    async def hold(self, key: str, reason: str) -> None:
+        return None
+
     def undivided(self) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -28,6 +28,8 @@ RUN: Shape = {
     "parameters": _OBJECT,
     "maxIterations": _COUNT,
     "mock": _FLAG,
+    "item": _COUNT,
+    "limits": _OBJECT,
     "sessionId": _TEXT,
     "consent": _TEXT,
 }

@@ -34,7 +34,19 @@ Json = dict[str, Any]
 #: A repeated key. Repeated `steps` and `loops` blocks are run as joined, so they keep no run from starting (D15).
 _REPEATED = "WF005"
 #: What of the argument goes to the engine as it is.
-_PASSED = ("target", "input", "goal", "message", "parameters", "maxIterations", "mock", "sessionId", "consent")
+_PASSED = (
+    "target",
+    "input",
+    "goal",
+    "message",
+    "parameters",
+    "maxIterations",
+    "mock",
+    "sessionId",
+    "consent",
+    "item",
+    "limits",
+)
 
 
 class Runs:

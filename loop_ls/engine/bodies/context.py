@@ -25,7 +25,8 @@ class Context:
     `environment` answers the variables of the process environment; `files` are those that texts may name;
     `sessions` are the MCP servers, None in a mock run; `rag` is that section of the settings.
     `max_iterations`, when set, replaces the limit of the loops of the started workflow; no loop of the run
-    passes `ceiling`, the project's own bound, and `unchanged` equal outputs in a row end one. `run` runs one
+    passes `ceiling`, the project's own bound, and `unchanged` equal outputs in a row end one. `item` is the one item
+    of an iterate loop of the started workflow that is wanted, with the loop. `run` runs one
     workflow: the parts that call others get it from here.
     """
 
@@ -41,6 +42,7 @@ class Context:
     sessions: Sessions | None = None
     rag: Mapping[str, Any] = field(default_factory=dict)
     unchanged: int | None = None
+    item: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,22 @@ async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> F
         left = len(items) - len(kept)
         message = f"`{loop.name}` has {len(items)} items and `max_iterations: {len(kept)}`; {left} are left out"
         await frame.recorder.record(place.part("cut"), [Warned(code="items_left_out", message=message).fact(place)])
-    run = _Run(frame, loop, scope, place, limits, kept)
+    run = _Run(frame, loop, scope, place, limits, kept, only=_only(frame, loop, len(kept)))
     if limits.total is None:
         await run.all()
     else:
         await _in_time(run, limits.total)
     return run.finished()
+
+
+def _only(frame: Frame, loop: Loop, count: int) -> int | None:
+    """The index of the one item that the start asked for. Raises `Failure` where there is no such item."""
+    wanted = frame.context.item
+    if wanted is None or frame.place.depth or wanted[0] != loop.name:
+        return None
+    if wanted[1] > count:
+        raise Failure("bad_argument", f"`{loop.name}` has {count} items; there is no item {wanted[1]}")
+    return wanted[1] - 1
 
 
 async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[Any]:
@@ -96,8 +106,12 @@ class _Run:
     items: list[Any]
     outputs: dict[int, str] = field(default_factory=dict)
     failures: dict[int, Failure] = field(default_factory=dict)
+    only: int | None = None
 
     async def all(self) -> None:
+        if self.only is not None:
+            await self.item(self.only)
+            return
         workers = (self.loop.max_workers or DEFAULT_WORKERS) if self.loop.parallel else 1
         await pooled(len(self.items), workers, self.item)
 
@@ -180,7 +194,7 @@ class _Run:
     def finished(self) -> Finished:
         """What the loop leaves behind, successful items in their order. Raises `Failure` where it failed."""
         outputs = [self.outputs[index] for index in sorted(self.outputs)]
-        total, failed = len(self.items), len(self.failures)
+        total, failed = (len(self.items) if self.only is None else 1), len(self.failures)
         if failed and self.limits.on_failure == "halt":
             index = min(self.failures)
             failure = self.failures[index]
@@ -198,4 +212,12 @@ class _Run:
             loop=AfterIterate(output, len(outputs), failed),
             reason="completed" if total else "no_items",
             iterations=len(outputs) + failed,
+            because=self.told(),
         )
+
+    def told(self) -> str | None:
+        """Which part of the loop this was, where it was not all of it."""
+        if self.only is None:
+            return None
+        named = label(self.items[self.only], self.only)
+        return f"Only item {self.only + 1} of {len(self.items)} of `{self.loop.name}` was run: {named}."

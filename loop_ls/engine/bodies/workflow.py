@@ -60,6 +60,7 @@ class WorkflowProgram:
             run=run_workflow,
             max_iterations=plan.max_iterations,
             ceiling=(plan.settings.get("limits") or {}).get("maxIterations"),
+            item=(plan.target_name, item) if (item := plan.details.get("item")) and plan.target_name else None,
             unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
         )
         try:

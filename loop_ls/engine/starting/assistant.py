@@ -181,6 +181,7 @@ def _limits(chosen: Chosen, request: StartRequest) -> dict[str, Any]:
     wanted = request.max_iterations or assistant.max_iterations
     criteria = assistant.criteria
     return {
+        **Caps.of(settings, request.limits).wire(),
         "maxIterations": wanted if ceiling is None else min(wanted, ceiling),
         "criterion": {
             "type": criteria.type if criteria else "max_iterations",

@@ -270,6 +270,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
             if chosen.elements is None
             else [each.name for each in chosen.workflow.elements if each.name in chosen.elements],
             "maxIterations": request.max_iterations,
+            **({} if request.item is None else {"item": request.item}),
         },
     )
     return Prepared(started, {files[path]: text for path, text in texts.items()})

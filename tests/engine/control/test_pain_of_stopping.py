@@ -149,3 +149,18 @@ async def test_UP_50_counters_of_loops_inside_loops_are_kept_apart(project: Proj
         pair for n in (2, 3) for pair in (("again", 1), ("again", 2), ("polish", n))
     ]
     assert facts[-1]["reason"] == "max_iterations"
+
+
+async def test_UP_82_one_item_of_a_loop_can_be_run_and_the_result_names_it(project: Project) -> None:
+    project.write(each=ITEMS)
+    project.models.script["write"] = [lambda request: request.prompt.upper()]
+    items = '[{"id": "a"}, {"id": "b"}, {"id": "c"}]'
+    target = {"kind": "loop", "name": "each"}
+    facts = await project.run("each", input=items, target=target, item=2)
+    assert [fact["item"] for fact in facts if fact["kind"] == "iteration"] == ["b"]
+    assert facts[-1]["because"] == "Only item 2 of 3 of `each` was run: b."
+    everything = await project.run("each", input=items, target=target)
+    assert [fact["item"] for fact in everything if fact["kind"] == "iteration"] == ["a", "b", "c"]
+    beyond = await project.run("each", input=items, target=target, item=9)
+    assert (beyond[-1]["kind"], "there is no item 9" in beyond[-1]["error"]["message"]) == ("failed", True)
+    assert (await project.start("each", input=items, item=1))["code"] == "bad_argument"
