@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loop_ls.features.assistant_docs import ceiling, ceiling_text
-from loop_ls.features.counting import Calls
 from loop_ls.features.words import count
 from loop_ls.formats.assistant_keys import CAP_ONLY
 from loop_ls.formats.assistant_parts import AssistantParts
+from loop_ls.index.calls import Calls
 from loop_ls.index.document import Document
 
 Cost = tuple[Calls, tuple[float, float] | None, list[str]]
