@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from loop_ls.cli.watch.words import ending
 from loop_ls.client import EngineClient
+from loop_ls.engine.roles.driver_events import DriverEvents
 from loop_ls.report.cells import shown
 
 Event = dict[str, Any]
@@ -63,27 +64,35 @@ class _Live:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say, self._heard, self._spoke = say, "", False
+        self._driver = DriverEvents()
 
     def hear(self, event: Event) -> None:
         match event["kind"]:
-            case "iteration_started":
-                limit = event.get("maxIterations")
-                self._say(f"iteration {event['iteration']}{f'/{limit}' if limit else ''}")
-            case "stage_started":
-                self._heard, self._spoke = "", False
-                self._say(f"  {shown(str(event['stage']))} ({shown(str(event.get('role')))})")
             case "text" if event.get("purpose") != "judge":
                 self._text(str(event.get("text", "")))
             case "stage_completed":
                 if not self._spoke:
                     self._text(str(event.get("output", "")))
                 self._text("\n" if self._heard else "")
-            case "stage_failed":
-                self._say(f"    failed: {shown(str((event.get('error') or {}).get('message', '')))}")
             case "judged":
-                self._say(
-                    f"  {'approved' if event['verdict'] == 'yes' else 'not yet'}: {shown(event.get('answer', ''))}"
-                )
+                word = "approved" if event["verdict"] == "yes" else "not yet"
+                self._say(f"  {word}: {shown(str(event.get('answer', '')))}")
+            case _:
+                pass
+        told = self._driver.of(event)
+        if told is not None:
+            self._tell(told, event)
+
+    def _tell(self, told: Event, event: Event) -> None:
+        match told["event"]:
+            case "loop.iteration_start":
+                limit = event.get("maxIterations")
+                self._say(f"iteration {told['iteration']}{f'/{limit}' if limit else ''}")
+            case "loop.stage_start":
+                self._heard, self._spoke = "", False
+                self._say(f"  {shown(str(told['label']))} ({shown(str(told['role']))})")
+            case "loop.stage_end" if not told["success"]:
+                self._say(f"    failed: {shown(told['error'])}")
             case _:
                 pass
 

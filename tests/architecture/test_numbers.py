@@ -28,7 +28,7 @@ DIFFERENCES = frozenset(range(1, 51))
 #: Reports of users of other tools on files and the server.
 REPORTS = frozenset(range(1, 44))
 #: Those on agents that run in loops: their processes, criteria, people and limits.
-REPORTS_ON_AGENTS = frozenset({45, 49, 53, 60, 61, 68})
+REPORTS_ON_AGENTS = frozenset({45, 46, 49, 53, 60, 61, 68, 69, 72})
 
 #: Behaviours of assistant loops.
 AB = frozenset(range(1, 157))
