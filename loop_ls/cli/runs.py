@@ -29,11 +29,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("show", "every iteration with verdict, question, answer and output"),
         ("status", "the state of a run"),
         ("events", "the facts of a run, one a line"),
+        ("prompts", "what the models of a workflow were asked"),
         ("delete", "remove a run that has ended from the record, or all"),
     ):
         verb = verbs.add_parser(name, help=line)
         verb.add_argument("id", metavar="ID")
         _common(verb, again=True)
+        if name == "prompts":
+            verb.add_argument("place", nargs="?", metavar="PLACE", help="only there, such as develop/3")
         if name == "events":
             verb.add_argument("--follow", action="store_true", help="go on with what happens")
         if name == "show":
@@ -56,6 +59,7 @@ async def _run(args: argparse.Namespace) -> int:
         "show": _show,
         "status": _status,
         "events": _events,
+        "prompts": _prompts,
         "delete": _delete,
         **runs_again.VERBS,
     }.get(verb, _control)
@@ -115,6 +119,18 @@ async def _events(engine: EngineClient, args: argparse.Namespace) -> int:
         if answer["next"] is None:
             break
     return 0 if ended or not args.follow else await _on(engine, args, after)
+
+
+async def _prompts(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.prompts(args.id, args.place)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        return _print(answer)
+    for row in answer["prompts"]:
+        print(shown(f"{row['place']}  {row['provider']}/{row['model']}"))
+        runs_show.indented(row["prompt"])
+    return 0
 
 
 async def _on(engine: EngineClient, args: argparse.Namespace, after: int) -> int:

@@ -103,6 +103,12 @@ def _block(indent: str, name: str, text: Any, full: bool) -> None:
         print(f"{indent}  {'':<10} … {len(lines) - len(kept)} more lines (--full)")
 
 
+def indented(text: str) -> None:
+    for line in text.splitlines():
+        print(f"    {shown(line)}".rstrip())
+    print()
+
+
 def event_line(event: Answer) -> str:
     """One fact, one line."""
     seq = event.get("seq")

@@ -52,6 +52,15 @@ def test_show_has_every_iteration_with_verdict_question_answer_and_output(shared
     assert [row["verdict"] for row in as_json["history"]] == ["no", "no", "yes"]
 
 
+def test_prompts_are_what_the_models_were_asked(shared: Place, finished: str) -> None:
+    said = shared.call("runs", "prompts", finished[:6], "develop/2").stdout
+    assert "develop/2/write  scripted/m\n    Write about ships. Before: draft one\n" in said
+    assert "develop/2:judge" in said and "develop/1" not in said
+    every = json.loads(shared.call("runs", "prompts", finished, "--json").stdout)["prompts"]
+    assert len(every) == 7
+    assert every[-1]["prompt"] == "Report on draft three"
+
+
 def test_events_are_numbered_without_gap(shared: Place, finished: str) -> None:
     done = shared.call("runs", "events", finished, "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
