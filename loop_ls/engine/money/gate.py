@@ -95,6 +95,9 @@ class GatedModels:
             if failure.code in PAID_IN_VAIN:
                 paid = _told(failure, request, price, "".join(heard))
             raise
+        except asyncio.CancelledError:  # given up on our side; the provider goes on and will charge it
+            paid = _estimated(request, price, "".join(heard))[1]
+            raise
         finally:
             self._ledger.settle(hold, paid)
 

@@ -20,6 +20,8 @@ LONG = " ".join(f"word{n}" for n in range(300))
         ("one", "two", False),
         (LONG, LONG.replace("word7 ", "ward7 "), True),
         (LONG, LONG.replace("word", "ward"), False),
+        (LONG * 40, LONG * 40, True),
+        (LONG * 40, LONG * 40 + "!", False),
     ],
 )
 def test_outputs_are_the_same_when_they_say_the_same(one: str, other: str, same: bool) -> None:
