@@ -128,7 +128,12 @@ def _counted(reply: ModelReply, request: ModelRequest, price: Price) -> ModelRep
 
 def _told(failure: ModelFailure, request: ModelRequest, price: Price, heard: str) -> Cost:
     """The call was lost and will be charged all the same: about what was sent and heard, in its record."""
+    spent, cost = _estimated(request, price, heard)
+    failure.details["spent"] = spent
+    return cost
+
+
+def _estimated(request: ModelRequest, price: Price, heard: str) -> tuple[dict[str, Any], Cost]:
     sent, got = sum(map(tokens_at_most, request.texts)) // 2, tokens_at_most(heard) // 2 if heard else 0
     usd = price.usd(sent, got)
-    failure.details["spent"] = {"tokens": {"input": sent, "output": got}, "usd": usd}
-    return Cost(usd, sent + got)
+    return {"tokens": {"input": sent, "output": got}, "usd": usd}, Cost(usd, sent + got)
