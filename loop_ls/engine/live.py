@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from loop_ls.engine.approvals import approval_of
 from loop_ls.engine.control import Control
-from loop_ls.engine.events import Event, RunState, fold
+from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.events.kinds import RunStarted
-from loop_ls.engine.journal import Journal, RunRow
+from loop_ls.engine.journal import Journal, JournalRefused, RunRow
 from loop_ls.engine.refusal import Refused
 
 PAGE = 1000
+DAMAGED = "damaged"
 #: Formats of which each target has one run at a time.
 ONE_AT_A_TIME = frozenset({"assistant", "enhance"})
 #: Facts that answer a question which a run has asked outside of the engine.
@@ -91,7 +93,7 @@ class Runs:
         for run_id in self._journal.storage.unfinished():
             state = self.folded(run_id)
             if state.ended:
-                self._journal.keep_snapshot(run_id, state._asdict())
+                self.keep(state)
             elif state.last_seq:
                 answered, begun = self._journal.storage.keys(run_id)
                 # A person who is asked is no call: nothing is paid twice when the question is asked again.
@@ -100,12 +102,29 @@ class Runs:
         return found
 
     def folded(self, run_id: str) -> RunState:
+        """The state that its facts give. A run of which something is damaged has failed: what is whole of
+        it is shown, nothing is called, and the journal is left as it is (UP-48)."""
         state = RunState()
         more = True
-        while more:
-            page, more = self._journal.facts_now(run_id, state.last_seq, PAGE)
-            state = fold(page, state)
+        try:
+            while more:
+                page, more = self._journal.facts_now(run_id, state.last_seq, PAGE)
+                for event in page:
+                    if event.seq != state.last_seq + 1:
+                        return _damaged(run_id, state, f"fact {state.last_seq + 1} is missing")
+                    state = state.after(event)
+        except JournalRefused as refused:
+            if refused.code != "damaged":
+                raise
+            return _damaged(run_id, state, f"fact {state.last_seq + 1} or a later one cannot be read")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return _damaged(run_id, state, f"fact {state.last_seq + 1} makes no sense")
         return state
+
+    def keep(self, state: RunState) -> None:
+        """Remember the state of a run that ended, unless it is damaged: somebody may restore it."""
+        if (state.error or {}).get("code") != DAMAGED:
+            self._journal.keep_snapshot(state.run_id, state._asdict())
 
     # -- one at a time -----------------------------------------------------------------------------
 
@@ -167,11 +186,25 @@ class Runs:
         return rows, [RunState() if row.run in live else self._state_of(row) for row in rows]
 
     def _state_of(self, row: RunRow) -> RunState:
-        kept = self._journal.unpacked(row.snapshot) if row.snapshot else None
+        kept = None
+        with suppress(JournalRefused):  # damaged: it is only a cache
+            kept = self._journal.unpacked(row.snapshot) if row.snapshot else None
         return _restored(kept) or self.folded(row.run)
 
     def __iter__(self) -> Iterator[LiveRun]:
         return iter(list(self.live.values()))
+
+
+def _damaged(run_id: str, state: RunState, why: str) -> RunState:
+    told = {
+        "code": DAMAGED,
+        "message": f"The record of this run is damaged: {why}.",
+        "hint": "It does not go on. Restore a copy of the journal, or start it anew.",
+    }
+    seq = max(1, state.last_seq)  # there is something to show
+    return state._replace(
+        run_id=run_id, status="failed", reason="error", error=told, ended_at=state.last_at, last_seq=seq
+    )
 
 
 def _whose(state: RunState) -> tuple[Any, ...]:

@@ -105,7 +105,7 @@ class Sharing:
         state = read if known is None or read.last_seq > known.state.last_seq else known.state
         if state.ended:
             self._runs.live.pop(run_id, None)
-            self._journal.keep_snapshot(run_id, state._asdict())
+            self._runs.keep(state)
             return True
         control = Control(state.status == "paused", state.status == "stopping", state.active)
         run = self._runs.live[run_id] = LiveRun(run_id, state, control, answered)

@@ -25,6 +25,8 @@ from loop_ls.engine.ports import Fact, Json
 
 T = TypeVar("T")
 BATCH = 256
+#: Seconds that a journal which somebody else holds is waited for.
+BUSY = 20.0
 #: Characters of long texts that a transaction may hold on the loop's own time.
 HEAVY = 100_000
 #: Characters after which a page of facts ends, however many were asked for.
@@ -167,6 +169,10 @@ class Journal:
             self._queue.put(held)
             return
         results = self._stored(held)
+        if _busy(results):  # somebody else holds the file: that is waited for elsewhere
+            self._queued += len(held)
+            self._queue.put(held)
+            return
         self._tell(results)
         if unsafe := [waiting for waiting, _ in results if not waiting.done.done()]:
             self._queue.put(unsafe)
@@ -182,7 +188,7 @@ class Journal:
                     break
                 batch = batch + found
             new = [waiting for waiting in batch if waiting.added is None]
-            results = self._stored(new) if new else []
+            results = self._patiently(new) if new else []
             unsynced = self._synced(waiting.entry.durable for waiting in batch)
             try:
                 with self._order:
@@ -203,13 +209,22 @@ class Journal:
             return _fault(error)
         return None
 
+    def _patiently(self, batch: list[_Waiting]) -> list[_Result]:
+        """Stored, as soon as nobody else holds the file (UP-67)."""
+        deadline = time.monotonic() + BUSY
+        while True:
+            results = self._stored(batch)
+            if not _busy(results) or time.monotonic() > deadline or self._closed:
+                return results
+            time.sleep(0.05)
+
     def _stored(self, batch: list[_Waiting]) -> list[_Result]:
         try:
             rows = self.storage.write([waiting.entry for waiting in batch])
             return list(zip(batch, rows, strict=True))
         except JournalRefused as error:
-            if len(batch) == 1:
-                return [(batch[0], error)]
+            if len(batch) == 1 or error.code == "busy":
+                return [(waiting, error) for waiting in batch]
         except Exception as error:
             if len(batch) == 1:
                 return [(batch[0], _fault(error))]
@@ -311,7 +326,10 @@ class Journal:
         self._answers.pop(run, None)
 
     def unpacked(self, packed: str) -> Json:
-        return unpack(packed, self.storage.text)
+        try:
+            return unpack(packed, self.storage.text)
+        except ValueError:
+            raise JournalRefused("damaged", "What the journal holds of this run is damaged: it is no JSON.") from None
 
     async def facts(self, run: str, after: int = 0, limit: int = 1000) -> Page:
         """Facts of a run with `seq` above `after`."""
@@ -347,6 +365,11 @@ class Journal:
         await self._loop.run_in_executor(self._readers, self._thread.join, 10)
         self._readers.shutdown(wait=False)
         self.storage.close()
+
+
+def _busy(results: list[_Result]) -> bool:
+    first = results[0][1]
+    return isinstance(first, JournalRefused) and first.code == "busy"
 
 
 def _size(held: list[_Waiting]) -> int:

@@ -165,7 +165,8 @@ begin
         return;
     end if;
     delete from loop_ls.passed where gate = wanted and at <= now - interval '1 minute';
-    select count(*), coalesce(sum(tokens), 0), min(at) into calls, spent, oldest from loop_ls.passed where gate = wanted;
+    select count(*), coalesce(sum(tokens), 0), min(at) into calls, spent, oldest
+        from loop_ls.passed where gate = wanted;
     if calls >= per_minute or (spent > 0 and spent + own_tokens > most_tokens) then
         return query select null::bigint,
             greatest(0.01, extract(epoch from oldest + interval '1 minute' - now))::float8;

@@ -54,6 +54,8 @@ class SqliteStorage:
             self._reader.execute("pragma query_only = on")
             self.rebooted = self._boot()
             self._log = WriteAheadLog(path, self._writer, _open(path))
+            # From now on it is written on the loop, which waits for nobody.
+            self._writer.execute("pragma busy_timeout = 0")
 
     def _boot(self) -> bool:
         known = self._writer.execute("select value from meta where name = 'boot'").fetchone()

@@ -13,6 +13,7 @@ from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, Row
 from loop_ls.engine.journal.line import where
 from loop_ls.engine.journal.postgres import PostgresStorage
+from loop_ls.engine.journal.postgres_schema import prepare
 from loop_ls.engine.journal.schema import FORMAT
 
 
@@ -168,3 +169,20 @@ async def test_listeners_hear_what_others_wrote_in_between_and_everything_once(d
     finally:
         await ours.close()
         theirs.close()
+
+
+def test_an_older_format_is_brought_up_to_date_step_by_step_and_what_no_step_leads_on_from_is_refused(
+    database: str, storage: PostgresStorage
+) -> None:
+    with psycopg.connect(database) as db:
+        db.execute("update loop_ls.meta set value = %s where name = 'format'", (str(FORMAT - 1),))
+        db.commit()
+        with pytest.raises(JournalRefused) as refused:
+            prepare(db, {})
+        assert refused.value.code == "not_a_journal"
+        db.rollback()
+        prepare(db, {FORMAT - 1: lambda found: found.execute("create table loop_ls.made(a int)") and None})
+        assert db.execute("select count(*) from loop_ls.made").fetchone() == (0,)
+        assert db.execute("select value from loop_ls.meta where name = 'format'").fetchone() == (str(FORMAT),)
+        db.execute("drop table loop_ls.made")
+    storage.write([Entry("a", "1", "1", facts("x"))])

@@ -1,0 +1,312 @@
+"""A journal that is held by others, cut, damaged, full, or not to be written: refused clearly, and never lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.driver import Outcome
+from loop_ls.engine.events.kinds import RunStarted
+from loop_ls.engine.journal import Entry, Journal, JournalRefused, SqliteStorage, Storage
+from loop_ls.engine.plan import Plan
+from loop_ls.engine.ports import Models, Recorder
+from loop_ls.engine.request import StartRequest
+from loop_ls.engine.service import Engine
+from loop_ls.engine.starting.prepare import Prepared
+from loop_ls.testing.models import ScriptedModels
+
+
+class Door(ScriptedModels):
+    def problem(self, name: str) -> None:
+        return None
+
+
+class House:
+    """An engine whose runs make three calls; the second waits for `go`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.paid = folder, [0, 0, 0]
+        self.go, self.asked = asyncio.Event(), asyncio.Event()
+
+    async def open(self, storage: Any = None) -> Engine:
+        self.engine = Engine(self.folder, {"workflow": self}, lambda plan: Door(), self, storage=storage)
+        await self.engine.open()
+        return self.engine
+
+    async def start(self) -> str:
+        answer = await self.engine.start({"root": str(self.folder), "path": str(self.folder / "w.yaml")})
+        assert answer["ok"], answer
+        return str(answer["runId"])
+
+    async def state(self, run_id: str) -> dict[str, Any]:
+        return dict((await self.engine.state(run_id))["state"])
+
+    async def until(self, run_id: str, *statuses: str) -> dict[str, Any]:
+        async with asyncio.timeout(20):
+            while (state := await self.state(run_id))["status"] not in statuses:
+                await asyncio.sleep(0.01)
+        return state
+
+    async def prepare(self, request: StartRequest, models: Any) -> Prepared:
+        return Prepared(RunStarted(format="workflow", name="w", target={"kind": "workflow"}, path=request.path))
+
+    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
+        for number in range(3):
+
+            async def pay(number: int = number) -> str:
+                self.paid[number] += 1
+                if number == 1:
+                    self.asked.set()
+                    await self.go.wait()
+                return f"answer {number}"
+
+            await recorder.call(f"step {number}", pay, before=[("step_started", {"step": str(number)})])
+        return Outcome("completed", "done")
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    made = House(tmp_path)
+    await made.open()
+    yield made
+    await made.engine.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.db"
+
+
+async def _half_done(house: House) -> str:
+    """A run that has one answer and one call in flight, in a journal that nobody has open."""
+    run_id = await house.start()
+    await house.asked.wait()
+    await house.engine.close()
+    house.go.set()
+    return run_id
+
+
+# -- held by somebody else ---------------------------------------------------------------------------
+
+
+async def test_UP_67_an_engine_that_starts_while_another_program_holds_the_journal_takes_its_runs_up_after_it(
+    house: House, path: Path
+) -> None:
+    run_id = await _half_done(house)
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("begin immediate")
+    threading.Timer(1.0, lambda: holder.execute("rollback")).start()
+    await house.open()
+    state = await house.until(run_id, "completed")
+    assert state["reason"] == "completed"
+    assert house.paid == [1, 2, 1]
+    holder.close()
+
+
+async def test_UP_67_a_journal_that_is_held_for_a_while_holds_up_its_runs_and_nobody_else(
+    house: House, path: Path
+) -> None:
+    run_id = await house.start()
+    await house.asked.wait()
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("begin immediate")
+    house.go.set()
+    began = time.monotonic()
+    for _ in range(20):
+        await asyncio.sleep(0.01)  # the loop turns
+    assert time.monotonic() - began < 5
+    assert (await house.state(run_id))["status"] == "running"
+    holder.execute("rollback")
+    holder.close()
+    await house.until(run_id, "completed")
+    assert house.paid == [1, 1, 1]
+
+
+async def test_UP_67_a_journal_that_stays_held_is_refused_in_words(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loop_ls.engine.journal.journal.BUSY", 0.1)
+    journal = Journal(SqliteStorage(path))
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("begin immediate")
+    with pytest.raises(JournalRefused) as refused:
+        await journal.append("r", "k", answer=1)
+    assert refused.value.code == "busy"
+    assert refused.value.hint
+    holder.execute("rollback")
+    holder.close()
+    await journal.append("r", "k", answer=1)
+    await journal.close()
+
+
+# -- cut and damaged -----------------------------------------------------------------------------------
+
+
+async def test_UP_48_what_was_cut_at_the_end_is_dropped_and_the_run_goes_on_from_the_fact_before(
+    house: House, path: Path, tmp_path: Path
+) -> None:
+    run_id = await house.start()
+    await house.asked.wait()
+    whole = SqliteStorage(path).facts(run_id, 0, 99)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    log = path.with_name("journal.db-wal").read_bytes()
+    used = len(log.rstrip(b"\0"))
+    (copy / "journal.db").write_bytes(path.read_bytes())
+    (copy / "journal.db-wal").write_bytes(log[: used - 700])  # in the middle of the last page that was written
+    other = House(copy)
+    other.go.set()
+    await other.open()
+    state = await other.until(run_id, "completed")
+    facts = (await other.engine.events(run_id))["events"]
+    assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
+    assert [fact["kind"] for fact in facts][:1] == [whole[0].kind]
+    assert state["exitCode"] == 0
+    await other.engine.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update fact set body = substr(body, 1, length(body) / 2) where seq = 2",
+        "update fact set body = '[1]' where seq = 2",
+        "delete from fact where seq = 2",
+        "update fact set seq = 9 where seq = 2",
+    ],
+)
+async def test_UP_48_a_run_whose_record_is_damaged_is_shown_as_such_and_calls_nobody(
+    house: House, path: Path, damage: str
+) -> None:
+    run_id = await _half_done(house)
+    db = sqlite3.connect(path)
+    db.execute(damage)
+    db.commit()
+    before = db.execute("select * from fact order by position").fetchall()
+    paid = list(house.paid)
+    await house.open()
+    state = await house.state(run_id)
+    assert (state["status"], state["error"]["code"]) == ("failed", "damaged")
+    assert state["error"]["hint"]
+    listed = (await house.engine.runs())["runs"]
+    assert [each["runId"] for each in listed] == [run_id]
+    assert (await house.engine.control("resume", run_id))["code"] == "wrong_status"
+    assert house.paid == paid
+    other = await house.start()  # the rest of the journal is none the worse
+    await house.until(other, "completed")
+    assert db.execute("select * from fact where run = 1 order by position").fetchall() == before
+    db.close()
+
+
+async def test_UP_48_an_answer_that_is_damaged_ends_its_run_and_no_call_follows(house: House, path: Path) -> None:
+    run_id = await _half_done(house)
+    db = sqlite3.connect(path)
+    db.execute("update entry set value = '{\"value\": \"answ' where key = 'step 0'")
+    db.commit()
+    db.close()
+    paid = list(house.paid)
+    await house.open()
+    state = await house.until(run_id, "failed")
+    assert state["error"]["code"] == "damaged"
+    assert house.paid == paid
+
+
+async def test_a_journal_whose_pages_are_damaged_is_refused_and_left_alone(house: House, path: Path) -> None:
+    await _half_done(house)
+    damaged = path.read_bytes()[:1024] + b"\xff" * 8192
+    path.write_bytes(damaged)
+    with pytest.raises(JournalRefused) as refused:
+        await house.open()
+    assert refused.value.code == "damaged"
+    assert path.read_bytes() == damaged
+
+
+# -- full, read-only, clocks ---------------------------------------------------------------------------
+
+
+class Full(SqliteStorage):
+    """A disk that is full for a while."""
+
+    full = False
+
+    def write(self, batch: Any) -> Any:
+        if self.full:
+            raise JournalRefused("disk_full", "The disk is full.", "Free some space.")
+        return super().write(batch)
+
+
+async def test_a_full_disk_ends_runs_in_words_answers_questions_and_loses_nothing_that_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loop_ls.engine.running.WRITE_AGAIN", 0.02)
+    made: list[Full] = []
+
+    def storage() -> Storage:
+        made.append(Full(tmp_path / "journal.db"))
+        return made[-1]
+
+    house = House(tmp_path)
+    await house.open(storage)
+    run_id = await house.start()
+    await house.asked.wait()
+    made[0].full = True
+    house.go.set()
+    state = await house.until(run_id, "failed")
+    assert state["error"]["code"] == "disk_full"
+    refused = await house.engine.start({"root": str(tmp_path), "path": str(tmp_path / "w.yaml")})
+    assert (refused["code"], refused["message"]) == ("engine_not_ready", "The disk is full.")
+    assert (await house.engine.events(run_id))["events"]  # reading goes on
+    made[0].full = False
+    async with asyncio.timeout(10):
+        while (await house.engine.events(run_id))["events"][-1]["kind"] != "failed":
+            await asyncio.sleep(0.01)
+    assert house.paid == [1, 1, 0]
+    await house.engine.close()
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere (issue 4: see the next test)"
+)
+def test_a_folder_that_may_only_be_read_is_refused(path: Path) -> None:
+    SqliteStorage(path).close()
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    try:
+        with pytest.raises(JournalRefused) as refused:
+            SqliteStorage(path)
+        assert refused.value.code == "read_only"
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_a_journal_that_became_read_only_refuses_to_write_and_can_be_read(path: Path) -> None:
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "1", "1", [("x", "{}")])])
+    storage._writer.execute("pragma query_only = on")
+    with pytest.raises(JournalRefused) as refused:
+        storage.write([Entry("a", "2", "1", [("y", "{}")])])
+    assert refused.value.code == "read_only"
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
+    storage.close()
+
+
+async def test_a_clock_that_jumps_back_breaks_no_order_and_takes_no_time_away(tmp_path: Path) -> None:
+    now = [1_000_000.0]
+    house = House(tmp_path)
+    house.engine = Engine(tmp_path, {"workflow": house}, lambda plan: Door(), house, clock=lambda: now[0])
+    await house.engine.open()
+    run_id = await house.start()
+    await house.asked.wait()
+    now[0] -= 86_400
+    house.go.set()
+    state = await house.until(run_id, "completed")
+    facts = (await house.engine.events(run_id))["events"]
+    assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
+    assert [fact["position"] for fact in facts] == sorted(fact["position"] for fact in facts)
+    assert state["elapsedMs"] >= 0
+    await house.engine.close()
