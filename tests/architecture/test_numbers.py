@@ -27,6 +27,9 @@ DIFFERENCES = frozenset(range(1, 51))
 
 #: Reports of users of other tools on files and the server.
 REPORTS = frozenset(range(1, 44))
+#: Those on runs: their limits, control, verdicts, and what is seen of them. Not those that only editors or other
+#: loop systems show.
+REPORTS_ON_RUNS = frozenset(range(44, 86)) - {45, 46, 49, 53, 56, 60, 61, 68, 69, 72, 74, 85}
 #: Those on agents that run in loops: their processes, criteria, people and limits.
 REPORTS_ON_AGENTS = frozenset({45, 46, 49, 53, 60, 61, 68, 69, 72})
 
@@ -46,6 +49,7 @@ SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "vectors of the workflow language": ("C", VECTORS),
     "differences between the sources of the workflow language": ("D", DIFFERENCES),
     "reports on files and the server": ("UP", REPORTS),
+    "reports on runs": ("UP", REPORTS_ON_RUNS),
     "reports on agents in loops": ("UP", REPORTS_ON_AGENTS),
     "behaviours of assistant loops": ("AB", AB),
     "behaviours of role loops": ("RB", RB),
