@@ -64,7 +64,7 @@ async def test_refusals_are_answers(home: House, client: EngineClient) -> None:
     answer = await client.status("nowhere")
     assert (answer["ok"], answer["code"]) == (False, "not_found")
     assert answer["message"] and "hint" in answer
-    assert (await client.start({}))["code"] == "bad_argument"
+    assert (await client.start({}))["code"] == "missing_field"
     assert (await client.stop("a/../b?c=d"))["code"] == "not_found"
 
 
