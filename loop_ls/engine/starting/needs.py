@@ -73,6 +73,17 @@ def needs(
     return Needs(servers, stores, asked)
 
 
+def of_servers(known: Mapping[str, Any], names: Iterable[str]) -> Needs:
+    """The same of servers alone. Raises `Refused`."""
+    try:
+        servers = tuple(read_servers(known, names))
+    except Failure as failure:
+        raise Refused("bad_argument", _sentence(failure.message), _sentence(failure.hint)) from failure
+    for server in servers:
+        _no_keys(server)
+    return Needs(servers)
+
+
 def _steps(library: Library, reached: Iterable[str], elements: frozenset[str] | None) -> Iterator[tuple[str, Step]]:
     for number, key in enumerate(reached):
         for element in chosen(library.workflow(key), elements if number == 0 else None):

@@ -17,6 +17,7 @@ from typing import Any
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.border import hash_of
 from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.plan import Door, Plan, read_plan
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
@@ -28,8 +29,9 @@ from loop_ls.engine.roles.sprints import project_of
 from loop_ls.engine.roles.targets import role_target, utility_targets
 from loop_ls.engine.runners.choosing import is_agent, program_of
 from loop_ls.engine.starting.consent import Consents, StartedProgram, endpoints
-from loop_ls.engine.starting.demands import require_inputs, require_models
+from loop_ls.engine.starting.demands import require_inputs, require_models, require_prices
 from loop_ls.engine.starting.folder import Folder, Snapshot
+from loop_ls.engine.starting.needs import of_servers
 from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.engine.starting.recorded import recorded
 from loop_ls.formats.placeholders import fill
@@ -109,6 +111,8 @@ class RoleLoopPreparer:
         providers = settings.get("providers") or {}
         models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
         require_models(models, door.problem)
+        if Caps.of(settings.get("limits"), request.limits).usd is not None:
+            require_prices(models, lambda target: price_of(target.provider, target.model, providers, self._environ))
         names = [target.provider for _, chain in models for target in chain]
         agents = {target.provider for _, chain in asked for target in chain if is_agent(target.provider, providers)}
         root = request.root.as_posix()
@@ -116,7 +120,10 @@ class RoleLoopPreparer:
         roles = known_roles(settings.get("roles"))
         full = sorted({stage.role for stage in loop.stages if roles[stage.role].access == "full"})
         programs += [StartedProgram(("any command", f"(role {role})"), root) for role in full]
-        self._consents.settle(endpoints(names, providers, self._environ), request.consent, programs, request.root)
+        servers = settings.get("servers") or {}
+        needed = of_servers(servers, servers if full else ())
+        places = [*endpoints(names, providers, self._environ), *needed.places(self._environ)]
+        self._consents.settle(places, request.consent, [*programs, *needed.programs(root)], request.root)
 
 
 def _right(found: Definition) -> Definition:

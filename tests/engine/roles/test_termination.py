@@ -269,8 +269,22 @@ async def test_UP_45_a_limit_of_zero_is_an_error_and_starts_nothing(house: House
     assert "RL012" in answer["message"]
 
 
-async def test_UP_46_a_ceiling_of_the_project_stops_an_endless_loop_and_says_so(house: House) -> None:
-    house.write(".loop-ls.yaml", "assist: {provider: ollama, model: small}\nlimits: {maxIterations: 4}\n")
+@pytest.mark.parametrize(
+    ("limits", "reason", "told"),
+    [
+        ("maxIterations: 4", "max_iterations", "`max_iterations` of 4"),
+        ("unchanged: 3", "unchanged", "3 times in a row"),
+        ("maxTokens: 2000", "budget", "maxTokens"),
+        ("wallClock: 1s", "time_limit", "wallClock"),
+    ],
+)
+async def test_UP_46_a_ceiling_of_the_project_stops_an_endless_loop_and_says_which_one_did(
+    house: House, limits: str, reason: str, told: str
+) -> None:
+    house.write(".loop-ls.yaml", f"assist: {{provider: ollama, model: small}}\nlimits: {{{limits}}}\n")
     house.define("endless", roles=ONE, termination_condition=until("manual"))
+    if "wallClock" in limits:
+        house.models.wait = lambda request: 0.2
     state = await house.run("endless")
-    assert (state["status"], state["reason"], state["iteration"]) == ("completed", "max_iterations", 4)
+    assert (state["status"], state["reason"], state["exitCode"]) == ("completed", reason, 3)
+    assert told in state["because"]

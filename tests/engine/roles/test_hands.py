@@ -1,0 +1,102 @@
+"""Who takes a stage's turn: a model with tools, or an agent program; and what a start has to be agreed to."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.testing.mcp_server import FILE
+
+from .conftest import House
+
+AGENT = """\
+import json, os, sys
+seen = os.environ.get
+print(json.dumps({"stage": seen("LOOP_LS_STAGE"), "key": seen("SECRET_API_KEY"), "said": sys.argv[1]}))
+"""
+
+
+def agent(house: House) -> Path:
+    path = house.root.parent / "agent.py"
+    path.write_text(AGENT)
+    words = json.dumps([sys.executable, str(path), "{message}"])
+    house.write(
+        ".loop-ls.yaml",
+        f"assist: {{provider: ollama, model: m}}\nproviders:\n  bot: {{kind: agent-cli, cli: {words}}}\n"
+        "roles:\n  coder: {provider: bot}\n",
+    )
+    return path
+
+
+async def test_an_agent_program_takes_the_turn_of_its_role(house: House) -> None:
+    agent(house)
+    state = await house.run()
+    [row] = await house.rows(state["runId"])
+    said = json.loads(row["stages"][0]["output"])
+    assert (said["stage"], said["key"]) == ("1", None)
+    assert "## Your task\n\nWrite." in said["said"]
+    assert row["stages"][0]["model"] == "bot"
+    assert house.models.order == ["judge-it"]
+    calls = await house.facts(state["runId"], "call")
+    assert [call["provider"] for call in calls] == ["bot", "ollama"]
+
+
+async def test_a_start_is_agreed_to_once_with_its_programs_and_what_full_access_means(house: House) -> None:
+    path = agent(house)
+    request = {"definition": "pair", "goal": "g", "root": str(house.root)}
+    answer = await house.engine.start(request)
+    assert answer["code"] == "consent_required"
+    assert [sys.executable, str(path), "{message}"] in answer["programs"]
+    assert ["any command", "(role coder)"] in answer["programs"]
+    agreed = await house.engine.start({**request, "consent": answer["digest"]})
+    assert agreed["ok"]
+    again = await house.engine.start(request)
+    assert again["ok"]
+    for run_id in (agreed["runId"], again["runId"]):
+        await house.ended(run_id)
+
+
+async def test_a_loop_whose_roles_only_read_needs_no_agreement(house: House) -> None:
+    house.define("careful", roles=[{"name": "write", "role": "reviewer", "prompt": "Say APPROVED."}])
+    house.say(write="APPROVED")
+    assert (await house.engine.start({"definition": "careful", "goal": "g", "root": str(house.root)}))["ok"]
+
+
+async def test_a_role_that_nobody_speaks_for_is_said_at_the_start(house: House) -> None:
+    house.write(".loop-ls.yaml", "roles:\n  reviewer: {provider: ollama, model: m}\n")
+    answer = await house.ask()
+    assert (answer["code"], answer["role"]) == ("provider_unavailable", "coder")
+
+
+async def test_a_provider_without_its_key_is_said_at_the_start(house: House) -> None:
+    house.models.problem = lambda name: ModelFailure("missing_key", "OPENAI_API_KEY is not set.")  # type: ignore[method-assign]
+    answer = await house.ask()
+    assert answer["code"] == "provider_unavailable"
+    assert "OPENAI_API_KEY" in answer["message"]
+
+
+async def test_servers_of_the_project_give_their_tools_to_full_access_and_end_with_the_run(house: House) -> None:
+    words = json.dumps([sys.executable, str(FILE), "only", "echo", "add"])
+    house.write(".loop-ls.yaml", f"assist: {{provider: ollama, model: m}}\nservers:\n  own: {{command: {words}}}\n")
+    asked = await house.engine.start({"definition": "pair", "goal": "g", "root": str(house.root)})
+    assert [sys.executable, str(FILE), "only", "echo", "add"] in asked["programs"]
+    state = await house.run()
+    assert state["status"] == "completed"
+    offered = {name: {tool.name for tool in house.models.asked(name)[0].tools} for name in ("write", "judge-it")}
+    assert {"echo", "add"} <= offered["write"]
+    assert not {"echo", "add"} & offered["judge-it"]
+
+
+async def test_a_role_of_the_project_has_its_own_instructions_and_model(house: House) -> None:
+    house.write(
+        ".loop-ls.yaml",
+        "assist: {provider: ollama, model: m}\n"
+        "roles:\n  tester: {instructions: Test everything., access: minimal, provider: ollama, model: other}\n",
+    )
+    house.define("own", roles=[{"name": "write", "role": "tester", "prompt": "Say APPROVED."}])
+    house.say(write="APPROVED")
+    await house.run("own")
+    [request] = house.models.asked("write")
+    assert (request.model, request.system, request.tools) == ("other", "Test everything.", ())
