@@ -48,7 +48,8 @@ def outcome(state: Answer) -> str:
     """How a run stands, in a few words and with a mark. A limit never looks like success."""
     status, reason = str(state.get("status")), str(state.get("reason") or "")
     if status in _GOING:
-        return _GOING[status]
+        label = f" ({shown(str(state['label']))})" if state.get("label") else ""
+        return f"{_GOING[status]}{label}"
     words = shown(REASONS.get(reason, reason.replace("_", " ") or status))
     match status:
         case "completed" if reason in ("condition_met", "approved", "goal_met", "converged", "completed"):

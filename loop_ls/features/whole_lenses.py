@@ -41,12 +41,12 @@ def _of_definition(document: Document, runs: Sequence[RunView]) -> Iterator[Lens
 
 def _of_assistants(document: Document, runs: Sequence[RunView]) -> Iterator[Lens]:
     for one in document.whole.assistants:
-        part = one.get("loopEnabled")
         name = one.get("name")
-        if part is None or name is None or not one.enabled:
+        own = [run for run in runs if run.kind == "assistant" and run.name in (one.key, one.name)]
+        goes_on = bool(own) and own[-1].status not in ENDED  # it can be stopped, whatever the file says now
+        if name is None or not (one.enabled or goes_on):
             continue
         span = document.absolute(name.piece, name.entry.key.span)
-        own = [run for run in runs if run.kind == "assistant" and run.name in (one.key, one.name)]
         total = ceiling(one)
         told = loop_in_words(one) + (f" · ≤ {money(total)}" if total is not None else "")
         target = {"kind": "assistant", "name": one.key}
@@ -70,7 +70,8 @@ def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunVie
 def _progress(run: RunView) -> str:
     """`iteration 3/10`; of an assistant, the iterations that are done: nothing before the first."""
     if run.kind == "assistant":
-        return f"iteration {badge_of(run)}" if run.done else "running"
+        progress = f"iteration {badge_of(run)}" if run.done else "running"
+        return f"{progress} · {run.label}" if run.label else progress
     of = f"/{run.max_iterations}" if run.max_iterations else ""
     return f"iteration {run.iteration or 1}{of}"
 

@@ -204,3 +204,13 @@ def test_an_estimate_counts_iterations_and_budgets(ask: Ask) -> None:
     found = estimate(capped.workspace, capped.document)
     assert found.usd == (0.0, 5.0)
     assert "10 iterations × $0.500 = $5.00" in found.why
+
+
+def test_UP_60_a_loop_that_was_switched_off_while_it_runs_can_be_stopped(ask: Ask) -> None:
+    off = ask(f"{TWO.replace('loopEnabled: true', 'loopEnabled: false', 1)}$0", None, False, YAML)
+    running = run_view(state(2, label="loop disabled"))
+    found = [each.title for each in lenses(off.workspace, off.document, [running]) if each.span.start.line == 1]
+    assert "⏹ Stop" in found
+    assert "iteration 2/10 · loop disabled" in found[-1]
+    ended = run_view(state(2, "cancelled", reason="user"))
+    assert [each for each in lenses(off.workspace, off.document, [ended]) if each.span.start.line == 1] == []

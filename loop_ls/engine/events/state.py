@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 from loop_ls.engine.events.event import Event, utc
 from loop_ls.engine.events.outcomes import ENDED, Status, exit_code, status_of
 
+#: Warnings that hold for the rest of the run: its file is not what it was started with (UP-60).
+LABELS = {"file_gone": "file deleted", "file_faulty": "file faulty", "loop_disabled": "loop disabled"}
+
 #: While a run has one of these, time counts as its own.
 WORKING: frozenset[str] = frozenset({"running", "stopping"})
 
@@ -182,6 +185,8 @@ def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> dic
             return {"progress_log": (*state.progress_log, str(body.get("learning", "")))}
         case "loop_fixation_warning":
             return {"label": "fixation-risk"}
+        case "warning" if body.get("code") in LABELS:
+            return {"label": LABELS[body["code"]]}
         case "report_ready":  # a round that fails in the same way says so behind its report
             return {"label": None}
         case "recovered":

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from loop_ls.cli.runs_table import outcome
 from loop_ls.engine.assistants.program import AssistantProgram, Start
 from loop_ls.formats.assistant import Assistant, Criteria
 from loop_ls.testing.recorder import MemoryRecorder
@@ -106,6 +107,9 @@ async def test_UP_60_a_run_goes_on_when_its_file_does_not_and_says_so(it: House,
     assert (facts.end["kind"], len(it.agent.calls)) == ("completed", 3)
     assert "You repair." in it.agent.calls[2]["words"]
     assert [fact["code"] for fact in facts.of("warning")] == ["file_gone" if what == "deleted" else "loop_disabled"]
+    state = await it.state(run_id)
+    assert state["label"] == ("file deleted" if what == "deleted" else "loop disabled")
+    assert state["label"] in outcome(state | {"status": "running"})
     assert (await it.start())["ok"] is False
 
 
