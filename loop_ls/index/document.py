@@ -100,6 +100,14 @@ class Document:
         document.format = document._recognised(self.format)
         return document
 
+    def at_version(self, version: int) -> Document:
+        """The same text as another version: all that is known of it is shared."""
+        other = self.__class__.__new__(self.__class__)
+        for name in self.__slots__:
+            setattr(other, name, getattr(self, name))
+        other.version = version
+        return other
+
     # -- what stands in the file ------------------------------------------------------------------
 
     @property

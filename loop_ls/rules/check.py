@@ -80,6 +80,19 @@ class Checker:
             self._remembers = True
             self._sessions.clear()
 
+    def beside(self, workspace: Workspace) -> Checker:
+        """Another one with the same choice of rules, for a thread of its own."""
+        other = Checker(self._enable, self._disable)
+        other._plan = self._current_plan(workspace)
+        other._rules = self._rules
+        return other
+
+    def take_over(self, other: Checker, uri: str) -> None:
+        """What `other` has found out about a document, unless this one looked at it meanwhile."""
+        session = other._sessions.get(uri)
+        if session is not None and session.plan is self._plan:
+            self._sessions.setdefault(uri, session)
+
     def forget(self, uri: str) -> None:
         """Free what is remembered of a document that was closed or deleted."""
         self._sessions.pop(uri, None)

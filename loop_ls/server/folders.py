@@ -113,6 +113,14 @@ class Folder:
             known = self._known = (asked, found)
         return known[1]
 
+    def beside(self) -> Checker:
+        """A checker for another thread. What it finds is taken over with `take_over`."""
+        return self._checker.beside(self.workspace)
+
+    def take_over(self, other: Checker, document: Document) -> None:
+        if self.document(document.uri) is document:
+            self._checker.take_over(other, document.uri)
+
     # -- settings -----------------------------------------------------------------------------
 
     @property

@@ -40,6 +40,10 @@ _BATCH = 64
 _MOST_LOOSE = 2_000
 #: With fewer files nobody would see the progress.
 _SHOWN_FROM = 200
+#: Files of more bytes are read in a thread, so that a keystroke does not wait for one of them.
+_LONG = 64 * 1024
+#: Files of more lines, and so many of them, are checked before anybody opens them.
+_LARGE, _MOST_LARGE = 2_000, 3
 #: Events of the disk are gathered this long: a branch switch makes hundreds.
 _GATHER = 0.05
 TOKEN = "loop-ls/index"
@@ -100,8 +104,19 @@ class Indexing:
         self._server.refresh.diagnostics()
         self._server.refresh.lenses()
         self._server.refresh.inlays()
+        for folder in folders:
+            self._server.own(self._prepare(folder), None, "large files")
         self._task = None
         self.start()
+
+    async def _prepare(self, folder: Folder) -> None:
+        """Check the largest files beside everything else: whoever opens one sees its findings at once."""
+        opened = {one.document.uri for one in self._server.session.open.values()}
+        large = [one for one in folder.documents() if len(one.text.lines) > _LARGE and one.uri not in opened]
+        for document in sorted(large, key=lambda one: -len(one.text.lines))[:_MOST_LARGE]:
+            checker = folder.beside()
+            await asyncio.to_thread(checker.findings, folder.workspace, document)
+            folder.take_over(checker, document)
 
     async def _index_folder(self, folder: Folder) -> None:
         started = time.perf_counter()
@@ -122,19 +137,16 @@ class Indexing:
         logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
 
     async def _parse(self, paths: list[str], documents: list[Document]) -> None:
-        waiting = iter(paths)
-        while True:
+        long = [path for path in paths if _size(path) > _LONG]
+        waiting = iter([path for path in paths if path not in long])
+        done = False
+        while not done:
             with _all_of_it_lives():
-                until = time.perf_counter() + SLICE
-                for path in waiting:
-                    document = load(path)
-                    if document is not None and document.format is not None:
-                        documents.append(document)
-                    if time.perf_counter() > until:
-                        break
-                else:
-                    return
+                done = _parsed_for_a_moment(waiting, documents)
             await asyncio.sleep(0)
+        for path in long:
+            with _all_of_it_lives():
+                _keep(await asyncio.to_thread(load, path), documents)
 
     async def look_beside(self, opened: OpenDocument) -> None:
         """What a document calls, in a folder with more files than are read."""
@@ -211,6 +223,28 @@ class Indexing:
         for known in [one for one in folder.documents() if one.path == path or one.path.startswith(below)]:
             if self._server.session.find(known.uri) is None:
                 folder.remove(known.uri)
+
+
+def _parsed_for_a_moment(waiting: Iterator[str], documents: list[Document]) -> bool:
+    """Whether all are parsed now."""
+    until = time.perf_counter() + SLICE
+    for path in waiting:
+        _keep(load(path), documents)
+        if time.perf_counter() > until:
+            return False
+    return True
+
+
+def _keep(document: Document | None, documents: list[Document]) -> None:
+    if document is not None and document.format is not None:
+        documents.append(document)
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
 
 
 def _listed(folder: Folder) -> tuple[tuple[str, ...], bool]:

@@ -119,7 +119,7 @@ class Session:
 
     def opened(self, uri: str, text: str, version: int) -> OpenDocument:
         folder = self.folder_of(uri)
-        document, too_large = read(uri, text, version)
+        document, too_large = _as_indexed(folder, uri, text, version) or read(uri, text, version)
         opened = OpenDocument(uri, uris.key(uri), folder, document, too_large)
         self.open[opened.key] = opened
         folder.put(document)
@@ -175,6 +175,14 @@ class Session:
         """A URI as the client spells it, where it has the document open."""
         opened = self.find(uri)
         return uri if opened is None else opened.uri
+
+
+def _as_indexed(folder: Folder, uri: str, text: str, version: int) -> tuple[Document, None] | None:
+    """The document that the index has read already, where the editor shows the file as it is on disk."""
+    known = folder.document(canonical(uri))
+    if known is None or known.fault is not None or str(known.text) != text:
+        return None
+    return known.at_version(version), None
 
 
 def read(uri: str, text: str, version: int) -> tuple[Document, Text | None]:

@@ -122,6 +122,18 @@ class TimedServer:
                 continue
         return total / 1e6
 
+    def until_quiet(self, seconds: float = 0.5, limit: float = 60.0) -> None:
+        """Wait until it does what it does when nobody waits, and has done it."""
+        time.sleep(seconds)
+        until = time.perf_counter() + limit
+        before = self.cpu()
+        while time.perf_counter() < until:
+            time.sleep(seconds)
+            now = self.cpu()
+            if now - before < 5:
+                return
+            before = now
+
     def peak(self) -> float:
         """MB of memory at most."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
