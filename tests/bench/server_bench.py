@@ -2,6 +2,10 @@
 
 Each figure is the median of several runs, each with a process of its own. yaml-language-server is measured in
 between, on the same file. A busy machine shows: the load and a fixed loop of arithmetic are printed with the figures.
+
+Budgets hold for the machine on which they were measured, where yaml-language-server spends 11.2 ms on a keystroke
+at 1,000 lines. What it spends here says how much slower this machine is, and times are judged with that in mind:
+both figures are printed, the one of this machine and the one that it would be there.
 """
 
 from __future__ import annotations
@@ -47,6 +51,8 @@ RATIOS: dict[str, tuple[float | None, float | None]] = {
     "spawn to first diagnostics, ms": (None, None),
     "memory at most, MB": (None, None),
 }
+#: Milliseconds on a processor that yaml-language-server takes for a key, at 1,000 lines, where budgets were measured.
+PEER_THERE, PEER_LINE = 11.2, "CPU per keystroke, p50, ms"
 EVENTS = {"fact in the engine to notification, p95, ms": 50.0}
 TYPED = {"prompt": " with {{input}} in mind", "name": "_renamed", "key": "no_color: true"}
 
@@ -69,16 +75,21 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         home = Home(python, Path(folder, "data"))
         warm_up(home)
+        slower = 1.0
+        if entry is not None:
+            peers = [measure_peer(entry, home.data, SIZES[0])[PEER_LINE] for _ in range(args.runs)]
+            slower = max(1.0, statistics.median(peers) / PEER_THERE)
+            print(f"yaml-language-server says that this machine is {slower:.2f} times as slow as that of the budgets")
         for size in sizes:
-            over += compare(home, size, args.runs, entry if size in SIZES[:2] else None)
+            over += compare(home, size, args.runs, entry if size in SIZES[:2] else None, slower)
         if not args.no_workspace:
             runs = [measure_workspace(home, Path(folder, f"many{n}")) for n in range(args.runs)]
             for name, budget in WORKSPACE.items():
-                over += show(name, budget, statistics.median(run[name] for run in runs))
+                over += show(name, budget, statistics.median(run[name] for run in runs), slower)
         if not args.no_engine:
             runs = [measure_events(home, Path(folder, f"run{n}")) for n in range(args.runs)]
             for name, budget in EVENTS.items():
-                over += show(name, budget, statistics.median(run[name] for run in runs))
+                over += show(name, budget, statistics.median(run[name] for run in runs), slower)
             stop_engine(home)
     python.close()
     print(f"load {os.getloadavg()[0]:.1f}, arithmetic {arithmetic():.1f} ms; {over} over budget")
@@ -91,7 +102,7 @@ def warm_up(home: Home) -> None:
     measure(home, 100)
 
 
-def compare(home: Home, size: int, count: int, entry: Path | None) -> int:
+def compare(home: Home, size: int, count: int, entry: Path | None, slower: float) -> int:
     """Our figures for one size, and the peer's; how many are over their budget."""
     ours, theirs = [], []
     for _ in range(count):
@@ -102,7 +113,7 @@ def compare(home: Home, size: int, count: int, entry: Path | None) -> int:
     index = SIZES.index(size) if size in SIZES else None
     for name, budgets in BUDGETS.items():
         figure = statistics.median(run[name] for run in ours)
-        over += show(f"{size:>6,} lines: {name}", None if index is None else budgets[index], figure)
+        over += show(f"{size:>6,} lines: {name}", None if index is None else budgets[index], figure, slower)
         if theirs and name in RATIOS and index is not None:
             over += show_ratio(name, figure, statistics.median(run[name] for run in theirs), RATIOS[name][index])
     return over
@@ -118,10 +129,14 @@ def show_ratio(name: str, ours: float, theirs: float, least: float | None) -> bo
     return under
 
 
-def show(name: str, budget: float | None, figure: float) -> bool:
+def show(name: str, budget: float | None, figure: float, slower: float = 1.0) -> bool:
+    """Print one line; whether it is over its budget on the machine of the budgets."""
+    there = figure if name.endswith("MB") else figure / slower
     allowed = "" if budget is None else f"{budget:>8g}"
-    over = budget is not None and figure > budget
-    print(f"{name:<58} budget {allowed:>8}   is {figure:>8.2f}{'   OVER' if over else ''}", flush=True)
+    over = budget is not None and there > budget
+    much = budget is not None and there > 1.25 * budget
+    said = "   OVER, by more than a quarter" if much else "   OVER" if over else ""
+    print(f"{name:<58} budget {allowed:>8}   is {figure:>8.2f}   there {there:>8.2f}{said}", flush=True)
     return over
 
 
