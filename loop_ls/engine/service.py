@@ -33,7 +33,7 @@ from loop_ls.engine.keeping import Keep, Keeping
 from loop_ls.engine.live import LiveRun, Runs
 from loop_ls.engine.owner import Crew, NoOwner, Owner
 from loop_ls.engine.plan import Door, Plan, Program
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.ports import Fact, Failure
 from loop_ls.engine.prompt_book import prompts
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import read_request
@@ -110,20 +110,25 @@ class Engine:
         if self._crew is not None:
             self.journal.told = position
             crew = self._crew(self.journal.storage)
-            self.sharing = Sharing(self.journal, self._runs, crew, self._begin, self.outdated)
+            self.sharing = Sharing(self.journal, self._runs, crew, self._begin, self._back, self.outdated)
             await self.sharing.open()
             return
         for run_id, in_flight in (await self._runs.load()).items():
             run = self._runs.live[run_id]
             unsure = self.journal.storage.rebooted and run.state.status in WORKING
-            facts = [Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight) or unsure).fact()]
-            if run.state.format in WAITS_FOR_PEOPLE and run.state.status != "stopping":
-                run.control.pause()
-                facts.append(Interrupted(found_in=story.phase(await self._told(run_id))).fact())
+            facts = await self._back(run, in_flight, unsure)
             self.journal.append(run_id, facts=facts)
             self._begin(run)
         if unfinished := [run.run_id for run in self._runs]:
             self._owned.put_nowait(unfinished)
+
+    async def _back(self, run: LiveRun, in_flight: list[str], unsure: bool = False) -> list[Fact]:
+        """What is said of a run that goes on after a crash, of this engine or of another one."""
+        facts = [Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight) or unsure).fact()]
+        if run.state.format in WAITS_FOR_PEOPLE and run.state.status != "stopping":
+            run.control.pause()
+            facts.append(Interrupted(found_in=story.phase(await self._told(run.run_id))).fact())
+        return facts
 
     @property
     def live(self) -> list[RunState]:
@@ -275,7 +280,8 @@ class Engine:
         One that is here already is not taken twice."""
         try:
             given = str(document.get("runId", "")) if isinstance(document, Mapping) else ""
-            carried = Carried(document, given if given.isalnum() else secrets.token_hex(6))
+            name = given if given.isascii() and given.isalnum() and len(given) <= 40 else secrets.token_hex(6)
+            carried = await self.journal.read(Carried, document, name)
             if carried.run_id in await self.journal.read(self.journal.storage.matching, carried.run_id, 3):
                 if same_run(await self._runs.state(carried.run_id), carried.state):
                     return {"ok": True, "runId": carried.run_id, "known": True}

@@ -12,6 +12,7 @@ COMMANDS = (
     "loopLs.status",
     "loopLs.events",
     "loopLs.history",
+    "loopLs.metrics",
     "loopLs.delete",
     "loopLs.fork",
     "loopLs.replay",

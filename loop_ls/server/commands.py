@@ -48,6 +48,7 @@ class Commands:
             "loopLs.events": (runs.events, arguments.EVENTS, ("runId",)),
             "loopLs.approve": (again.approve, arguments.APPROVE, ("runId",)),
             "loopLs.history": (again.history, arguments.CONTROL, ("runId",)),
+            "loopLs.metrics": (again.metrics, arguments.CONTROL, ("runId",)),
             "loopLs.delete": (again.delete, arguments.CONTROL, ("runId",)),
             "loopLs.fork": (again.fork, arguments.FORK, ("runId",)),
             "loopLs.replay": (again.replay, arguments.REPLAY, ("runId",)),

@@ -66,6 +66,10 @@ class RunsAgain:
         run_id = argument["runId"]
         return await self._runs.ask_home(run_id, lambda client: client.history(run_id))
 
+    async def metrics(self, argument: Json) -> Answer:
+        run_id = argument["runId"]
+        return await self._runs.ask_home(run_id, lambda client: client.metrics(run_id))
+
     async def test_until(self, argument: Json) -> Answer:
         """`loopLs.testUntil`: the text in the editor counts, saved or not."""
         session = self._server.session

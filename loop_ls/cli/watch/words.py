@@ -22,6 +22,7 @@ REASONS = {
     "no_items": "no items",
     "budget": "budget used up",
     "time_limit": "time limit reached",
+    "unchanged": "the output did not change any more",
     "user": "stopped",
     "teardown": "stopped: nobody was watching any more",
     "shutdown": "stopped with the engine",
@@ -87,6 +88,8 @@ def loop_ending(reason: str | None, iterations: int) -> str:
             return f"✓ {REASONS[reason]} in iteration {iterations}"
         case None | "completed":
             return f"✓ {count}"
+        case "budget" | "time_limit" | "unchanged":
+            return f"◼ {REASONS[reason]} after {count}"
         case _:
             return f"✗ {REASONS.get(reason, reason)} after {count}"
 
@@ -104,7 +107,8 @@ def ending(state: dict[str, Any]) -> str:
         case _ if state.get("status") in ("failed", "blocked"):
             reason = f"✗ {reason}"
         case _:
-            reason = f"◼ {reason}"
+            because = shown(str(state.get("because") or "")).rstrip(".")
+            reason = f"◼ {reason}" + (f" ({because})" if because else "")
     count = sum((state.get("tokens") or {}).values())
     said = (reason, money(state.get("costUsd")), tokens(count), clock(state.get("elapsedMs", 0) / 1000))
     return " · ".join(part for part in said if part)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.ledger import Cost, Ledger
@@ -94,3 +96,44 @@ def test_the_narrower_of_two_caps_holds() -> None:
     caps = Caps.of({"budgetUsd": 5, "wallClock": "10m"}, {"budgetUsd": 0.5, "maxTokens": 10}, None)
     assert caps == Caps(usd=0.5, tokens=10, seconds=600.0)
     assert Caps.of(caps.wire()) == caps
+
+
+@given(
+    cap=st.integers(1, 60),
+    calls=st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=20),
+    failing=st.sets(st.integers(0, 19)),
+)
+@settings(max_examples=60, deadline=None)
+def test_whatever_calls_cost_and_however_they_end_the_cap_holds(
+    cap: int, calls: list[tuple[int, int]], failing: set[int]
+) -> None:
+    """Each call: the most it may cost, and what it costs in the end, which is never more."""
+
+    async def all_at_once() -> int:
+        ledger = Ledger(Caps(tokens=cap))
+        let_through = 0
+
+        async def one(number: int, most: int, real: int) -> None:
+            nonlocal let_through
+            try:
+                _, hold = await ledger.hold([Cost(tokens=most)])
+            except CapReached:
+                return
+            let_through += 1
+            await asyncio.sleep(0)
+            if number in failing:
+                ledger.settle(hold, None)
+                return
+            paid = min(most, real)
+            ledger.settle(hold, Cost(tokens=paid))
+            await asyncio.sleep(0)
+            ledger.count([call(0.0, paid)])
+
+        await asyncio.wait_for(asyncio.gather(*(one(n, *costs) for n, costs in enumerate(calls))), 5)
+        assert ledger.spent.tokens <= cap
+        assert ledger.left_tokens() == cap - ledger.spent.tokens
+        return let_through
+
+    through = asyncio.run(all_at_once())
+    if sum(most for most, _ in calls) <= cap:
+        assert through == len(calls)
