@@ -47,8 +47,8 @@ def runner_for(
     words = program_of(provider, settings)
     dialect = _DIALECTS.get(str(own.get("speaks") or PurePath(words[0]).stem))
     if dialect is None:
-        return CliRunner(provider, words[:1], AnyCommand(words[1:]), environment)
-    return CliRunner(provider, words, dialect(), environment)
+        return CliRunner(provider, words[:1], AnyCommand(words[1:]), environment, own)
+    return CliRunner(provider, words, dialect(), environment, own)
 
 
 def is_agent(provider: str, settings: Mapping[str, Any]) -> bool:

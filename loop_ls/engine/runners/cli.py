@@ -12,14 +12,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.providers.secrets import redact
 from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.lines import Ended, Invocation, OverTime, run_lines
+from loop_ls.engine.runners.places import gate_of
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
 from loop_ls.engine.runners.speech import CLUE, Heard, Speech
 
@@ -57,14 +58,20 @@ class Dialect(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CliRunner:
-    """`program` are the words with which it starts; `environ` is that of the engine."""
+    """`program` are the words with which it starts; `environ` is that of the engine, `settings` those of
+    the provider."""
 
     name: str
     program: tuple[str, ...]
     dialect: Dialect
     environ: Mapping[str, str]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     async def run(self, work: Assignment, hear: Hear = deaf) -> Work:
+        async with gate_of(self.name, self.settings).passing():
+            return await self._run(work, hear)
+
+    async def _run(self, work: Assignment, hear: Hear) -> Work:
         if not work.message.strip():
             raise Failure("empty_message", "The message of the agent is empty.", "Say what it has to do.")
         dialect = self.dialect

@@ -163,3 +163,18 @@ async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     runner = CliRunner("claude-code", ("no-such-agent",), Claude(), {"PATH": "/nowhere"})
     with pytest.raises(Failure, match=r"no-such-agent.*ENOENT"):
         await runner.run(Assignment("x", folder=str(tmp_path)))
+
+
+async def test_no_more_agents_work_at_once_than_the_settings_say(agent: FakeAgent, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    agent.say({"text": "x", "wait_for": str(go)})
+    runner = CliRunner("claude-code", agent.program, Claude(), dict(os.environ), {"maxConcurrency": 1})
+    running = [asyncio.create_task(runner.run(Assignment("x"))) for _ in range(2)]
+    async with asyncio.timeout(20):
+        while not agent.calls:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.3)
+    assert len(agent.calls) == 1
+    go.touch()
+    await asyncio.gather(*running)
+    assert len(agent.calls) == 2
