@@ -6,12 +6,15 @@ asked for. A writer of our own: it needs forty lines and no import.
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from loop_ls.engine.events import Event, RunState
+
+log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -55,21 +58,27 @@ class Numbers:
 
     def hear(self, events: list[Event]) -> None:
         for event in events:
-            match event.kind:
-                case "run_started":
-                    self._began[event.run_id] = event.at
-                    self._count("loopls_runs_started_total", format=event.body.get("format"))
-                case "completed" | "failed" | "cancelled":
-                    self._ended(event)
-                case "call" if not event.body.get("copied"):
-                    self._called(event.body)
-                case "iteration" | "iteration_failed":
-                    outcome = "completed" if event.kind == "iteration" else "failed"
-                    self._count("loopls_iterations_total", outcome=outcome)
-                case "retrying":
-                    self._count("loopls_retries_total")
-                case "recovered":
-                    self._count("loopls_runs_recovered_total")
+            try:
+                self._hear(event)
+            except Exception:  # a run does not end because it cannot be counted
+                log.exception("A fact could not be counted.")
+
+    def _hear(self, event: Event) -> None:
+        match event.kind:
+            case "run_started":
+                self._began[event.run_id] = event.at
+                self._count("loopls_runs_started_total", format=event.body.get("format"))
+            case "completed" | "failed" | "cancelled":
+                self._ended(event)
+            case "call" if not event.body.get("copied"):
+                self._called(event.body)
+            case "iteration" | "iteration_failed":
+                outcome = "completed" if event.kind == "iteration" else "failed"
+                self._count("loopls_iterations_total", outcome=outcome)
+            case "retrying":
+                self._count("loopls_retries_total")
+            case "recovered":
+                self._count("loopls_runs_recovered_total")
 
     def text(self, live: Iterable[RunState], gauges: Mapping[str, float]) -> str:
         """`gauges`: name without prefix -> value now."""

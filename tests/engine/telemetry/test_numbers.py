@@ -77,6 +77,15 @@ def test_names_out_of_files_break_no_line() -> None:
     read(numbers.text([], {}))
 
 
+def test_a_fact_that_cannot_be_counted_harms_no_other(caplog: Any) -> None:
+    numbers = Numbers()
+    numbers.hear([call(tokens="many"), call(), event("completed", "soon", reason="x")])
+    assert "could not be counted" in caplog.text
+    assert (
+        read(numbers.text([], {}))['loopls_calls_total{provider="p",model="m",purpose="step",outcome="answered"}'] == 2
+    )
+
+
 def test_names_without_end_are_counted_together() -> None:
     numbers = Numbers()
     for number in range(MOST_LABELS + 50):
