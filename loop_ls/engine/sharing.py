@@ -7,16 +7,16 @@ Control travels as facts: whoever asks journals them, and the owner of the run o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import assert_never
 
 from loop_ls.engine.commands import Verb, do
 from loop_ls.engine.control import Control
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.events.kinds import Recovered
 from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.live import LiveRun, Runs
 from loop_ls.engine.owner import Crew, Taken
+from loop_ls.engine.ports import Fact
 
 #: Runs that one process takes at most. A run that waits holds a place, so there are many.
 MOST = 200
@@ -27,7 +27,8 @@ OBEYED: dict[str, Verb] = {"paused": "pause", "resumed": "resume", "stopping": "
 
 
 class Sharing:
-    """`begin` lets a run of ours run, `leave` ends the process; `most` bounds how many are ours."""
+    """`begin` lets a run of ours run, `back` says what is told of one that somebody had before, `leave` ends
+    the process; `most` bounds how many are ours."""
 
     def __init__(
         self,
@@ -35,11 +36,12 @@ class Sharing:
         runs: Runs,
         crew: Crew,
         begin: Callable[[LiveRun], None],
+        back: Callable[[LiveRun, list[str]], Awaitable[list[Fact]]],
         leave: Callable[[str], None],
         most: int = MOST,
     ) -> None:
         self._journal, self._runs, self._crew, self._begin = journal, runs, crew, begin
-        self._leave, self._most = leave, most
+        self._back, self._leave, self._most = back, leave, most
         self._loop = asyncio.get_running_loop()
         self._taking = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -110,9 +112,9 @@ class Sharing:
         control = Control(state.status == "paused", state.status == "stopping", state.active)
         run = self._runs.live[run_id] = LiveRun(run_id, state, control, answered)
         if taken.again:
-            begun = [key for key in begun if not key.endswith(":approval")]
-            fact = Recovered(in_flight=begun, may_have_paid_twice=bool(begun)).fact()
-            self._journal.append(run_id, facts=[fact], owned=self._journal.storage.member)
+            begun = [key for key in begun if not key.endswith((":approval", ":asked"))]
+            facts = await self._back(run, begun)
+            self._journal.append(run_id, facts=facts, owned=self._journal.storage.member)
         self._begin(run)
         return True
 

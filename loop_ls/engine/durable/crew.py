@@ -25,6 +25,8 @@ from loop_ls.engine.providers.house import House
 
 #: Seconds between two signs of life; they come from a thread, so a busy loop does not delay them.
 BEAT = 1.0
+#: Beats after which a member without a connection is dead: one that lives is back long before.
+MISSED = 1.7
 #: Runs taken at once: others shall have theirs. Who has many already lets others come first.
 SHARE = 4
 STEP_BACK = 0.002
@@ -63,7 +65,9 @@ class PostgresCrew:
 
     def _join(self) -> None:
         made = self._line.ask(
-            lambda db: db.execute("insert into loop_ls.member(name) values(%s) returning number", (self._name,)),
+            lambda db: db.execute(
+                "insert into loop_ls.member(name, backend) values(%s, pg_backend_pid()) returning number", (self._name,)
+            ),
             patience=0.0,
         ).fetchone()
         self._member = self._storage.member = int(made[0])
@@ -94,8 +98,9 @@ class PostgresCrew:
         """Alive; who else is not?"""
         found = self._line.ask(
             lambda db: db.execute(
-                "update loop_ls.member set seen = clock_timestamp() where number = %s returning"
-                " (select value::int from loop_ls.meta where name = 'format'), (select position from loop_ls.head)",
+                "update loop_ls.member set seen = clock_timestamp(), backend = pg_backend_pid() where number = %s"
+                " returning (select value::int from loop_ls.meta where name = 'format'),"
+                " (select position from loop_ls.head)",
                 (self._member,),
             ).fetchone()
         )
@@ -108,7 +113,8 @@ class PostgresCrew:
         self._ears.facts(found[1])
         if time.monotonic() - self._since > self._lease:
             # Who was away itself cannot tell who is dead: the others may have been away with it.
-            self._line.ask(lambda db: db.execute("select loop_ls.bury(%s)", (self._lease,)))
+            missed = MISSED * self._beat
+            self._line.ask(lambda db: db.execute("select loop_ls.bury(%s, %s)", (self._lease, missed)))
 
     def _listen(self, db: Any, until: float) -> None:
         left = until - time.monotonic()

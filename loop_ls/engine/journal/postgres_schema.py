@@ -16,14 +16,15 @@ from loop_ls.engine.journal.schema import FORMAT
 LOCK = 4_997_012
 #: Errors of our own, as the functions raise them.
 NOT_OWNER, NEWER = "LL001", "LL002"
-#: Seconds without a sign of life after which a worker's runs are given to others.
+#: Seconds without a sign of life after which a worker's runs are given to others. Whose connection is gone
+#: too, as that of a process that was killed, is not waited for so long.
 LEASE = 3.0
 
 TABLES = """
 create schema if not exists loop_ls;
 create table if not exists loop_ls.meta(name text primary key, value text);
 create table if not exists loop_ls.member(
-    number bigint generated always as identity primary key, name text not null,
+    number bigint generated always as identity primary key, name text not null, backend int,
     seen timestamptz not null default clock_timestamp());
 create table if not exists loop_ls.run(
     number bigint generated always as identity primary key, id text collate "C" not null unique, snapshot text,
@@ -129,11 +130,14 @@ begin
         order by number limit most for update skip locked) returning id, takes;
 end $$;
 
-create or replace function loop_ls.bury(lease float8) returns bigint language plpgsql as $$
+create or replace function loop_ls.bury(lease float8, missed float8) returns bigint language plpgsql as $$
 declare dead bigint; freed bigint := 0; n bigint;
 begin
-    for dead in select number from loop_ls.member
-        where seen < clock_timestamp() - make_interval(secs => lease) for update skip locked
+    for dead in select number from loop_ls.member m
+        where seen < clock_timestamp() - make_interval(secs => lease)
+        or (seen < clock_timestamp() - make_interval(secs => missed)
+            and not exists (select 1 from pg_stat_activity where pid = m.backend))
+        for update skip locked
     loop
         delete from loop_ls.member where number = dead;
         delete from loop_ls.place where member = dead;

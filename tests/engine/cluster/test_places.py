@@ -93,7 +93,7 @@ async def test_the_places_of_a_dead_process_are_free_again(members: list[Member]
         db.execute(
             "update loop_ls.member set seen = seen - interval '1 hour' where number < %s", (members[1].storage.member,)
         )
-        db.execute("select loop_ls.bury(3.0)")
+        db.execute("select loop_ls.bury(3.0, 2.0)")
     await asyncio.wait_for(waiting, 5)
     await held.__aexit__(None, None, None)
 
