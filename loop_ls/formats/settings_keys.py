@@ -29,6 +29,7 @@ _PROVIDER_KEYS = (
         "Which agent the program of an `agent-cli` behaves like, where its name does not tell.",
         choices=AGENT_SPEECHES,
     ),
+    Key("vendor", Type.TEXT, "The service that a `pydantic-ai` provider means, where its name does not tell."),
     Key("baseUrl", Type.TEXT, "Where it answers. Shown and confirmed before the first call."),
     Key("apiKeyEnv", Type.TEXT, "The environment variable that holds its key. The key itself never stands in a file."),
     Key("defaultModel", Type.TEXT, "The model to ask where a file names none."),

@@ -44,6 +44,7 @@ ONLY = {
     "anyio": ("engine/tools",),
     "opentelemetry": ("engine/telemetry",),
     "pydantic": ("engine",),
+    "pydantic_ai": ("engine/providers",),
     "yaml": ("syntax",),
     "rich": ("cli",),
 }

@@ -17,7 +17,7 @@ from loop_ls.engine.prices import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
 from loop_ls.formats.target import Target
 
-KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted")
+KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")
 
 #: How long one answer may take in all when nobody said anything (spec 2.11).
 TOTAL_SECONDS = 300.0

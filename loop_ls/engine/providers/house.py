@@ -23,6 +23,7 @@ from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.providers.limits import Gate
 from loop_ls.engine.providers.local import LocalModels
 from loop_ls.engine.providers.openai import OpenAI
+from loop_ls.engine.providers.pydantic_ai import PydanticModels, vendor
 
 #: Calls at once where the settings say nothing.
 AT_ONCE = 16
@@ -38,6 +39,7 @@ class House:
         self._log_folder = log_folder
         self._http: dict[tuple[str, ...], HttpModels] = {}
         self._local: dict[bool, LocalModels] = {}
+        self._pydantic: dict[tuple[Any, ...], PydanticModels] = {}
         self._gates: dict[tuple[Any, ...], Gate] = {}
         self.places: Places | None = None  # limits that hold in several processes together
         self._breakers: dict[tuple[str, str], Breaker] = {}
@@ -71,6 +73,12 @@ class House:
         if vectors not in self._local:
             self._local[vectors] = LocalModels(provider, self._log_folder, vectors)
         return self._local[vectors]
+
+    def pydantic(self, provider: Provider) -> PydanticModels:
+        key = (provider.name, vendor(provider), provider.timeout)
+        if key not in self._pydantic:
+            self._pydantic[key] = PydanticModels(provider)
+        return self._pydantic[key]
 
     async def warm(self) -> None:
         """Load what the first call needs, in a thread, while nobody waits for it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["openai", "anthropic", "local", "scripted"]
+Kind = Literal["openai", "anthropic", "local", "scripted", "pydantic-ai"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,11 @@ from loop_ls.engine.providers.answers import Scripts
 from loop_ls.engine.providers.config import Provider, configured
 from loop_ls.engine.providers.house import House
 from loop_ls.engine.providers.mock import MOCK
+from loop_ls.engine.providers.pydantic_ai import missing_package
 from loop_ls.engine.providers.retry import AGAIN, with_retries
 from loop_ls.engine.providers.script import Script, ScriptFault, read_script
 from loop_ls.engine.providers.scripted import ScriptedModels
-from loop_ls.engine.providers.vectors import made_up, vectors
+from loop_ls.engine.providers.vectors import made_up, no_vectors, vectors
 from loop_ls.engine.providers.weights import find_weights
 
 R = TypeVar("R", ModelReply, EmbedReply)
@@ -82,6 +83,8 @@ class RunModels:
                     return self._unusable(provider)
                 case "local":
                     find_weights(provider)
+                case "pydantic-ai":
+                    return missing_package(provider)
                 case "scripted":
                     self._backend(provider)
                 case never:
@@ -170,6 +173,8 @@ class RunModels:
                 return self._house.http(provider)
             case "local":
                 return self._house.local(provider)
+            case "pydantic-ai":
+                return self._house.pydantic(provider)
             case "scripted":
                 if provider.name not in self._scripted:
                     self._scripted[provider.name] = ScriptedModels(provider.name, self._script(provider))
@@ -183,6 +188,8 @@ class RunModels:
                 return await vectors(self._house.http(provider), request)
             case "local":
                 return await self._house.local(provider, vectors=True).embed(request)
+            case "pydantic-ai":
+                raise no_vectors(provider, request.model)
             case "scripted":
                 return made_up(request)
             case never:

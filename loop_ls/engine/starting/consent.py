@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.providers.config import configured
+from loop_ls.engine.providers.pydantic_ai import vendor
 from loop_ls.engine.refusal import Refused
 
 FILE_NAME = "consents.json"
@@ -76,6 +77,10 @@ def endpoints(
             provider = configured(name, settings, environ)
         except ModelFailure:
             continue  # cannot be asked, so nothing goes anywhere
+        if provider.kind == "pydantic-ai":  # it knows the address and the variables of its service
+            found.append(Endpoint(name, f"pydantic-ai://{vendor(provider)}", provider.key_env))
+            found += [Endpoint(name, found[-1].url, variable) for variable in sorted(set(variables))]
+            continue
         named = settings.get(name) or {}
         chosen_here = bool(named.get("baseUrl") or named.get("apiKeyEnv"))
         if not provider.base_url or (provider.on_this_machine and not chosen_here and not provider.key_env):

@@ -162,3 +162,9 @@ async def test_a_project_of_the_reference_tool_asks_for_consent_like_any_other(d
     assert refused.details["programs"] == [[sys.executable, mcp_server.FILE]]
     prepared = await desk.start("flow.yaml", consent=refused.details["digest"])
     assert prepared.started.settings["providers"]["house"]["baseUrl"] == "https://h.test/v1"
+
+
+async def test_a_cloud_that_is_reached_through_another_package_is_shown_by_its_name(desk: Desk) -> None:
+    desk.write("flow.yaml", "steps: [{name: a, run: x}]", provider="bedrock")
+    desk.settings("providers: {bedrock: {kind: pydantic-ai}}")
+    assert [each["host"] for each in (await desk.refused("flow.yaml")).details["endpoints"]] == ["bedrock"]

@@ -1,0 +1,140 @@
+"""Other clouds through pydantic-ai: its messages and ours, its failures and ours. Its models are played."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, UserError
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+
+from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.providers import Providers
+from loop_ls.engine.turns import ToolAnswer, ToolCall, ToolSpec, Turn
+from tests.engine.providers.conftest import Asked
+
+Speak = Callable[[list[Any], AgentInfo], AsyncIterator[Any]]
+
+SETTINGS = {"bedrock": {"kind": "pydantic-ai"}}
+
+
+class Played:
+    """A model whose answers a test gives, with everything it was asked with."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.names: list[str] = []
+        self.messages: list[Any] = []
+        self.info: AgentInfo | None = None
+        self.says: list[Any] = ["hello"]
+        monkeypatch.setattr("pydantic_ai.models.infer_model", self._model)
+        monkeypatch.setattr("pydantic_ai.models.function.FunctionStreamedResponse.finish_reason", "stop", raising=False)
+
+    def _model(self, name: str | FunctionModel) -> FunctionModel:
+        if isinstance(name, FunctionModel):
+            return name
+        self.names.append(name)
+        if isinstance(self.says[0], Exception) and not isinstance(self.says[0], ModelHTTPError | ModelConnectionError):
+            raise self.says[0]
+        return FunctionModel(stream_function=self._speak)
+
+    async def _speak(self, messages: list[Any], info: AgentInfo) -> AsyncIterator[Any]:
+        self.messages, self.info = messages, info
+        for each in self.says:
+            if isinstance(each, Exception):
+                raise each
+            yield each
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Played:
+    return Played(monkeypatch)
+
+
+@pytest.fixture
+def ask() -> Asked:
+    return Asked(Providers({}).models(SETTINGS))
+
+
+async def failure(ask: Asked, **more: Any) -> ModelFailure:
+    with pytest.raises(ModelFailure) as caught:
+        await ask("bedrock", **{"attempts": 1, **more})
+    return caught.value
+
+
+async def test_a_question_goes_to_the_service_and_streams_back(played: Played, ask: Asked) -> None:
+    played.says = ["hel", "lo"]
+    reply = await ask("bedrock", "Say hello.", model="claude", system="Be kind.", temperature=0.0, max_tokens=9)
+    assert (reply.text, reply.provider, reply.model, "".join(ask.heard)) == ("hello", "bedrock", "claude", "hello")
+    assert played.names == ["bedrock:claude"]
+    assert [part.content for part in played.messages[0].parts] == ["Be kind.", "Say hello."]
+    assert played.info is not None
+    assert played.info.model_settings == {"temperature": 0.0, "max_tokens": 9}
+    assert reply.output_tokens > 0
+
+
+async def test_the_vendor_may_be_named(played: Played) -> None:
+    settings = {"mine": {"kind": "pydantic-ai", "vendor": "mistral"}, "vertex-ai": {"kind": "pydantic-ai"}}
+    ask = Asked(Providers({}).models(settings))
+    await ask("mine", model="large")
+    await ask("vertex-ai", model="flash")
+    assert played.names == ["mistral:large", "google-cloud:flash"]
+
+
+async def test_tools_are_offered_asked_for_and_answered(played: Played, ask: Asked) -> None:
+    played.says = [{0: DeltaToolCall("search", '{"query": "x"}', tool_call_id="t1")}]
+    tool = ToolSpec("search", "Finds.", {"type": "object", "properties": {"query": {"type": "string"}}})
+    reply = await ask("bedrock", tools=(tool,))
+    assert (reply.finish, reply.calls) == ("tools", (ToolCall("t1", "search", {"query": "x"}, '{"query":"x"}'),))
+    assert played.info is not None
+    assert [each.name for each in played.info.function_tools] == ["search"]
+    played.says = ["found"]
+    turn = Turn("", reply.calls, (ToolAnswer("t1", "one document"),))
+    assert (await ask("bedrock", tools=(tool,), turns=(turn,))).text == "found"
+    assert played.messages[2].parts[0].content == "one document"
+    assert played.messages[2].parts[0].tool_name == "search"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ModelHTTPError(429, "m", {"message": "slow down"}), "rate_limited"),
+        (ModelHTTPError(401, "m", {"message": "no"}), "auth"),
+        (ModelHTTPError(503, "m", None), "server"),
+        (ModelConnectionError("m", "refused"), "unreachable"),
+        (UserError("Set the `AWS_REGION` environment variable"), "missing_key"),
+        (ImportError("Please install `boto3`"), "unknown_provider"),
+    ],
+)
+async def test_its_failures_become_ours(played: Played, ask: Asked, error: Exception, code: str) -> None:
+    played.says = [error]
+    found = await failure(ask)
+    assert found.code == code
+    assert "`bedrock`" in found.message
+    assert found.hint
+
+
+async def test_an_answer_that_breaks_off_is_truncated(played: Played, ask: Asked) -> None:
+    played.says = ["half an", ModelConnectionError("m", "gone")]
+    assert (await failure(ask)).code == "truncated"
+
+
+async def test_an_answer_that_nobody_called_finished_is_truncated(
+    played: Played, ask: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pydantic_ai.models.function.FunctionStreamedResponse.finish_reason", None, raising=False)
+    found = await failure(ask)
+    assert found.code == "truncated"
+    assert "without saying that it is finished" in found.message
+
+
+async def test_an_empty_answer_is_said_to_be_empty(played: Played, ask: Asked) -> None:
+    played.says = ["  "]
+    assert (await failure(ask)).code == "empty"
+
+
+async def test_without_the_package_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loop_ls.engine.providers.pydantic_ai.PACKAGE", "no_such_package_here")
+    problem = Providers({}).models(SETTINGS).problem("bedrock")
+    assert problem is not None
+    assert 'pip install "loop-ls[pydantic-ai]" "pydantic-ai-slim[bedrock]"' in problem.hint
