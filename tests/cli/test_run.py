@@ -134,3 +134,11 @@ def test_detached_prints_one_object_and_returns_at_once(shared: Place) -> None:
     state = json.loads(shared.call("runs", "status", found["runId"], "--json").stdout)["state"]
     assert (state["status"], state["detach"]) == ("running", True)
     shared.call("runs", "stop", found["runId"])
+
+
+def test_what_is_missing_is_said_as_words_to_type(shared: Place) -> None:
+    done = shared.call("run", "draft.yaml", "--mock")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "  give: --param topic=TEXT --param before=TEXT\n" in done.stderr
+    done = shared.call("run", "develop.yaml", "--mock")
+    assert "  give: --input TEXT\n" in done.stderr
