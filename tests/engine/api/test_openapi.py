@@ -30,7 +30,7 @@ from loop_ls.engine.api.openapi import document
 from loop_ls.engine.api.table import ROUTES
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-EXAMPLES = 10
+EXAMPLES = 8
 #: Every request without a token gets the same answer, before anything of it is read.
 REFUSED_EXAMPLES = 3
 

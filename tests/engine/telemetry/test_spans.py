@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
@@ -93,3 +95,37 @@ def test_only_the_users_environment_asks_for_traces() -> None:
     made = spans_of({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"})
     assert made is not None
     made.close()
+
+
+def test_traces_reach_the_collector_that_the_environment_names(monkeypatch: Any) -> None:
+    received: list[tuple[str, bytes]] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            received.append((self.path, self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *args: Any) -> None:
+            return
+
+    server = HTTPServer(("127.0.0.1", 0), Collector)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "OTEL_SERVICE_NAME": "mine"}
+        for name, value in (*environ.items(), ("OTEL_EXPORTER_OTLP_COMPRESSION", "none"), ("NO_PROXY", "*")):
+            monkeypatch.setenv(name, value)
+        spans = spans_of(environ)
+        assert spans is not None
+        spans.hear(events(*RUN))
+        spans.close()
+    finally:
+        server.shutdown()
+        thread.join(10)
+        server.server_close()
+    [(path, body)] = received
+    assert path == "/v1/traces"
+    for words in (b"run develop_it", b"iteration develop/1", b"chat m", b"mine"):
+        assert words in body
+    assert b"secret" not in body
