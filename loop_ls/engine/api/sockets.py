@@ -7,6 +7,7 @@ connects needs a token; what the token may do is asked again for every event.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
@@ -18,8 +19,10 @@ from loop_ls.engine.api.socket_events import Message, error, messages
 from loop_ls.engine.assistants.attendance import Attendance
 from loop_ls.engine.assistants.desk import Desk
 from loop_ls.engine.assistants.errors import classified
-from loop_ls.engine.assistants.told import Teller
+from loop_ls.engine.assistants.told import Teller, Told
 from loop_ls.engine.people import OWNER, Person
+
+log = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
 Identify = Callable[[str], Person | None]
@@ -164,13 +167,19 @@ class Sockets:
         """Every event of every loop to the sockets of its user, and the end of a stop to who stopped it."""
         teller = Teller(self._desk.engine.live)
         async for _, fact in self._desk.engine.subscribe():
-            for told in teller.hear(fact):
-                rooms = {_room(told.run.user)}
-                if told.event == "stopped":
-                    rooms |= self._actors.pop(told.run.run_id, set())
-                for message in messages(told):
-                    for room in rooms:
-                        await self._send(room, message)
+            try:
+                for told in teller.hear(fact):
+                    await self._tell_one(told)
+            except Exception:  # one event that cannot be told must not keep the others from being heard
+                log.exception("An event of a loop was not told to its sockets.")
+
+    async def _tell_one(self, told: Told) -> None:
+        rooms = {_room(told.run.user)}
+        if told.event == "stopped":
+            rooms |= self._actors.pop(told.run.run_id, set())
+        for message in messages(told):
+            for room in rooms:
+                await self._send(room, message)
 
     async def _send(self, room: str, message: Message) -> None:
         await self._server.emit(message.event, message.payload, room=room)

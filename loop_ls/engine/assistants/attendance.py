@@ -26,6 +26,7 @@ class Attendance:
         self._teardown, self._grace = teardown, grace
         self._sockets: Counter[User] = Counter()
         self._waiting: dict[User, asyncio.Task[None]] = {}
+        self._closed = False
 
     @property
     def total(self) -> int:
@@ -42,13 +43,15 @@ class Attendance:
 
     def left(self, user: User) -> None:
         self._sockets[user] -= 1
-        if self._grace is not None and not self.there(user):
+        if self._grace is not None and not self._closed and not self.there(user):
             earlier = self._waiting.pop(user, None)
             if earlier is not None:
                 earlier.cancel()
             self._waiting[user] = asyncio.get_running_loop().create_task(self._later(user, self._grace))
 
     async def aclose(self) -> None:
+        """The engine leaves: its runs go on when it comes back, so nobody's leaving counts any more."""
+        self._closed = True
         waiting = list(self._waiting.values())
         for task in waiting:
             task.cancel()

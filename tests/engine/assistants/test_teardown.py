@@ -170,3 +170,17 @@ async def test_AB_138_a_stop_that_hangs_keeps_nobody_waiting() -> None:
     assert 0.15 < time.monotonic() - began < 2
     assert stopped == ["b"]
     await tear_down([], stop)
+
+
+async def test_an_engine_that_leaves_tears_nothing_down() -> None:
+    torn = []
+
+    async def teardown(user: str | None) -> None:
+        torn.append(user)
+
+    attendance = Attendance(teardown, 0.0)
+    attendance.came("anna")
+    await attendance.aclose()
+    attendance.left("anna")
+    await asyncio.sleep(0.05)
+    assert torn == []
