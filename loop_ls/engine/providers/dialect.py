@@ -6,11 +6,12 @@ A reader is fed decoded events. It says what was heard, when the answer is whole
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.secrets import unquoted
 from loop_ls.engine.turns import ToolCall
 
 
@@ -97,6 +98,17 @@ class Asked:
     def call(self, position: int) -> ToolCall:
         written = "".join(self._written).strip()
         return ToolCall(self.id or f"call_{position}", self.name, _object(written or "{}"), written, self.extra)
+
+
+def without_key(heard: Heard, key: str) -> Heard:
+    """The same without the key it was asked with: an endpoint may quote it in a call or a thought, too."""
+    calls = tuple(
+        call
+        if (written := unquoted(call.written, key)) == call.written
+        else replace(call, written=written, arguments=_object(written or "{}"))
+        for call in heard.calls
+    )
+    return replace(heard, calls=calls, thoughts=unquoted(heard.thoughts, key))
 
 
 def _object(written: str) -> dict[str, Any] | None:

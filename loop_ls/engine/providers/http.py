@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted
+from loop_ls.engine.providers.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted, without_key
 from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.providers.secrets import StreamMask, unquoted
 from loop_ls.engine.providers.spoken import Spoken
@@ -130,7 +130,8 @@ class HttpModels:
                 raise self._cut(request, reader.heard, text, "the connection broke") from None
         if rest := mask.rest():
             hear(rest)
-        return self._reply(request, reader.heard, unquoted(spoken.text(), key), time.perf_counter() - began)
+        heard = without_key(reader.heard, key)
+        return self._reply(request, heard, unquoted(spoken.text(), key), time.perf_counter() - began)
 
     async def _read(
         self,

@@ -10,6 +10,7 @@ import pytest
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.providers.anthropic import Anthropic, AnthropicReader
 from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.dialect import Heard, without_key
 from loop_ls.engine.providers.openai import OpenAI, OpenAIReader
 from loop_ls.engine.turns import ToolAnswer, ToolCall, ToolSpec, Turn
 from tests.engine.providers.conftest import Asked
@@ -110,3 +111,15 @@ def test_a_round_of_another_provider_can_be_continued() -> None:
     [result] = body["messages"][2]["content"]
     assert (result["tool_use_id"], result["is_error"]) == ("call_1_x", True)
     assert body["tools"][0]["input_schema"] == {"type": "object"}
+
+
+def test_a_key_that_an_endpoint_quotes_in_a_call_does_not_come_through() -> None:
+    asked = heard(
+        chunk(
+            {"index": 0, "id": "a", "function": {"name": "send", "arguments": '{"k": "sk-test-0123456789abcdef"}'}},
+            finish="tool_calls",
+        )
+    )
+    clean = without_key(Heard(calls=asked, thoughts="it is sk-test-0123456789abcdef"), "sk-test-0123456789abcdef")
+    assert clean.calls[0].arguments == {"k": "[secret]"}
+    assert "sk-test" not in clean.calls[0].written + clean.thoughts
