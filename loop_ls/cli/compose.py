@@ -58,6 +58,7 @@ def build(folder: Path, providers: Providers, root: Path | None = None, database
     }
     engine = _engine(folder, providers, preparer, programs, root, database)
     engine.forgotten.append(records.forget)
+    engine.keepers.append(records.beside)
     programs["enhance"] = EnhanceProgram(WorkflowProgram(), validate, engine.facts_of)
     return engine
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ from loop_ls.engine.trial import Output, given_output, recorded_outputs, tried
 logger = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
+Keeper = Callable[[str, str | None], Awaitable[Answer]]
 LIMIT = 1000
 #: Formats whose runs spend nothing after a restart until a person says so.
 WAITS_FOR_PEOPLE = frozenset({"enhance"})
@@ -80,6 +81,7 @@ class Engine:
         self._owning: asyncio.Task[None] | None = None
         self.started_at = clock()
         self.heart = Heart(self._can_work)
+        self.keepers: list[Keeper] = []  # who knows more of a run than its journal
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -399,6 +401,13 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "runId": found}
+
+    async def beside(self, run_id: str, project: str | None = None) -> Answer:
+        """What is kept of a run beside its journal (the project and sprints of a role loop)."""
+        found: Answer = {}
+        for keeper in self.keepers:
+            found |= await keeper(run_id, project)
+        return found
 
     async def change(self, run_id: str, changes: Any) -> Answer:
         """Change goal, limit, metadata or labels of a loop -> `{ok, state}`."""

@@ -59,7 +59,20 @@ async def shown(request: Request, state: Answer) -> Response:
     rows = iterations(state["runId"], events)
     latest = rows[-1] if rows else None
     stages = latest["stages"] if latest else outer_stages(events)
-    return JSONResponse({"ok": True, "loop": loop_row(state), "state": state, "iteration": latest, "stages": stages})
+    loop = await with_records(request, state, rows)
+    return JSONResponse({"ok": True, "loop": loop, "state": state, "iteration": latest, "stages": stages})
+
+
+async def with_records(request: Request, state: Answer, rows: list[Answer]) -> Answer:
+    """The loop of a run; a role loop with its project, and its iterations (`rows`) with their sprints."""
+    loop = loop_row(state)
+    if state.get("format") == "role_loop":
+        found = await engine_of(request).beside(state["runId"], state.get("projectId"))
+        loop["project"] = found.get("project")
+        sprints = found.get("sprints") or {}
+        for row in rows:
+            row["sprint"] = sprints.get(row.get("sprint_id"))
+    return loop
 
 
 async def state(request: Request) -> Response:
@@ -77,7 +90,7 @@ async def history(request: Request) -> Response:
     return JSONResponse(
         {
             "ok": True,
-            "loop": loop_row(answer["state"]),
+            "loop": await with_records(request, answer["state"], rows),
             "state": answer["state"],
             "history": [_measured_row(row) for row in rows],
             "stages": outer_stages(events),
@@ -91,6 +104,7 @@ async def iteration_rows(request: Request) -> Response:
     if not answer["ok"]:
         return refused(answer)
     rows = iterations(answer["state"]["runId"], await all_events(request, answer["state"]["runId"]))
+    await with_records(request, answer["state"], rows)
     return JSONResponse({"ok": True, "iterations": rows, "count": len(rows)})
 
 
@@ -104,6 +118,7 @@ async def one_iteration(request: Request) -> Response:
     fitting = [row for row in rows if wanted in (row["id"], str(row["iteration_number"]))]
     if not fitting:
         return refusal("not_found", f"The run has no iteration `{wanted[:80]}`.")
+    await with_records(request, answer["state"], fitting)
     return JSONResponse({"ok": True, "iteration": fitting[-1], "stages": fitting[-1]["stages"]})
 
 

@@ -74,4 +74,6 @@ class RoundMemory:
         last = len(self.started.definition.stages) - 1
         role = self.started.definition.stages[last].role
         self.outcomes.append(f"Iteration {turn.number}: {one_line(role, 'completed', output)}")
-        self.last_artifact = self.started.artifact(self.started.stage_place(turn, last)) if output.strip() else None
+        # What was taken over from another run has its artifact there.
+        known = self.started.recorder.recall(self.started.stage_place(turn, last).part("stage")) or {}
+        self.last_artifact = known.get("artifact")

@@ -52,6 +52,18 @@ class Records:
         """The same for callers that are in a thread themselves."""
         return self._thread.submit(self._do, work).result()
 
+    async def beside(self, run_id: str, project: str | None) -> Row:
+        """The project and the sprints of a run; empty where the file cannot be used."""
+
+        def work(table: Table) -> Row:
+            sprints = {row["id"]: row for row in table.find("sprints", loop_id=run_id)}
+            return {"project": table.get("projects", project) if project else None, "sprints": sprints}
+
+        try:
+            return await self.do(work)
+        except (sqlite3.Error, OSError):
+            return {}
+
     def forget(self, run_id: str) -> None:
         """The run was deleted: so is what its stages said. Its project stays, and what they made on purpose."""
         self._thread.submit(self._do, lambda table: _forgotten(table, run_id))

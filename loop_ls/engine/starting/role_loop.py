@@ -85,9 +85,11 @@ class RoleLoopPreparer:
         roles = known_roles(snapshot.settings.raw.get("roles"))
         if request.path:
             text = snapshot.text(request.path)
-            if text is None:
+            if text is not None:
+                return _right(definition_of(text, request.path, request.uri, False, roles))
+            if not request.target_name:
                 raise Refused("not_found", f"There is no file {request.path} in {snapshot.root}.")
-            return _right(definition_of(text, request.path, request.uri, False, roles))
+            # What is run again may have been a built-in one, whose file is not in the workspace.
         listed = {one.name: one for one in definitions(snapshot.root, self._data, request.texts, roles)}
         name = request.target_name or ""
         if name not in listed:

@@ -83,6 +83,7 @@ class House:
             home=self.root,
         )
         engine.forgotten.append(self.records.forget)
+        engine.keepers.append(self.records.beside)
         await engine.open()
         self.engines.append(engine)
         return engine

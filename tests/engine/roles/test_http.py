@@ -213,6 +213,11 @@ async def test_RB_120_the_bodies_have_the_documented_keys(served: Served) -> Non
         *("current_stage", "max_iterations", "termination_criteria", "started_at", "completed_at", "metadata"),
     } <= set(one["loop"])
     assert one["loop"]["metadata"]["completion_reason"] == "approved"
+    assert (one["loop"]["project"]["title"], one["loop"]["project"]["status"]) == ("Loop: pair", "active")
+    assert (one["iteration"]["sprint"]["title"], one["iteration"]["sprint"]["status"]) == (
+        "pair — iteration 2",
+        "complete",
+    )
     assert {"id", "loop_id", "iteration_number", "sprint_id", "status", "outcome_summary"} <= set(one["iteration"])
     assert {
         *("id", "iteration_id", "stage_index", "role", "task_id", "artifact_id", "status", "result_summary"),

@@ -1,0 +1,55 @@
+"""Role loops once more: forked behind what was finished, replayed without a call, their file gone meanwhile."""
+
+from __future__ import annotations
+
+import re
+
+from loop_ls.testing.models import failure
+
+from .conftest import House
+
+
+async def test_a_loop_that_failed_goes_on_in_a_fork_without_paying_again(house: House) -> None:
+    house.say(write=["one", failure("no disk"), "two"], judge_it=["NEEDS CHANGES: more", "APPROVED"])
+    state = await house.run()
+    assert (state["status"], state["iteration"]) == ("failed", 2)
+    answer = await house.engine.fork(state["runId"], 2)
+    assert answer["ok"], answer
+    forked = await house.ended(answer["runId"])
+    assert (forked["status"], forked["reason"], forked["iteration"]) == ("completed", "approved", 2)
+    assert house.models.order == ["write", "judge-it", "write", "write", "judge-it"]
+    told = house.models.prompts("write")[-1]
+    assert "- Iteration 1: reviewer [completed]: NEEDS CHANGES: more" in told
+    ids = [artifact["id"] for artifact in await house.records_of("artifacts")]
+    assert all(named in ids for named in re.findall(r"Artifact (\w+) holds", told))  # none that is not there
+
+
+async def test_a_replay_asks_nobody(house: House) -> None:
+    house.say(judge_it=["no", "APPROVED"])
+    state = await house.run()
+    asked = len(house.models.requests)
+    answer = await house.engine.replay(state["runId"])
+    assert answer["ok"], answer
+    again = await house.ended(answer["runId"])
+    assert (again["status"], again["reason"], again["iteration"]) == ("completed", "approved", 2)
+    assert len(house.models.requests) == asked
+
+
+async def test_a_built_in_loop_is_replayed_by_its_name(house: House) -> None:
+    house.models.default = "APPROVED"
+    state = await house.run("harness")
+    answer = await house.engine.replay(state["runId"])
+    assert answer["ok"], answer
+    assert (await house.ended(answer["runId"]))["reason"] == "approved"
+
+
+async def test_UP_60_a_loop_whose_file_is_gone_runs_on_and_no_new_one_starts(house: House) -> None:
+    def gone(request: object) -> str:
+        (house.root / "loops" / "pair.json").unlink(missing_ok=True)
+        return "text"
+
+    house.say(write=[gone, "text"], judge_it=["no", "APPROVED"])
+    state = await house.run()
+    assert (state["status"], state["iteration"]) == ("completed", 2)
+    answer = await house.ask()
+    assert (answer["ok"], answer["code"]) == (False, "not_found")
