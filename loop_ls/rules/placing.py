@@ -94,7 +94,7 @@ class Placing:
 
 def _one_per_line(found: Iterable[Placed]) -> list[Placed]:
     """Of each line that cannot be read the first reason only, and nothing about its key."""
-    listed = list(found)
+    listed = sorted(found, key=lambda one: (one[0], one[1].message))  # units come in no order of their own
     first: dict[int, Placed] = {}
     for one in listed:
         if one[1].rule == _BROKEN:
