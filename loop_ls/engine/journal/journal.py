@@ -123,7 +123,9 @@ class Journal:
         at, kind, body = facts[-1]
         kept = dict(texts)
         seen, packed = enter(body, kept)
-        return self._put(Entry(run, None, None, [(kind, packed)], kept, at), [(kind, seen)])
+        done = self._put(Entry(run, None, None, [(kind, packed)], kept, at), [(kind, seen)])
+        self._flush()
+        return done
 
     def _waiting(self, entry: Entry, facts: list[Fact]) -> _Waiting:
         done: asyncio.Future[list[Event]] = self._loop.create_future()
