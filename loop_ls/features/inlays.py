@@ -49,6 +49,7 @@ def _of_element(document: Document, start: int, element: Element, runs: Sequence
     for block in element.block.walk():
         yield from _durations(document, start, block)
     yield from _retries(document, start, element)
+    yield from _changed(document, start, element, runs)
     if element.loop is not None:
         yield from _run(document, start, element, runs)
     elif element.name_span is not None and element.mode in ("run", "embeddings"):
@@ -101,6 +102,20 @@ def _worth_saying(field: Field) -> bool:
     units = sum(letter.isalpha() for letter in scalar.text.replace("ms", "m").replace("us", "u").replace("ns", "n"))
     digits = sum(letter.isdigit() for letter in scalar.text)
     return units > 1 or digits > 3
+
+
+# -- the last round ---------------------------------------------------------------------------------
+
+
+def _changed(document: Document, start: int, element: Element, runs: Sequence[RunView]) -> Iterator[Inlay]:
+    """What the last round of an enhance loop did to the step."""
+    run = runs[-1] if runs and runs[-1].uri in ("", document.uri) else None
+    if run is None or run.rounds is None:
+        return
+    reasons = [change.reason for change in run.rounds.changes if change.target == element.name]
+    if reasons and element.name:
+        said = f"changed after round {run.rounds.changed_after}"
+        yield Inlay(_end_of_line(document, start, element.label_span), said, "; ".join(filter(None, reasons)))
 
 
 # -- the last run ----------------------------------------------------------------------------------

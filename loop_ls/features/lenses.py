@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loop_ls.features.outcomes import ENDED, ended_in_words, run_in_words, sign, spent
+from loop_ls.features.rounds_lenses import rounds_lenses
 from loop_ls.features.values import Command, Lens, LoopView, RunView
 from loop_ls.features.words import count
 from loop_ls.index.calls import element_calls, workflow_calls
@@ -26,7 +27,9 @@ def lenses(workspace: Workspace, document: Document, runs: Sequence[RunView] = (
     if document.format != "workflow":
         return ()
     own = [run for run in runs if run.uri in ("", document.uri)]
-    found = list(_of_workflow(workspace, document, own))
+    whole = next((run for run in reversed(own) if run.kind == "workflow"), None)
+    in_rounds = whole if whole is not None and whole.rounds is not None else None
+    found = [*rounds_lenses(workspace, document, in_rounds), *_of_workflow(workspace, document, whole)]
     for element in document.elements:
         if element.loop is not None and element.name:
             found += _of_loop(workspace, document, element, own)
@@ -36,19 +39,20 @@ def lenses(workspace: Workspace, document: Document, runs: Sequence[RunView] = (
 # -- the workflow ---------------------------------------------------------------------------------
 
 
-def _of_workflow(workspace: Workspace, document: Document, runs: Sequence[RunView]) -> Iterator[Lens]:
+def _of_workflow(workspace: Workspace, document: Document, run: RunView | None) -> Iterator[Lens]:
     top = document.head.get("name") or document.head.get("$schema")
     if top is None or not document.elements:
         return
     span = document.absolute(top.piece, top.entry.key.span)
-    run = next((run for run in reversed(runs) if run.kind == "workflow"), None)
     if run is not None and run.status not in ENDED:
-        yield from going(span, run, _progress_of_run(run))
+        if run.rounds is None:  # rounds have their line at the top
+            yield from going(span, run, _progress_of_run(run))
         return
     title = "▶ Run workflow" if run is None else "▶ Run workflow again"
     yield Lens(span, title, _start(document, {"kind": "workflow"}))
-    if run is not None:
+    if run is not None and run.rounds is None:
         yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{after(run)}")
+    if run is not None:
         return
     if callers := len(workspace.callers(document)):
         yield Lens(span, count(callers, "reference"))

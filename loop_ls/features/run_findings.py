@@ -8,6 +8,7 @@ guide. The server clears them on the next run or on an edit of the loop.
 from __future__ import annotations
 
 from loop_ls.features.outcomes import ENDED, ended_in_words, run_in_words, verdict_in_words
+from loop_ls.features.rounds_findings import rounds_findings
 from loop_ls.features.values import LoopView, RunView
 from loop_ls.features.words import count
 from loop_ls.index.document import Document
@@ -38,12 +39,17 @@ def run_findings(document: Document, run: RunView) -> tuple[Finding, ...]:
         from loop_ls.features.role_loop_findings import role_loop_findings
 
         return tuple(role_loop_findings(document, run, RULE))
-    found = []
+    found = [] if run.rounds is None else list(rounds_findings(document, run.rounds, run.run_id))
     for name, loop in run.loops.items():
         element = document.element(name)
         if element is not None and element.loop is not None:
             found.append(_finding(document, element, loop, run))
-    if run.status in ("failed", "blocked") and not any(loop.status == "failed" for loop in run.loops.values()):
+    told = bool(found) and run.rounds is not None
+    if (
+        run.status in ("failed", "blocked")
+        and not told
+        and not any(loop.status == "failed" for loop in run.loops.values())
+    ):
         found.append(_of_the_run(document, run))
     return tuple(sorted(found, key=lambda finding: finding.span))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from loop_ls.features.rounds import rounds_of
 from loop_ls.features.values import LoopView, RunView, Verdict
 
 Json = Mapping[str, Any]
@@ -27,10 +28,14 @@ def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
     outputs: dict[str, str] = {}
     results: dict[str, str] = {}
     recovered = False
-    for event in events:
+    in_rounds = _text(state, "format") == "enhance"
+    facts = list(events)
+    for event in facts:
         if event.get("kind") == "recovered":
             recovered = True
-        elif not event.get("depth"):
+        elif in_rounds and event.get("kind") == "round_started":
+            loops, outputs, results = {}, {}, {}
+        elif (event.get("depth") or 0) == in_rounds:  # a round is a run of the file: one level further down
             _take(loops, outputs, event)
             _take_result(results, event)
     status = _text(state, "status") or "queued"
@@ -54,6 +59,7 @@ def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
         approval=_text(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), Mapping) else "",
         loops={name: _settled(loop, status, state) for name, loop in loops.items()},
         results=results,
+        rounds=rounds_of(facts) if in_rounds else None,
     )
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loop_ls.rules.finding import TextEdit, Tier
 from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.features.rounds import Rounds
 
 #: Edits of several documents: uri -> edits whose spans do not overlap.
 Edits = Mapping[str, tuple[TextEdit, ...]]
@@ -247,6 +250,7 @@ class RunView:
     approval: str = ""  # what is to be approved, by its id
     loops: Mapping[str, LoopView] = field(default_factory=dict)  # by name, loops of this file only
     results: Mapping[str, str] = field(default_factory=dict)  # the beginnings of outputs, by step or loop
+    rounds: Rounds | None = None  # of an enhance loop
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,8 @@ def diagnostic(finding: Finding, setting: Setting) -> Diagnostic:
         found["codeDescription"] = {"href": page}
     if client.diagnostic_tags and finding.tags:
         found["tags"] = sorted(_TAGS[tag] for tag in finding.tags if tag in _TAGS)
+    if failure := finding.data.get("failure"):
+        found["data"] = failure
     if finding.related:
         if client.related_information:
             found["relatedInformation"] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.features.rounds import ended_in_rounds, progress_in_words
 from loop_ls.server import methods
 from loop_ls.server.protocol import Refused
 
@@ -42,7 +43,8 @@ class RunProgress:
             return
         self._open = True
         self._said = report(self._record)
-        self._send({"kind": "begin", "title": self._record.name, "cancellable": True, **self._said})
+        title = f"Enhance {self._record.name}" if self._record.view().rounds else self._record.name
+        self._send({"kind": "begin", "title": title, "cancellable": True, **self._said})
 
     def update(self) -> None:
         """Say what is new; end when the run has ended."""
@@ -68,6 +70,10 @@ class RunProgress:
 
 def report(record: RunRecord) -> Json:
     """Message, and a percentage where there is a limit."""
+    rounds = record.view().rounds
+    if rounds is not None:
+        done = 100 * max(0, rounds.number - 1) // rounds.most if rounds.most else 0
+        return {"message": progress_in_words(rounds), "percentage": min(100, done)}
     state = record.state
     iteration, most = state.get("iteration") or 0, state.get("maxIterations")
     done = iteration - 1
@@ -89,6 +95,9 @@ def report(record: RunRecord) -> Json:
 
 
 def ending(record: RunRecord) -> str:
+    rounds = record.view().rounds
+    if rounds is not None:
+        return ended_in_rounds(rounds)
     state = record.state
     reason = str(state.get("reason") or state.get("status") or "ended").replace("_", " ")
     iteration = state.get("iteration")

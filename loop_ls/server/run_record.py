@@ -65,9 +65,11 @@ class RunRecord:
         """The view for a version of its document, without the loops that were edited since the start."""
         view = replace(self.view(), uri=document.uri)
         now = {element.name: element.piece.lines for element in document.elements}
-        same = {
-            name: loop
-            for name, loop in view.loops.items()
-            if name not in self.lines or now.get(name) == self.lines[name]
-        }
+        same = {name: loop for name, loop in view.loops.items() if self._as_it_ran(name, now)}
+        if view.rounds is not None and view.rounds.failures:
+            kept = tuple(one for one in view.rounds.failures if self._as_it_ran(one.step.partition("/")[0], now))
+            view = replace(view, rounds=replace(view.rounds, failures=kept))
         return view if len(same) == len(view.loops) else replace(view, loops=same)
+
+    def _as_it_ran(self, name: str, now: dict[str, tuple[str, ...]]) -> bool:
+        return name not in self.lines or now.get(name) == self.lines[name]

@@ -37,6 +37,8 @@ class RunShow:
 
     def fact(self, record: RunRecord, fact: Json) -> None:
         self._texts.push(record.run_id)
+        if fact.get("kind") == "round_started" and (opened := self._server.session.open.get(record.key)):
+            record.place(opened)  # what a round says is about the text that it runs
         self._server.protocol.notify(EVENT, fact)
 
     def state(self, record: RunRecord) -> None:

@@ -335,7 +335,11 @@ def hindrance(opened: OpenDocument) -> Answer:
 def latest(opened: OpenDocument, records: list[RunRecord]) -> tuple[Finding, ...]:
     """Findings of the newest run of each loop, in the order of the file."""
     found: dict[Any, Finding] = {}
-    for record in records:
-        for finding in run_findings(opened.document, record.view_for(opened.document)):
+    views = [record.view_for(opened.document) for record in records]
+    whole = [view for view in views if view.kind == "workflow"]
+    for view in views:
+        if view.rounds is not None and view is not whole[-1]:
+            continue  # what failed in rounds is no news once the workflow was run again
+        for finding in run_findings(opened.document, view):
             found[finding.span] = finding
     return tuple(sorted(found.values(), key=lambda finding: finding.span))

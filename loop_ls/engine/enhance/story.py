@@ -9,39 +9,10 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from loop_ls.formats.enhance_states import phase
+
 Json = Any
 Event = Mapping[str, Json]
-
-_PHASES = {
-    "round_started": "running_round",
-    "round_finished": "reporting",
-    "report_ready": "reporting",
-    "planner_started": "planning",
-    "ops_proposed": "planning",
-    "edit_sent": "awaiting_ack",
-    "backing_off": "backing_off",
-}
-
-
-def phase(events: Iterable[Event]) -> str:
-    """The state of 3.1. Events as they travel."""
-    found = before = "idle"
-    for event in events:
-        kind = event.get("kind")
-        match kind:
-            case "loop_paused":
-                before, found = found, "conflict" if event.get("reason") == "conflict" else "awaiting_user"
-            case "interrupted":
-                before, found = found, "interrupted"
-            case "resumed":
-                found = before if found == "interrupted" else found
-            case "completed":
-                found = "converged" if event.get("reason") == "converged" else "gave_up"
-            case "cancelled" | "failed":
-                found = str(kind)
-            case _:
-                found = _PHASES.get(str(kind), found)
-    return found
 
 
 def status(events: Iterable[Event]) -> dict[str, Json]:
