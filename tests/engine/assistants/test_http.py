@@ -10,6 +10,7 @@ import pytest
 import socketio
 
 from tests.engine.assistants.support.served import OWNER_TOKEN, Served, served
+from tests.engine.runners.support.agents import gone
 
 KEYS = {"agentId", "sessionId", "iteration", "maxIterations", "criteria", "status", "progressLog"}
 
@@ -46,9 +47,9 @@ async def pending(home: Served, iteration: int = 1) -> dict[str, Any]:
 
 async def over(home: Served) -> dict[str, Any]:
     async with asyncio.timeout(20):
-        while (data := (await home.status()).json()["data"])["active"] or data["lastState"] is None:
+        while home.engine is None or home.engine.live:
             await asyncio.sleep(0.01)
-    return data
+    return dict((await home.status()).json()["data"])
 
 
 async def test_AB_115_a_start_is_answered_before_the_first_iteration_ends(home: Served) -> None:
@@ -159,8 +160,9 @@ async def test_AB_125_what_a_socket_started_http_sees_and_stops(home: Served) ->
     assert (await home.status()).json()["data"]["state"]["iteration"] == 1
     answer = await home.post("stop")
     assert (answer.status_code, answer.json()["data"]) == (200, {"agentId": "fixer", "status": "stopped"})
-    assert (await over(home))["lastState"]["outcome"]["cause"] == "stopped"
-    assert call["pid"]
+    last = (await over(home))["lastState"]
+    assert (last["outcome"]["cause"], last["iteration"]) == ("stopped", 1)
+    assert gone(call["pid"])
 
 
 async def test_AB_126_a_viewer_reads_and_does_nothing_else(home: Served) -> None:

@@ -25,8 +25,9 @@ async def hanging(home: Served, client: Client, **step: Any) -> dict[str, Any]:
 
 async def ended(home: Served) -> dict[str, Any]:
     async with asyncio.timeout(20):
-        while (data := (await home.status()).json()["data"])["active"] or not data["lastState"]:
+        while home.engine is None or home.engine.live:
             await asyncio.sleep(0.01)
+    data = (await home.status()).json()["data"]
     return dict(data["lastState"]["outcome"])
 
 
