@@ -25,6 +25,8 @@ from loop_ls.engine.ports import Fact, Json
 
 T = TypeVar("T")
 BATCH = 256
+#: Entries of one turn of the loop that do not wait for one another.
+EAGER = 2
 #: Seconds that a journal which somebody else holds is waited for.
 BUSY = 20.0
 #: Characters of long texts that a transaction may hold on the loop's own time.
@@ -33,8 +35,8 @@ HEAVY = 100_000
 PAGE_WEIGHT = 4_000_000
 Listener = Callable[[list[Event]], None]
 #: `disk`: the future waits until the entry survives a power failure. `now`: until it survives the end of
-#: this process; a prompt storage has it before `append` returns. `soon`: the same, with the next entry, or
-#: in the next turn of the loop.
+#: this process; a prompt storage mostly has it before `append` returns. `soon`: the same, with the next
+#: entry, or in the next turn of the loop.
 When = Literal["disk", "now", "soon"]
 
 
@@ -73,6 +75,7 @@ class Journal:
         self._held: list[_Waiting] = []  # for the next transaction
         self._queued = 0  # entries that the thread writes, of which nothing was heard yet
         self._closed = False
+        self._eager = EAGER
         self.told = 0  # the position up to which listeners have heard, where others write too
         self._order = threading.Lock()
         self._answers: dict[str, dict[str, Json]] = {}
@@ -154,11 +157,22 @@ class Journal:
             return done
         entry.durable = when == "disk"
         self._held.append(_Waiting(entry, facts, done))
-        if when != "soon" and self.storage.prompt:
+        if when != "soon" and self.storage.prompt and self._first_of_turn():
             self._flush()
         elif len(self._held) == 1:
             self._loop.call_soon(self._flush)  # what follows in this turn of the loop costs no further journey
         return done
+
+    def _first_of_turn(self) -> bool:
+        """The first entries of a turn of the loop are written at once; where hundreds of runs wake up
+        together, the rest is one transaction."""
+        if self._eager == EAGER:
+            self._loop.call_soon(self._next_turn)
+        self._eager -= 1
+        return self._eager >= 0
+
+    def _next_turn(self) -> None:
+        self._eager = EAGER
 
     def _flush(self) -> None:
         """Everything held as one transaction: right here if that takes microseconds and the thread has
