@@ -16,6 +16,8 @@ from loop_ls.engine.money.pricing import offers, price_of, tokens_at_most
 from loop_ls.engine.plan import Door
 from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.prices import Price
+from loop_ls.engine.providers.config import fallbacks
+from loop_ls.formats.target import Target
 
 #: Failures after which nobody knows what the provider will charge: what was heard is counted.
 PAID_IN_VAIN = frozenset({"truncated", "timeout", "empty", "bad_answer"})
@@ -102,7 +104,15 @@ class GatedModels:
             self._ledger.settle(hold, paid)
 
     async def _price(self, request: ModelRequest | EmbedRequest) -> Price:
-        args = (request.provider, request.model, self._providers, self._environ, self._mock)
+        """The dearest of all that may answer: the provider, and those that are asked in its place."""
+        targets = [Target(request.provider, request.model)]
+        if isinstance(request, ModelRequest) and not self._mock:
+            targets += fallbacks(request.provider, self._providers)
+        prices = [await self._price_of(target, request) for target in targets]
+        return Price(max(price.input for price in prices), max(price.output for price in prices))
+
+    async def _price_of(self, target: Target, request: ModelRequest | EmbedRequest) -> Price:
+        args = (target.provider, target.model, self._providers, self._environ, self._mock)
         price = await asyncio.to_thread(price_of, *args)
         if price is not None:
             return price
@@ -110,8 +120,8 @@ class GatedModels:
             return Price(0.0, 0.0)  # tokens are counted whatever they cost
         raise ModelFailure(
             "unknown_price",
-            f"nobody knows what `{request.model}` of `{request.provider}` costs, so `budgetUsd` could not hold",
-            f"Give `providers.{request.provider}.price`, such as {{input: 3, output: 15}}.",
+            f"nobody knows what `{target.model}` of `{target.provider}` costs, so `budgetUsd` could not hold",
+            f"Give `providers.{target.provider}.price`, such as {{input: 3, output: 15}}.",
             provider=request.provider,
             model=request.model,
         )
@@ -120,7 +130,7 @@ class GatedModels:
 def _counted(reply: ModelReply, request: ModelRequest, price: Price) -> ModelReply:
     """A provider that does not count tokens is counted for: a cap must not hang on its kindness."""
     if not reply.input_tokens and not reply.output_tokens:
-        sent, got = tokens_at_most(request.prompt) // 2, tokens_at_most(reply.text) // 2
+        sent, got = sum(map(tokens_at_most, request.texts)) // 2, tokens_at_most(reply.text) // 2
         reply = replace(reply, input_tokens=sent, output_tokens=got)
     usd = price.usd(reply.input_tokens, reply.output_tokens)
     return replace(reply, usd=usd) if reply.usd is None else reply

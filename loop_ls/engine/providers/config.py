@@ -82,7 +82,7 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
         first_token=_seconds(own.get("firstTokenSeconds")),
         idle=_seconds(own.get("idleSeconds")),
         embedding_model=str(own.get("embeddingModel") or facts.embedding_model),
-        fallback=tuple(_target(each) for each in own.get("fallback") or () if isinstance(each, str) and each),
+        fallback=fallbacks(name, settings),
         timeout=float(own.get("timeoutSeconds") or TOTAL_SECONDS),
         prices=facts.prices,
         price=Price.read(own.get("price")),
@@ -103,6 +103,13 @@ def _base_url(name: str, own: str, facts: Known, environ: Mapping[str, str]) -> 
     if not own and name == "azure-foundry" and "/openai" not in url:
         url += "/openai/v1"
     return url
+
+
+def fallbacks(name: str, settings: Mapping[str, Any]) -> tuple[Target, ...]:
+    """Who is asked when the provider is out of order, in this order."""
+    own = settings.get(name)
+    written = own.get("fallback") if isinstance(own, Mapping) else None
+    return tuple(_target(each) for each in written or () if isinstance(each, str) and each)
 
 
 def _target(written: str) -> Target:

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from loop_ls.engine.ports import ModelFailure
-from loop_ls.engine.providers.config import configured
+from loop_ls.engine.providers.config import configured, fallbacks
 from loop_ls.engine.providers.pydantic_ai import vendor
 from loop_ls.engine.refusal import Refused
 
@@ -94,10 +94,7 @@ def endpoints(
 def _with_fallbacks(names: Iterable[str], settings: Mapping[str, Any]) -> set[str]:
     """The providers, and those that are asked in their place."""
     found = set(names)
-    for name in list(found):
-        fallback = (settings.get(name) or {}).get("fallback")
-        found |= {str(each).partition("/")[0] for each in fallback} if isinstance(fallback, list) else set()
-    return found
+    return found | {target.provider for name in found for target in fallbacks(name, settings)}
 
 
 class Consents:
