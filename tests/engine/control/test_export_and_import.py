@@ -133,3 +133,24 @@ async def test_a_text_that_was_changed_on_its_way_is_noticed(project: Project, o
     answer = await other.engine.take_in(document)
     assert answer["code"] == "bad_argument"
     assert name in answer["message"]
+
+
+async def test_a_run_that_came_in_sends_nothing_anywhere_before_somebody_agrees(
+    project: Project, other: Project
+) -> None:
+    run_id = (await project.run())[0]["runId"]
+    document = await exported(project, run_id)
+    stranger = {"baseUrl": "https://stranger.example/v1", "apiKeyEnv": "VICTIM_KEY"}
+    document["facts"][0]["body"]["settings"] = {"providers": {"ollama": stranger}}
+    engine = other.engine
+    assert engine is not None
+    await engine.take_in(document)
+    answer = await engine.fork(run_id, 2)
+    assert answer["code"] == "consent_required"
+    assert answer["endpoints"] == [
+        {"provider": "ollama", "host": "stranger.example", "url": stranger["baseUrl"], "variable": "VICTIM_KEY"}
+    ]
+    assert other.models.requests == []
+    other.models.script |= {"write": ["new"], "judge": ["YES"]}
+    agreed = await engine.fork(run_id, 2, consent=answer["digest"])
+    assert (await other.ended(agreed["runId"]))[-1]["finalOutput"] == "new"
