@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from loop_ls.cli.watch.words import noted
 from loop_ls.report.cells import shown
 
 Event = dict[str, Any]
@@ -103,6 +104,8 @@ class Watched:
                 self.waiting = _because(event)
             case "warning":
                 self.notes.append(shown(str(event.get("message", ""))))
+            case "budget_warning" | "unchanged_output_warning" | "manual_approval_required":
+                self.notes.append(shown(noted(event)))
             case "recovered":
                 twice = "; one call may have been paid twice" if event.get("mayHavePaidTwice") else ""
                 self.notes.append(f"recovered after a restart{twice}")
@@ -162,6 +165,8 @@ class Watched:
 
     def _pay(self, place: str, event: Event) -> None:
         self.waiting = ""
+        if event.get("copied"):  # another run has paid for it
+            return
         self.calls += 1
         self.tokens += sum((event.get("tokens") or {}).values())
         usd = event.get("usd")

@@ -34,7 +34,7 @@ def told(event: Event, watched: Watched) -> list[str]:
             return [f"{place}: {watched.waiting}"]
         case "paused" | "resumed" | "stopping":
             return [event["kind"]]
-        case "warning" | "recovered":
+        case "warning" | "recovered" | "budget_warning" | "unchanged_output_warning" | "manual_approval_required":
             return [f"! {watched.notes[-1]}"] if watched.notes else []
         case _:
             return []

@@ -112,3 +112,19 @@ def ending(state: dict[str, Any]) -> str:
     count = sum((state.get("tokens") or {}).values())
     said = (reason, money(state.get("costUsd")), tokens(count), clock(state.get("elapsedMs", 0) / 1000))
     return " · ".join(part for part in said if part)
+
+
+def noted(event: dict[str, Any]) -> str:
+    """What a person should hear of while a run goes on."""
+    match event.get("kind"):
+        case "budget_warning" if event.get("capUsd") is not None:
+            return f"{money(event.get('spentUsd'))} of {money(event['capUsd'])} are spent"
+        case "budget_warning":
+            return f"{event.get('spentTokens'):,} of {event.get('capTokens'):,} tokens are used"
+        case "unchanged_output_warning":
+            what = "empty" if event.get("empty") else "the same"
+            return f"the last {event.get('repeated')} outputs of `{event.get('loop')}` were {what}"
+        case _:
+            run = str(event.get("runId", ""))[:6]
+            asked = f"`{event.get('loopId')}` waits for your decision on iteration {event.get('iteration')}"
+            return f"{asked}: loop-ls runs approve {run}, or reject"

@@ -168,3 +168,33 @@ def test_amounts() -> None:
     assert fitted("abcdef", 4) == "abc…"
     assert fitted("漢字漢字", 5) == "漢字…"
     assert first_line("\n  \n x \n y") == "x"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "said"),
+    [
+        ("budget_warning", {"spentUsd": 4.1, "capUsd": 5}, "$4.10 of $5.00 are spent"),
+        ("budget_warning", {"spentTokens": 8123, "capTokens": 10000}, "8,123 of 10,000 tokens are used"),
+        ("unchanged_output_warning", {"loop": "w", "repeated": 2}, "the last 2 outputs of `w` were the same"),
+        (
+            "unchanged_output_warning",
+            {"loop": "w", "repeated": 4, "empty": True},
+            "the last 4 outputs of `w` were empty",
+        ),
+        (
+            "manual_approval_required",
+            {"runId": "0123456789ab", "loopId": "w", "iteration": 3},
+            "`w` waits for your decision on iteration 3: loop-ls runs approve 012345, or reject",
+        ),
+    ],
+)
+def test_what_a_person_should_hear_of_is_said_while_it_happens(kind: str, body: Event, said: str) -> None:
+    event = at(kind, "w/3", **body)
+    run = watched(event)
+    assert run.notes == [said]
+    assert told(event, run) == [f"! {said}"]
+
+
+def test_what_another_run_has_paid_is_not_counted() -> None:
+    run = watched(at("call", "w/1", usd=0.5, tokens={"input": 1}, copied=True), at("call", "w/2", usd=0.25))
+    assert (run.usd, run.calls) == (0.25, 1)
