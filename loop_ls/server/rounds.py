@@ -54,6 +54,8 @@ class Rounds:
             return
         if record.state.get("status") == "interrupted":
             return
+        if not any(fact.get("question") == asked for fact in reversed(record.facts)):
+            return  # the state is ahead of the facts; it is looked at again when they are here
         work = self._apply(record, question) if question["kind"] == "edit_sent" else self._ask(record, question)
         name = f"{question['kind']} of {record.run_id}"
         self._open[record.run_id, asked] = self._server.own(work, None, name)

@@ -11,6 +11,7 @@ from loop_ls.engine.enhance.desk import Sent, edits_wire
 from loop_ls.engine.enhance.report import text_hash
 from loop_ls.server.language_server import LoopServer
 from loop_ls.server.rounds import Rounds
+from loop_ls.server.run_record import RunRecord
 
 Json = dict[str, Any]
 FLOW = """\
@@ -138,3 +139,26 @@ async def test_EB_061_a_yes_alone_is_no_arrival(tmp_path: Path, monkeypatch: Any
     buffer.begin()
     answer = await told(buffer, sent(FLOW, FLOW.replace("Write", "Tell")))
     assert answer["outcome"] == "no_change_seen"
+
+
+async def test_a_state_that_is_ahead_of_its_facts_is_looked_at_again(tmp_path: Path, monkeypatch: Any) -> None:
+    buffer, said = Buffer(tmp_path), asyncio.Event()
+    buffer.begin()
+
+    async def say(self: Rounds, record: RunRecord, verb: str, given: Json) -> None:
+        said.set()
+
+    monkeypatch.setattr(Rounds, "_say", say)
+    rounds = Rounds(buffer.server)
+    opened = buffer.server.session.find(buffer.uri)
+    assert opened is not None
+    record = RunRecord("r1", key=opened.key)
+    record.state = {"status": "running", "question": {"kind": "edit_sent", "question": "q1", "planId": "plan"}}
+    rounds.look(record)
+    await asyncio.gather(*rounds._open.values())
+    fact = {**sent(FLOW, FLOW.replace("Write", "Tell")), "kind": "edit_sent", "question": "q1", "seq": 1}
+    assert record.take(fact)
+    rounds.look(record)
+    async with asyncio.timeout(10):
+        await said.wait()
+    assert buffer.held == FLOW.replace("Write", "Tell")
