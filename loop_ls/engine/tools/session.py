@@ -28,6 +28,7 @@ CALL_SECONDS = 300.0
 MOST_PAGES = 100
 #: After this the session's task is left to itself: its program is dead by then.
 END_SECONDS = 10.0
+HURRY_SECONDS = 1.0
 
 
 class Session:
@@ -88,7 +89,10 @@ class Session:
             await self._program.kill()
         if self._task is None:
             return
-        await asyncio.wait({self._task}, timeout=END_SECONDS)
+        # A handshake over HTTP hears of nothing; a program that is dead ends its session by itself.
+        hurried = now or self._client is None
+        patience = (HURRY_SECONDS if self._program is not None else 0.0) if hurried else END_SECONDS
+        await asyncio.wait({self._task}, timeout=patience)
         if not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=1)

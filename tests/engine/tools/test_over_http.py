@@ -19,7 +19,8 @@ from loop_ls.engine.tools import Sessions
 class Listening:
     """An HTTP server that remembers the headers it was asked with."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
         self.headers: list[dict[str, str]] = []
         mcp = MCPServer("shelf")
 
@@ -28,9 +29,9 @@ class Listening:
             """Says it louder."""
             return text.upper()
 
-        self._inner: Any = mcp.streamable_http_app()
+        self._inner: Any = mcp.streamable_http_app() if kind == "http" else mcp.sse_app()
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/mcp"
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/{'mcp' if kind == 'http' else 'sse'}"
         self._server = uvicorn.Server(
             uvicorn.Config(self._app, interface="asgi3", log_level="critical", timeout_graceful_shutdown=1)
         )
@@ -52,14 +53,14 @@ class Listening:
         await self._task
 
 
-@pytest.fixture
-async def shelf() -> AsyncIterator[Listening]:
-    async with Listening() as found:
+@pytest.fixture(params=["http", "sse"])
+async def shelf(request: pytest.FixtureRequest) -> AsyncIterator[Listening]:
+    async with Listening(request.param) as found:
         yield found
 
 
 async def test_a_tool_is_called_over_http_with_the_headers_of_its_entry(shelf: Listening, tmp_path: Path) -> None:
-    entry = {"url": shelf.url, "headers": {"Authorization": "Bearer ${SHELF_TOKEN}"}}
+    entry = {"url": shelf.url, "type": shelf.kind, "headers": {"Authorization": "Bearer ${SHELF_TOKEN}"}}
     async with Sessions({"shelf": entry}, tmp_path, {"SHELF_TOKEN": "token-0123456789"}) as sessions:
         assert [tool.name for tool in await sessions.tools(["shelf"])] == ["shout"]
         assert (await sessions.call("shelf", "shout", {"text": "hear"})).text == "HEAR"
@@ -72,3 +73,17 @@ async def test_a_server_that_nobody_runs_is_one_sentence(tmp_path: Path) -> None
             await sessions.tools(["shelf"])
     assert caught.value.code == "server_unavailable"
     assert caught.value.message.startswith("MCP server `shelf` did not start: ")
+
+
+async def test_a_server_that_takes_the_call_and_says_nothing_is_left(tmp_path: Path) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    listening = await asyncio.start_server(silent, "127.0.0.1", 0)
+    async with listening:
+        url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/mcp"
+        async with Sessions({"shelf": {"url": url, "timeoutSeconds": 0.5}}, tmp_path, {}) as sessions:
+            with pytest.raises(Failure) as caught:
+                await sessions.tools(["shelf"])
+    assert "said nothing within 0.5 s" in caught.value.message
