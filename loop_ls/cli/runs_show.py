@@ -128,6 +128,10 @@ def _gist(event: Answer) -> str:
             cost = money(event.get("usd"))
             said = f"{event.get('provider')}/{event.get('model')} {tokens.get('input', 0)}+{tokens.get('output', 0)}"
             return f"{said} tokens {cost}".rstrip()
+        case "tool_called":
+            failed = "failed: " if event.get("failed") else ""
+            said = f"{failed}{event.get('tool')} {event.get('arguments') or ''}"
+            return fitted(first_line(f"{event.get('source')}: {said}" if event.get("source") else said), WIDTH)
         case "failed" | "step_failed" | "iteration_failed":
             return first_line(str((event.get("error") or {}).get("message", "")))
         case "retrying":
