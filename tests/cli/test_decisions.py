@@ -1,0 +1,50 @@
+"""A loop that waits for a person, answered from the terminal."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from tests.cli.conftest import Place
+
+ASSISTANT = """\
+name: Writer
+persona: You write.
+provider: openai
+loopEnabled: true
+loopCriteria: {type: manual, value: ""}
+maxIterations: 5
+"""
+ANSWERS = 'answers:\n  - say: ["draft one", "draft two"]\n'
+
+
+def state(place: Place, run_id: str) -> dict[str, object]:
+    return dict(json.loads(place.call("runs", "status", run_id, "--json").stdout)["state"])
+
+
+def waiting(place: Place, run_id: str, iteration: int) -> dict[str, object]:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        found = state(place, run_id)
+        if found["status"] == "waiting_approval" and found["iteration"] == iteration:
+            return found
+    raise AssertionError(state(place, run_id))
+
+
+def test_a_person_sends_a_loop_back_and_then_lets_it_end(alone: Place) -> None:
+    alone.write("writer.assistant.yaml", ASSISTANT)
+    alone.write(".loop-ls.yaml", "assistants: {revise: true}\n")
+    alone.write("writer.answers.yaml", ANSWERS)
+    done = alone.call("run", "writer.assistant.yaml", "--input", "Write", "--mock", "--detach", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    run_id = str(json.loads(done.stdout)["runId"])
+    assert waiting(alone, run_id, 1)["pendingApproval"]
+    assert alone.call("runs", "reject", run_id, "--revise", "--feedback", "shorter").returncode == 0
+    waiting(alone, run_id, 2)
+    said = alone.call("runs", "approve", run_id)
+    assert "approve" in said.stdout, said.stderr
+    deadline = time.monotonic() + 30
+    while state(alone, run_id)["status"] != "completed":
+        assert time.monotonic() < deadline
+    assert state(alone, run_id)["reason"] == "approved"
+    assert alone.call("runs", "approve", run_id).returncode == 2
