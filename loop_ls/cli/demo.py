@@ -1,7 +1,8 @@
 """`loop-ls demo`: two loops to watch, through the same code as `loop-ls run`.
 
 The first follows a script, so that it shows what a good run looks like, the same everywhere. The
-second is written by a real model on this machine. Neither needs a key or a network.
+second is written by a real model on this machine. Neither needs a key or a network. `--all` shows one loop
+of each system instead.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from loop_ls.cli.at_engine import add_place, engine_for, root_of, settled
+from loop_ls.cli.demo_all import AFRESH, show_all
 
 HELP = "two loops to watch: no key, no network"
 
@@ -25,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--into", default="loop-ls-demo", metavar="DIR", help="where the examples are put (%(default)s)"
     )
+    parser.add_argument("--all", action="store_true", help="one loop of each of the four systems, all scripted")
     add_place(parser)
 
 
@@ -38,9 +42,13 @@ def run(args: argparse.Namespace) -> int:
             f"loop-ls: {into} cannot be written: {error.strerror or error}; name another with --into", file=sys.stderr
         )
         return 2
+    if args.all:
+        status = show_all(into, lambda path, more: _watch(args, path, more))
+        print("All runs:                loop-ls runs")
+        return status
     developer, story = into / "developer" / "slugify.yaml", into / "story" / "seaside.yaml"
     print(f"1. {developer}: a scripted developer and a reviewer, until the review says PASS.\n", flush=True)
-    status = _watch(args, developer, "readable links for the articles of a blog")
+    status = _watch(args, developer, {"input": "readable links for the articles of a blog"})
     if status == 0:
         status = _local(args, story)
     print(f"\nOpen it in your editor:  {developer.resolve()}:24")
@@ -52,10 +60,11 @@ def run(args: argparse.Namespace) -> int:
 def _place(into: Path) -> None:
     """Copy the examples; what a person has changed there stays."""
     for source in sorted(FILES.rglob("*")):
-        if source.is_dir() or source.suffix not in (".yaml",):
+        name = source.relative_to(FILES)
+        if source.is_dir() or source.suffix not in (".yaml", ".json"):
             continue
-        target = into / source.relative_to(FILES)
-        if not target.exists():
+        target = into / name
+        if name in AFRESH or not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
 
@@ -66,7 +75,7 @@ def _local(args: argparse.Namespace, story: Path) -> int:
     if missing:
         print(f"   Left out: {missing}")
         return 0
-    status = _watch(args, story, "")
+    status = _watch(args, story, {"input": ""})
     return 0 if status == 3 else status  # the limit is a way for this loop to end
 
 
@@ -81,8 +90,9 @@ def _missing() -> str:
     return ""
 
 
-def _watch(args: argparse.Namespace, path: Path, wish: str) -> int:
+def _watch(args: argparse.Namespace, path: Path, more: dict[str, Any]) -> int:
     """Run in the engine of the current folder, so that `loop-ls runs` shows it here."""
+    from loop_ls.cli.enhance import show_rounds
     from loop_ls.cli.run import Manner, start_and_watch
 
     here = root_of(args.root)
@@ -90,14 +100,18 @@ def _watch(args: argparse.Namespace, path: Path, wish: str) -> int:
         "root": str(path.resolve().parent),
         "path": str(path.resolve()),
         "target": {"kind": "workflow"},
-        "input": wish,
         "origin": "cli",
         "detach": False,
         "mock": False,
+        **more,
     }
 
     async def work() -> int:
         async with await engine_for(args, here) as engine:
-            return await start_and_watch(engine, request, Manner(agreed=True))
+            begun: list[str] = []
+            status = await start_and_watch(engine, request, Manner(agreed=True), begun.append)
+            if begun and "enhance" in more:
+                await show_rounds(engine, begun[0])
+            return status
 
     return settled(work)

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
             begun: list[str] = []
             status = await plain.start_and_watch(engine, request, manner, begun.append)
             if begun and not manner.as_json and not manner.detach:
-                await _show(engine, begun[0])
+                await show_rounds(engine, begun[0])
             return status
 
     return settled(work, args.json)
@@ -58,7 +58,7 @@ def _timeline(args: argparse.Namespace) -> int:
     return settled(work, args.json)
 
 
-async def _show(engine: EngineClient, run_id: str) -> None:
+async def show_rounds(engine: EngineClient, run_id: str) -> None:
     """What the loop did to the file, in a few lines; all of it is one command away."""
     told: Answer = await engine.enhance(run_id, "timeline")
     if not told["ok"]:
