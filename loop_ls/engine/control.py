@@ -54,6 +54,8 @@ class Control:
     def stop(self) -> None:
         """The call in flight is cancelled now; whatever waits at a gate or for a person wakes up with
         `Stopped`."""
+        if self.stopping:
+            return  # what is being cancelled has to clean up, and must not be disturbed at that
         self.stopping = True
         self._stopped.set()
         self.resume()

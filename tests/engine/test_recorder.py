@@ -263,3 +263,24 @@ async def test_a_run_is_no_more_than_a_few_answers_ahead_of_the_disk(
     await desk.recorder.end([("completed", {})])
     assert await desk.recorder.call("k0", desk.pay) == "answer"
     assert desk.calls == UNSAFE + 1
+
+
+async def test_a_second_stop_does_not_disturb_the_call_that_cleans_up(desk: Desk) -> None:
+    cleaned = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            await asyncio.sleep(0.01)
+            cleaned.set()
+
+    task = asyncio.create_task(desk.recorder.call("k", work))
+    while not desk.control.calls:
+        await asyncio.sleep(0.001)
+    desk.control.stop()
+    await asyncio.sleep(0)
+    desk.control.stop()
+    with pytest.raises(Stopped):
+        await asyncio.wait_for(task, 1)
+    assert cleaned.is_set()
