@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, RevealOutputChannelOn } from "vscode-languageclient/node";
 import { type Answer, type Argument, settle } from "./answers";
+import { registerEnhancing } from "./enhancing";
 import { locateServer, type ServerProgram } from "./locate";
 import { type RunEvent, type RunState, RunsView } from "./runs";
 
@@ -113,6 +114,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     started,
     vscode.commands.registerCommand("loopLs.client.restart", () => started.restart()),
     vscode.commands.registerCommand("loopLs.client.showRuns", () => started.showRuns()),
+    ...registerEnhancing(),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (SETTINGS_THAT_RESTART.some((setting) => change.affectsConfiguration(setting))) void started.restart();

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 export interface RunState {
   runId: string;
+  format?: string;
   name?: string;
   status: string;
   reason?: string;
@@ -46,6 +47,14 @@ export function lineOf(event: RunEvent): string | undefined {
       return `iteration ${event.iteration}${event.maxIterations ? `/${event.maxIterations}` : ""}: ${excerpt(event.output)}`;
     case "judged":
       return `iteration ${event.iteration}: ${(event.verdict ?? "unclear").toUpperCase()}`;
+    case "round_started":
+      return `round ${event.round} of ${event.maxRounds}`;
+    case "ops_proposed":
+      return `proposed: ${excerpt(String(event.rationale ?? ""))}`;
+    case "edit_acknowledged":
+      return "the change is in the file";
+    case "edit_refused":
+      return `the change was not taken: ${excerpt(String(event.failureReason ?? ""))}`;
     case "retrying":
       return `trying again: ${excerpt(String(event.because ?? ""))}`;
     case "paused":
@@ -71,6 +80,10 @@ export function endingOf(state: RunState): string {
   if (state.status === "cancelled") return `${name} was stopped.`;
   if (state.status === "failed" || state.status === "blocked") return `${name} failed (${(state.reason ?? "error").replaceAll("_", " ")}).`;
   if (state.reason === "condition_met") return `${name}: condition met in iteration ${state.iteration}.`;
+  if (state.format === "enhance") {
+    if (state.reason === "converged") return `${name}: converged in round ${state.iteration}.`;
+    return `${name}: gave up after round ${state.iteration} (${(state.reason ?? "no reason").replaceAll("_", " ")}).`;
+  }
   if (state.reason && LIMIT_REASONS.has(state.reason)) {
     return `${name}: limit reached after ${state.iteration} iterations, condition not met.`;
   }

@@ -18,6 +18,10 @@ test.each([
   [{ kind: "judged", iteration: 2, verdict: "no" }, "iteration 2: NO"],
   [{ kind: "completed", reason: "condition_met" }, "completed: condition met"],
   [{ kind: "recovered" }, "recovered after a restart; one call may have been paid twice"],
+  [{ kind: "round_started", round: 2, maxRounds: 3 }, "round 2 of 3"],
+  [{ kind: "ops_proposed", rationale: "no tone" }, "proposed: no tone"],
+  [{ kind: "edit_acknowledged" }, "the change is in the file"],
+  [{ kind: "edit_refused", failureReason: "read-only" }, "the change was not taken: read-only"],
   [{ kind: "text", output: "x" }, undefined],
 ])("a fact is one line: %j", (event, line) => {
   expect(lineOf({ runId: "r", ...event })).toBe(line);
@@ -30,6 +34,12 @@ test("a limit does not read like a success", () => {
   expect(endingOf({ runId: "r", name: "develop", status: "completed", reason: "condition_met", iteration: 3 })).toBe(
     "develop: condition met in iteration 3.",
   );
+});
+
+test("rounds end converged, or give up and say why", () => {
+  const state = { runId: "r", name: "report", format: "enhance", status: "completed", iteration: 2 };
+  expect(endingOf({ ...state, reason: "converged" })).toBe("report: converged in round 2.");
+  expect(endingOf({ ...state, reason: "max_rounds" })).toBe("report: gave up after round 2 (max rounds).");
 });
 
 test("the status item counts what runs and goes when nothing does", () => {
