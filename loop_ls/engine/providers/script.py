@@ -12,6 +12,7 @@ Plain values, read from a file next to the workflow (`<name>.answers.yaml`) or f
       - when: {purpose: judge}
         say: ["NO", "YES"]
       - say: {fail: rate_limited, retryAfter: 2, times: 1, then: fine}
+      - say: {calls: [{tool: add, arguments: {a: 1}}], then: done}   # one round of tools; a list of lists: several
 
 Which answer is given depends on the place of the question alone, so a run that was interrupted hears
 the same again.
@@ -20,6 +21,7 @@ the same again.
 from __future__ import annotations
 
 import fnmatch
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ from typing import Any
 
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.prices import Price
+from loop_ls.engine.turns import ToolCall
 
 CONDITIONS = ("step", "loop", "purpose", "place", "contains")
 FAILURES = (
@@ -43,9 +46,11 @@ class ScriptFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing to say, or (`fail`) a failure for the first `times` attempts and `text` afterwards."""
+    """One thing to say, or (`fail`) a failure for the first `times` attempts and `text` afterwards, or
+    (`calls`) tools to ask for, one list for each round, and `text` after them."""
 
     text: str = ""
+    calls: tuple[tuple[ToolCall, ...], ...] = ()
     delay: float | None = None
     fail: str | None = None
     retry_after: float | None = None
@@ -140,14 +145,37 @@ def _line(value: Any, where: str) -> Line:
     fail = value.get("fail")
     if fail is not None and fail not in FAILURES:
         raise ScriptFault(f"{where}: `{fail}` is no failure; there are {', '.join(FAILURES)}")
-    times = value.get("times")
+    times, calls = value.get("times"), _rounds(value.get("calls"), where)
     return Line(
-        text=str(value.get("then" if fail else "text") or ""),
+        text=str(value.get("then" if fail or calls else "text") or ""),
+        calls=calls,
         delay=_seconds(value.get("delay"), f"{where}: `delay`"),
         fail=fail,
         retry_after=_seconds(value.get("retryAfter"), f"{where}: `retryAfter`"),
         times=times if isinstance(times, int) else (1 if value.get("then") else None),
     )
+
+
+def _rounds(value: Any, where: str) -> tuple[tuple[ToolCall, ...], ...]:
+    """Calls of tools: a list of them is one round, a list of lists several."""
+    if value is None:
+        return ()
+    rounds = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
+    return tuple(_calls(each, number, where) for number, each in enumerate(rounds, 1))
+
+
+def _calls(value: Any, number: int, where: str) -> tuple[ToolCall, ...]:
+    listed = value if isinstance(value, list) else [value]
+    found = []
+    for position, each in enumerate(listed, 1):
+        if not isinstance(each, Mapping) or not each.get("tool"):
+            raise ScriptFault(f"{where}: a call names its `tool`")
+        arguments = each.get("arguments") or {}
+        if not isinstance(arguments, Mapping):
+            raise ScriptFault(f"{where}: `arguments` of a call is a mapping")
+        written = json.dumps(dict(arguments), ensure_ascii=False)
+        found.append(ToolCall(f"call_{number}_{position}", str(each["tool"]), dict(arguments), written))
+    return tuple(found)
 
 
 def _seconds(value: Any, what: str) -> float | None:

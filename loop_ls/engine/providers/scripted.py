@@ -46,18 +46,23 @@ class ScriptedModels:
             )
         await asyncio.sleep(self._script.delay if line.delay is None else line.delay)
         self._fail_on_cue(line, request)
-        await self._speak(line.text, hear)
-        if not line.text.strip():
+        rounds = len(request.turns)
+        calls = line.calls[rounds] if rounds < len(line.calls) else ()
+        text = "" if calls else line.text
+        await self._speak(text, hear)
+        if not text.strip() and not calls:
             raise self._failure("empty", request, None)
-        tokens = (_tokens(request.prompt), _tokens(line.text))
+        tokens = (sum(map(_tokens, request.texts)), _tokens(text) + sum(_tokens(call.written) for call in calls))
         return ModelReply(
-            text=line.text,
+            text=text,
             provider=self._name,
             model=request.model,
             input_tokens=tokens[0],
             output_tokens=tokens[1],
             usd=self._script.price.usd(*tokens) if self._script.price else 0.0,
             duration=time.perf_counter() - began,
+            finish="tools" if calls else "stop",
+            calls=calls,
         )
 
     def _fail_on_cue(self, line: Line, request: ModelRequest) -> None:

@@ -13,6 +13,7 @@ from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.providers import Providers, ScriptFault, read_script
 from loop_ls.engine.providers.answers import Scripts, answers_path, values_of
+from loop_ls.engine.turns import ToolAnswer, Turn
 from tests.engine.providers.conftest import Asked
 
 SCRIPT: dict[str, Any] = {
@@ -177,3 +178,22 @@ async def test_a_mock_run_needs_no_key_and_no_file(tmp_path: Path) -> None:
     verdicts = [(await ask("anthropic", place=f"develop/{n}:judge", purpose="judge")).text for n in (1, 2, 3)]
     assert verdicts == ["NO", "YES", "YES"]
     assert first.usd == 0.0
+
+
+async def test_a_script_may_ask_for_tools_round_by_round() -> None:
+    rounds = [[{"tool": "add", "arguments": {"a": 1}}, {"tool": "echo"}], [{"tool": "echo"}]]
+    ask = Asked(
+        Providers({}).models({"s": {"kind": "scripted", "script": [{"say": {"calls": rounds, "then": "done"}}]}})
+    )
+    first = await ask("s")
+    assert [(call.name, call.arguments) for call in first.calls] == [("add", {"a": 1}), ("echo", {})]
+    turn = Turn("", first.calls, tuple(ToolAnswer(call.id, "x") for call in first.calls))
+    assert [call.name for call in (await ask("s", turns=(turn,))).calls] == ["echo"]
+    last = await ask("s", turns=(turn, turn))
+    assert (last.text, last.calls, last.finish) == ("done", (), "stop")
+
+
+@pytest.mark.parametrize("calls", [[{}], "add", [{"tool": "add", "arguments": [1]}]])
+def test_a_call_that_names_no_tool_is_a_fault_of_the_script(calls: Any) -> None:
+    with pytest.raises(ScriptFault):
+        read_script([{"say": {"calls": calls}}])
