@@ -185,3 +185,21 @@ async def test_an_engine_that_leaves_tears_nothing_down() -> None:
     attendance.left("anna")
     await asyncio.sleep(0.05)
     assert torn == []
+
+
+async def test_AB_131_the_grace_time_counts_from_the_last_leaving() -> None:
+    torn = asyncio.Event()
+
+    async def teardown(user: str | None) -> None:
+        torn.set()
+
+    attendance = Attendance(teardown, 0.4)
+    attendance.came("anna")
+    attendance.left("anna")
+    await asyncio.sleep(0.3)
+    attendance.came("anna")
+    attendance.left("anna")
+    await asyncio.sleep(0.25)
+    assert not torn.is_set()
+    await asyncio.wait_for(torn.wait(), 2)
+    await attendance.aclose()
