@@ -108,7 +108,7 @@ async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_
     began = asyncio.get_running_loop().time()
     await near.ended(runs)
     took = asyncio.get_running_loop().time() - began
-    assert took < LEASE + 12 * 0.1 + 5
+    assert took < LEASE + 12 * 0.1 + 15  # 2 on a machine that is not busy
     proxy.heal()
     async with asyncio.timeout(20):
         while far.engine.sharing.load():  # type: ignore[union-attr]
