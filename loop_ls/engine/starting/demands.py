@@ -12,7 +12,7 @@ from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.preflight import chosen
 from loop_ls.engine.prices import Price
 from loop_ls.engine.refusal import Refused
-from loop_ls.engine.targets import execution_targets, step_targets
+from loop_ls.engine.targets import embedding_target, step_targets
 from loop_ls.formats.workflow import Consensus, Embeddings, Loop, Step, Target, Workflow
 from loop_ls.index.document import Document
 
@@ -73,10 +73,9 @@ def chains(
                 case Step(mode=Consensus(executions=executions)):
                     for each in executions:
                         yield f"`{element.name}`", (Target(each.provider, each.model),)
-                case Step(mode=Embeddings(provider=str(provider))):
-                    yield f"`{element.name}`", (Target(provider, ""),)
-                case Step(mode=Embeddings()):
-                    yield f"`{element.name}`", execution_targets(workflow.execution)
+                case Step(mode=Embeddings() as mode):
+                    target = embedding_target(mode, element, workflow.execution)
+                    yield f"`{element.name}`", () if target is None else (target,)
                 case Step():
                     pass
 

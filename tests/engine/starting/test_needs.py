@@ -168,3 +168,16 @@ async def test_a_cloud_that_is_reached_through_another_package_is_shown_by_its_n
     desk.write("flow.yaml", "steps: [{name: a, run: x}]", provider="bedrock")
     desk.settings("providers: {bedrock: {kind: pydantic-ai}}")
     assert [each["host"] for each in (await desk.refused("flow.yaml")).details["endpoints"]] == ["bedrock"]
+
+
+async def test_a_step_may_name_the_maker_of_its_vectors_where_execution_names_nobody(desk: Desk) -> None:
+    flow = "steps: [{name: v, provider: openai, model: e, embeddings: {input: x}}]"
+    head = "$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\ndescription: d\n"
+    (desk.root / "flow.yaml").write_text(head + flow)
+    assert (await desk.refused("flow.yaml")).details["endpoints"][0]["provider"] == "openai"
+    (desk.root / "flow.yaml").write_text(head + flow.replace("provider: openai, model: e, ", ""))
+    refused = await desk.refused("flow.yaml")
+    assert (refused.code, refused.message) == (
+        "provider_unavailable",
+        "`v` names no provider and model, and neither does `execution`.",
+    )
