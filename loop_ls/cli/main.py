@@ -7,6 +7,7 @@ Each command is a module of this room with `HELP` (one line), `configure(parser)
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -36,6 +37,12 @@ COMMANDS = {
 }
 
 
+#: Set for programs that a stage of a role loop starts: loops that start loops would never end.
+IN_A_STAGE = "LOOP_LS_STAGE"
+STARTS = frozenset({"run", "mcp", "repl", "enhance", "demo"})
+STARTS_AGAIN = frozenset({"fork", "replay"})
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit status: the command's own; 2 for wrong usage and for faults of ours."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -56,6 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             module.configure(sub)
             sub.set_defaults(run=module.run)
     args = parser.parse_args(words)
+    if os.environ.get(IN_A_STAGE) and (args.command in STARTS or getattr(args, "verb", None) in STARTS_AGAIN):
+        print("loop-ls: A stage of a loop cannot start loops.", file=sys.stderr)
+        return USAGE_ERROR
     try:
         return int(args.run(args))
     except BrokenPipeError:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.cli.at_engine import REFUSED, add_place, engine_for, refuse, root_of, settled
+from loop_ls.cli.at_engine import REFUSED, add_place, engine_for, root_of, settled
 
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
@@ -27,9 +26,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if os.environ.get("LOOP_LS_STAGE"):
-        told = "A stage of a loop cannot start loops."
-        return refuse({"ok": False, "code": "forbidden", "message": told, "hint": ""})
     return settled(lambda: _serve(args))
 
 

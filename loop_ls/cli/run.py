@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -53,9 +52,6 @@ class Manner:
 
 
 def run(args: argparse.Namespace) -> int:
-    if os.environ.get("LOOP_LS_STAGE"):
-        told = "A stage of a loop cannot start loops."
-        return refuse({"ok": False, "code": "forbidden", "message": told}, args.json)
     try:
         asked = wanted(args)
     except Wrong as wrong:

@@ -14,7 +14,6 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from loop_ls.client.place import read_handover
-
 from tests.cli.conftest import SCRIPT, Place
 
 TALK = {
@@ -138,7 +137,7 @@ async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: P
         assert await used(client, "loop_control", action="pause", id=other) == f"Loop {other} is paused."
         assert other in await used(client, "loop_list", status="paused")
         assert started["loop_id"] not in await used(client, "loop_list", status="paused")
-        assert "paused" in await refused(client, "loop_control", action="pause", id="nosuch") or True
+        assert "is paused" in await refused(client, "loop_control", action="pause", id=other)
         assert await used(client, "loop_control", action="resume", id=other) == f"Loop {other} is running."
         assert await used(client, "loop_control", action="stop", id="ALL") == "1 loop stopped."
         await status(client, other, lambda told: told["status"] == "cancelled")
@@ -160,7 +159,8 @@ async def test_what_cannot_be_is_a_refusal_in_words(talking: Place) -> None:
         assert "is one of running" in await refused(client, "loop_list", status="sleeping")
 
 
-def test_a_stage_starts_no_loops_by_this_way_either(talking: Place) -> None:
-    done = talking.call("mcp", LOOP_LS_STAGE="1")
+@pytest.mark.parametrize("words", [["mcp"], ["run", "talk", "--goal", "x"], ["repl"], ["runs", "replay", "x"]])
+def test_RB_109_a_stage_starts_no_loops_by_our_own_commands_either(talking: Place, words: list[str]) -> None:
+    done = talking.call(*words, LOOP_LS_STAGE="1")
     assert done.returncode == 2
     assert "cannot start loops" in done.stderr
