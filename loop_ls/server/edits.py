@@ -31,11 +31,8 @@ def workspace_edit(server: LoopServer, edits: Edits, review: Edits | None = None
             return None
         opened = session.find(uri)
         version = None if opened is None else opened.document.version
-        written = [{"range": places.range(edit.span), "newText": edit.text} for edit in edits.get(uri, ())]
-        written += [
-            {"range": places.range(edit.span), "newText": edit.text, "annotationId": "review"}
-            for edit in review.get(uri, ())
-        ]
+        written = [places.edit(edit.span, edit.text) for edit in edits.get(uri, ())]
+        written += [{**places.edit(edit.span, edit.text), "annotationId": "review"} for edit in review.get(uri, ())]
         changes.append((session.spelled(uri), version, written))
     if not server.client.document_changes:
         return {"changes": {uri: written for uri, _, written in changes}}

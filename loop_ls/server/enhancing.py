@@ -132,7 +132,9 @@ class Enhancing:
         changes: list[tuple[tuple[str, ...], Any]] = [(("enabled",), argument["enabled"] or None)]
         changes += [((name,), None if value == defaults().get(name) else value) for name, value in right.items()]
         path = ("enhance", "workflows", key)
-        return await self._write(opened, [((*path, *name), value) for name, value in changes])
+        answer = await self._write(opened, [((*path, *name), value) for name, value in changes])
+        self._server.refresh.lenses()  # the switch stands on the first line
+        return answer
 
     async def setup(self, argument: Json) -> Answer:
         """`{values?}`: what holds, what would hold by default, and what of the values is not taken."""
@@ -164,7 +166,10 @@ class Enhancing:
             return refused("wrong_status", "There is no folder whose settings could be changed.", "Open a folder.")
         path = Path(folder.path, SETTINGS_NAME)
         shown = self._server.session.find(uris.from_path(path))
-        before = str(shown.document.text) if shown is not None else await asyncio.to_thread(_read, path)
+        try:
+            before = str(shown.document.text) if shown is not None else await asyncio.to_thread(_read, path)
+        except (OSError, UnicodeDecodeError) as error:
+            return refused("wrong_status", f"{SETTINGS_NAME} cannot be read: {error}.", "Mend the file first.")
         text = before
         try:
             for keys, value in changes:
@@ -176,7 +181,10 @@ class Enhancing:
                 if problem := await self._edit(shown, text, "Settings of enhance loops"):
                     return refused("wrong_status", problem)
             else:
-                await asyncio.to_thread(path.write_bytes, text.encode())
+                try:
+                    await asyncio.to_thread(path.write_bytes, text.encode())
+                except OSError as error:
+                    return refused("wrong_status", f"{path} cannot be written: {error.strerror or error}.")
                 folder.read_settings()
         return {"ok": True, "path": str(path), "changed": text != before}
 
@@ -184,7 +192,7 @@ class Enhancing:
         """Have the editor hold another text. Why not; None: it does."""
         places = self._server.session.places(opened.document)
         span, new = _middle(opened.document.text, text)
-        edits = [{"range": places.range(span), "newText": new}]
+        edits = [places.edit(span, new)]
         document = {"uri": opened.uri, "version": opened.document.version}
         edit: Json = {"changes": {opened.uri: edits}}
         if self._server.client.document_changes:

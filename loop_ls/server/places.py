@@ -26,6 +26,17 @@ class Places:
     def range(self, span: Span) -> dict[str, dict[str, int]]:
         return {"start": self.position(span.start), "end": self.position(span.end)}
 
+    def edit(self, span: Span, new: str) -> dict[str, Any]:
+        """As editors are told of it. What comes behind the last line end is written before it: Neovim has no
+        line there, and would keep an empty one."""
+        end, lines = self._text.end, self._text.lines
+        if span.start == span.end == end and end.line and not end.column:
+            last = Position(end.line - 1, len(lines[end.line - 1]))
+            eol = self._text.slice(Span(last, end))
+            if new.endswith(eol):
+                return {"range": self.range(Span(last, last)), "newText": eol + new.removesuffix(eol)}
+        return {"range": self.range(span), "newText": new}
+
     def read(self, line: int, units: int) -> Position:
         """A place of the editor; one behind the text is the end of the text."""
         if line >= len(self._text.lines):

@@ -105,9 +105,7 @@ class Rounds:
         """As one change that one undo takes back. Ranges of facts count UTF-16 units."""
         text, client = opened.document.text, self._server.client
         base, places = Places(text, "utf-16"), Places(text, self._server.session.encoding)
-        edits = [
-            {"range": places.range(base.read_range(one["range"])), "newText": one["newText"]} for one in sent["edits"]
-        ]
+        edits = [places.edit(base.read_range(one["range"]), one["newText"]) for one in sent["edits"]]
         if not client.document_changes:
             return {"changes": {opened.uri: edits}}
         document = {"uri": opened.uri, "version": opened.document.version}

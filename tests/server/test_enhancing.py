@@ -16,6 +16,8 @@ from tests.server.support.engine import stop_engine
 from tests.server.support.raw import RawClient, insert
 
 Json = dict[str, Any]
+#: Seconds for anything: an engine starts, and plans, at the pace of the machine.
+LIMIT = 120.0
 FLOW = """\
 $schema: workflow/v2.0
 name: report
@@ -63,6 +65,7 @@ class Editor:
     def __init__(self, client: RawClient, folder: Path, capabilities: Json, settings: str) -> None:
         folder.mkdir(exist_ok=True)
         self.client, self.folder = client, folder
+        self._seen = 0
         self.path, self.settings = folder / "report.yaml", folder / ".loop-ls.yaml"
         self.path.write_text(FLOW)
         self.settings.write_text(settings)
@@ -73,7 +76,7 @@ class Editor:
 
     def command(self, name: str, **argument: Any) -> Json:
         params = {"command": f"loopLs.{name}", "arguments": [argument]}
-        found: Json = self.client.ask("workspace/executeCommand", params)["result"]
+        found: Json = self.client.ask("workspace/executeCommand", params, LIMIT)["result"]
         return found
 
     def start(self) -> Json:
@@ -96,7 +99,7 @@ class Editor:
                 return number < 0
             return False
 
-        return self.client.wait(wanted)
+        return self.client.wait(wanted, LIMIT)
 
     def answer(self, request: Json, result: Any) -> None:
         self.client.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
@@ -109,7 +112,7 @@ class Editor:
         lines = self.buffer.splitlines(keepends=True)
 
         def offset(at: Json) -> int:
-            return sum(map(len, lines[: at["line"]])) + at["character"]
+            return sum(map(len, lines[: at["line"]])) + int(at["character"])
 
         for edit in reversed(edits):
             start, end = offset(edit["range"]["start"]), offset(edit["range"]["end"])
@@ -132,8 +135,25 @@ class Editor:
             hit = message.get("method") == "loopLs/event" and params.get("kind") == kind
             return hit and all(params.get(name) == value for name, value in fields.items())
 
-        found: Json = self.client.wait(wanted)["params"]
+        found: Json = self.client.wait(wanted, LIMIT)["params"]
         return found
+
+    def run_diagnostics(self, wanted: Callable[[list[Json]], bool]) -> list[Json]:
+        """Of the round, once they are as wanted after all that came before."""
+
+        def of_runs(message: Json) -> list[Json] | None:
+            if message.get("method") != "textDocument/publishDiagnostics":
+                return None
+            found = [each for each in message["params"]["diagnostics"] if each["source"] == "loop-run"]
+            return [each for each in found if str(each.get("data", "")).endswith(":bad_output")]
+
+        def hit(message: Json) -> bool:
+            found = of_runs(message)
+            return found is not None and wanted(found)
+
+        message = self.client.wait(hit, LIMIT, self._seen)
+        self._seen = self.client.received.index(message) + 1
+        return of_runs(message) or []
 
     def events(self, kind: str) -> list[Json]:
         messages = [one for one in self.client.received if one.get("method") == "loopLs/event"]
@@ -204,13 +224,13 @@ def test_EB_065_an_editor_that_takes_no_edits_starts_no_loop(editor: Callable[..
 
 def test_EB_091_a_running_round_holds_nothing_up(editor: Callable[..., Editor]) -> None:
     one = editor()
-    (one.folder / "report.answers.yaml").write_text("delay: 5\n" + ANSWERS)
+    (one.folder / "report.answers.yaml").write_text("delay: 60\n" + ANSWERS)
     one.start()
     one.event("round_started")
     began = time.perf_counter()
     at = {"textDocument": {"uri": one.uri}, "position": {"line": 12, "character": 4}}
-    assert one.client.ask("textDocument/completion", at)["result"]
-    assert time.perf_counter() - began < 5  # the round goes on for longer than this
+    assert one.client.ask("textDocument/completion", at, LIMIT)["result"]
+    assert time.perf_counter() - began < 60  # the round goes on for longer than this
     assert one.events("round_finished") == []
 
 
@@ -221,6 +241,8 @@ def test_EB_113_the_switch_is_one_line_of_the_settings(editor: Callable[..., Edi
     added = "enhance:\n  workflows:\n    report:\n      enabled: true\n      budgetCapUsd: 1\n"
     assert one.settings.read_text() == SETTINGS + added
     assert one.path.read_text() == FLOW
+    lenses = one.client.ask("textDocument/codeLens", {"textDocument": {"uri": one.uri}}, LIMIT)["result"]
+    assert lenses[0]["command"]["title"] == "Enhance: on"
     off = one.command("enhance.enable", uri=one.uri, enabled=False, overrides={"budgetCapUsd": 5.0})
     assert off["ok"]
     assert one.settings.read_text() == SETTINGS
@@ -267,7 +289,7 @@ def test_the_text_of_the_first_round_comes_back(editor: Callable[..., Editor]) -
     params = {"command": "loopLs.enhance.revert", "arguments": [{"uri": one.uri}]}
     one.client.send({"jsonrpc": "2.0", "id": "revert", "method": "workspace/executeCommand", "params": params})
     one.take(one.asked("workspace/applyEdit", 1))
-    assert one.client.answer("revert")["result"] == {"ok": True, "changed": True}
+    assert one.client.answer("revert", LIMIT)["result"] == {"ok": True, "changed": True}
     assert one.buffer == FLOW
 
 
@@ -284,9 +306,18 @@ def test_a_pause_is_answered_by_a_command_too(editor: Callable[..., Editor]) -> 
     one = editor(quiet, SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
     one.start()
     one.event("loop_paused")
+    [failed] = one.run_diagnostics(lambda found: "1:review:bad_output" in [each["data"] for each in found])
+    assert (failed["code"], failed["range"]["start"]["line"]) == ("bad_output", 8)
+    lenses = one.client.ask("textDocument/codeLens", {"textDocument": {"uri": one.uri}}, LIMIT)["result"]
+    titles = [lens["command"]["title"] for lens in lenses if lens["range"]["start"]["line"] == 0]
+    assert titles == [
+        *("▶ Continue to next round", "Show changes", "Run without changes", "⏹ Stop"),
+        "Round 1 of 3 · $0.00 of $5.00 · waiting for you",
+    ]
     status = one.command("enhance.status", uri=one.uri)["state"]
     assert (status["state"], status["round"]) == ("awaiting_user", 1)
     assert one.command("enhance.continue", uri=one.uri)["ok"]
     one.take(one.asked("workspace/applyEdit"))
     assert one.event("completed")["reason"] == "converged"
+    one.run_diagnostics(lambda found: not found)
     assert not [one_ for one_ in one.client.received if one_.get("method") == "window/showMessageRequest"]

@@ -7,11 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from loop_ls.engine.enhance.desk import Sent, edits_wire
 from loop_ls.engine.enhance.report import text_hash
 from loop_ls.server.language_server import LoopServer
+from loop_ls.server.places import Places
 from loop_ls.server.rounds import Rounds
 from loop_ls.server.run_record import RunRecord
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Span
 
 Json = dict[str, Any]
 FLOW = """\
@@ -162,3 +167,24 @@ async def test_a_state_that_is_ahead_of_its_facts_is_looked_at_again(tmp_path: P
     async with asyncio.timeout(10):
         await said.wait()
     assert buffer.held == FLOW.replace("Write", "Tell")
+
+
+async def test_what_comes_behind_the_last_line_end_is_written_before_it(tmp_path: Path) -> None:
+    """Neovim has no line behind the last line end: an insertion there left an empty line."""
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    text = FLOW + "    max_retries: 2\n"
+    assert (await told(buffer, sent(FLOW, text)))["text"] == text
+    [change] = buffer.asked[0]["params"]["edit"]["documentChanges"]
+    [edit] = change["edits"]
+    assert edit["range"]["start"] == {"line": 6, "character": len("    run: Write about {{input}}")}
+    assert edit["newText"] == "\n    max_retries: 2"
+
+
+@pytest.mark.parametrize("base", ["a\nb", "a\r\nb\r\n", "a\nb\r\n", "", "\n", "a\n"])
+@pytest.mark.parametrize("new", ["c\n", "c\r\n", "c", "\n"])
+def test_an_edit_at_the_end_means_the_same_however_it_is_told(base: str, new: str) -> None:
+    text = Text.of(base)
+    places = Places(text, "utf-16")
+    told = places.edit(Span(text.end, text.end), new)
+    assert str(text.edit(places.read_range(told["range"]), told["newText"])) == base + new

@@ -1,0 +1,55 @@
+"""`loop-ls enhance`: rounds around a workflow without an editor; the file itself is mended."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.conftest import Place
+
+BROKEN = """\
+# A report.
+$schema: "workflow/v2.0"
+name: report
+version: 1.0.0
+execution: {provider: scripted, model: m}
+steps:
+  # the first words
+  - {name: draft, run: "Write about {{input}}"}
+  - name: review   # refused without a tone
+    needs: [draft]
+    run: Review {{draft}}
+  - name: publish
+    needs: [review]
+    run: 'Publish {{review}}'
+"""
+MENDED = BROKEN.replace("run: Review {{draft}}", "run: Review {{draft}} kindly")
+ANSWERS = """\
+answers:
+  - when: {purpose: planner}
+    say: |
+      {"rationale": "No tone is named.",
+       "ops": [{"op": "set_instructions", "target": "review", "run": "Review {{draft}} kindly", "reason": "a tone"}]}
+  - when: {step: review, contains: kindly}
+    say: A good review.
+  - when: {step: review}
+    say: {fail: bad_answer}
+  - when: {step: publish}
+    say: the report
+  - say: fine
+"""
+
+
+def test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended(alone: Place) -> None:
+    file = alone.write("report.yaml", BROKEN)
+    alone.write("report.answers.yaml", ANSWERS)
+    done = alone.call("enhance", "report.yaml", "--input", "tea")
+    assert (done.returncode, done.stdout) == (0, "the report\n"), done.stderr
+    assert "✓ converged in iteration 2" in done.stderr
+    assert "round 1: failed review, publish; set_instructions review" in done.stderr
+    assert file.read_text() == MENDED
+    [run_id] = [one["runId"] for one in json.loads(alone.call("runs", "--json").stdout)["runs"]]
+    told = alone.call("enhance", "--timeline", run_id).stdout
+    parts = ["## Round 1: failed", "### What failed", "### Proposed", "### Applied", "### Why", "No tone is named."]
+    assert [
+        part for part in [*parts, "+    run: Review {{draft}} kindly", "## Round 2: converged"] if part not in told
+    ] == []
