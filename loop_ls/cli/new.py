@@ -41,10 +41,10 @@ def run(args: argparse.Namespace) -> int:
         return refuse(f"`{name}` is no name: small letters, digits and _{hint}")
     files = contents(args.kind, name)
     into = Path(args.into)
-    there = [path for path in files if (into / path).exists()]
-    if there:
-        return refuse(f"{into / there[0]} exists already; nothing was written")
     try:
+        there = [path for path in files if (into / path).exists()]
+        if there:
+            return refuse(f"{into / there[0]} exists already; nothing was written")
         for path, text in files.items():
             (into / path).parent.mkdir(parents=True, exist_ok=True)
             write_whole(into / path, text.encode())

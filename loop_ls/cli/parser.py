@@ -43,6 +43,8 @@ class Parser(argparse.ArgumentParser):
             return
         known = [str(choice) for choice in action.choices]
         noun = (action.metavar if isinstance(action.metavar, str) else action.dest).lower()
+        if "_" in noun:  # no word of a sentence
+            noun = f"value of `{action.option_strings[-1]}`"
         raise argparse.ArgumentError(None, f"`{value}` is no {noun}{_meant(str(value), known)}")
 
     def _sentence(self, message: str) -> str:

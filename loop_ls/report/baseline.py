@@ -65,8 +65,10 @@ def read_baseline(path: str) -> Baseline:
         data = json.loads(Path(path).read_text("utf-8"))
     except FileNotFoundError:
         raise NoBaseline(f"there is no baseline {path}; --write-baseline makes one") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise NoBaseline(f"the baseline {path} cannot be read: {error}") from None
+    except OSError as error:
+        raise NoBaseline(f"the baseline {path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise NoBaseline(f"{path} is no baseline: it is not JSON") from None
     try:
         assert data["version"] == VERSION
         counts = {Accepted(str(e["path"]), str(e["rule"]), str(e["text"])): int(e["count"]) for e in data["findings"]}

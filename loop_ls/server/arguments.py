@@ -62,7 +62,7 @@ def checked(command: str, argument: Any, shape: Shape, required: tuple[str, ...]
     if not isinstance(argument, dict):
         return refused("bad_argument", f"`{command}` takes one object as its argument.")
     for name in required:
-        if name not in argument:
+        if argument.get(name) is None:
             return refused("bad_argument", f"`{command}` needs `{name}` in its argument.")
     for name, value in argument.items():
         wanted = shape.get(name)

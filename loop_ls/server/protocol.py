@@ -142,13 +142,13 @@ class LoopProtocol:
         try:
             handler, params = self._handler_and_params(method, message)
             if asyncio.iscoroutinefunction(handler):
-                self._server.own(handler(params), partial(self._log_failure, about))
+                self._server.own(handler(params), partial(self._unheeded, about))
             else:
                 handler(params)
         except JsonRpcMethodNotFound:
             logger.debug("%s is not known and is ignored", method)
         except Exception as error:
-            self._log_failure(about, error)
+            self._unheeded(about, error)
 
     def _answered(self, key: Json, message: dict[str, Json]) -> None:
         future = self._asked.pop(key, None) if isinstance(key, str | int) else None
@@ -224,6 +224,13 @@ class LoopProtocol:
         if error.data is not None:
             answer["data"] = error.data
         self._send_data({"jsonrpc": "2.0", "id": key, "error": answer})
+
+    def _unheeded(self, about: tuple[str, Json], error: BaseException) -> None:
+        """A notification without effect: nobody waits for an answer, and a client's fault is none of ours."""
+        if isinstance(error, JsonRpcException):
+            logger.warning("%s is ignored: %s", about[0], error.message)
+        else:
+            self._log_failure(about, error)
 
     def _log_failure(self, about: tuple[str, Json], error: BaseException) -> Path | None:
         """Into the log, and into a file; where that is."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.index.document import Document
 from loop_ls.server.places import Places
+from loop_ls.server.rpc_errors import JsonRpcInvalidParams
 from loop_ls.server.session import OpenDocument, read
 from loop_ls.server.uris import is_view
 from loop_ls.text.lines import Text
@@ -37,7 +38,7 @@ class Texts:
     def opened(self, params: Json) -> None:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(item.get("text"), str):
-            raise ValueError("didOpen has a text document with uri and text")
+            raise JsonRpcInvalidParams("didOpen has a text document with uri and text")
         if is_view(item["uri"]):
             return
         # All of it will live: a collection would walk it for nothing. `LoopServer.settle` turns it on again.
@@ -50,7 +51,7 @@ class Texts:
     def changed(self, params: Json) -> None:
         item, changes = params.get("textDocument"), params.get("contentChanges")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(changes, list):
-            raise ValueError("didChange has a text document and changes")
+            raise JsonRpcInvalidParams("didChange has a text document and changes")
         session = self._server.session
         opened = session.find(item["uri"])
         if opened is None:
@@ -79,7 +80,7 @@ class Texts:
     def closed(self, params: Json) -> None:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str):
-            raise ValueError("didClose has a text document")
+            raise JsonRpcInvalidParams("didClose has a text document")
         opened: OpenDocument | None = self._server.session.closed(item["uri"])
         if opened is not None:
             self._server.publisher.closed(opened)
@@ -89,7 +90,7 @@ class Texts:
         session = self._server.session
         for change in changes:
             checked = _checked(change)
-            span = Places(text, session.encoding).read_range(checked["range"]) if checked.get("range") else _all(text)
+            span = _span(Places(text, session.encoding), checked["range"]) if checked.get("range") else _all(text)
             text = text.edit(span, checked["text"])
         document, opened.too_large = read(opened.uri, str(text), version)
         session.changed(opened, document)
@@ -99,14 +100,21 @@ class Texts:
         if change.get("range") is None:
             self.fresh = True
             return document.edit(_all(document.text), change["text"], version)
-        span = self._server.session.places(document).read_range(change["range"])
+        span = _span(self._server.session.places(document), change["range"])
         return document.edit(span, change["text"], version)
 
 
 def _checked(change: Any) -> Json:
     if not isinstance(change, dict) or not isinstance(change.get("text"), str):
-        raise ValueError("a change has a text")
+        raise JsonRpcInvalidParams("a change has a text")
     return change
+
+
+def _span(places: Places, found: Any) -> Span:
+    try:
+        return places.read_range(found)
+    except ValueError as error:
+        raise JsonRpcInvalidParams(str(error)) from None
 
 
 def _all(text: Text) -> Span:

@@ -48,7 +48,7 @@ def path_text(uri: str) -> str:
         path = path_of(uri)
     except ValueError:
         return uri
-    return uri if path in ("", uri) or "\0" in path else _lower_drive(path)
+    return uri if path in ("", uri) or not _can_be_a_file(path) else _lower_drive(path)
 
 
 def to_path(uri: str) -> Path | None:
@@ -77,8 +77,19 @@ def plainly(uri: str) -> str:
         parts = urlsplit(uri)
     except ValueError:
         return uri
-    path = quote(unquote(parts.path, errors="surrogateescape"), safe=_UNESCAPED, errors="surrogateescape")
+    try:
+        path = quote(unquote(parts.path, errors="surrogateescape"), safe=_UNESCAPED, errors="surrogateescape")
+    except UnicodeEncodeError:
+        return uri
     return urlunsplit((parts.scheme.lower(), parts.netloc, path, parts.query, parts.fragment)) if path else uri
+
+
+def _can_be_a_file(path: str) -> bool:
+    """No system has a file with a NUL or half a character in its name."""
+    try:
+        return b"\0" not in path.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return False
 
 
 def is_view(uri: str) -> bool:

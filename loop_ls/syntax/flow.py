@@ -33,14 +33,15 @@ class _Open:
 
 
 class Flow:
-    """One reading. `end` is behind the last sign, `closed` whether the outermost bracket is."""
+    """One reading. `end` is behind the last sign, `closed` whether the outermost bracket is, `cut` whether
+    reading ended because it lies too deep."""
 
     def __init__(self, lines: Lines[str], start: Position, limit: int, anchors: Anchors, depth: int) -> None:
         self.lines, self.limit, self.anchors, self.depth = lines, limit, anchors, depth
         line, column = self.line, self.column = start
         self.faults: list[Fault] = []
         self.end = Position(line, column)
-        self.closed = False
+        self.closed = self.cut = False
         self._open: list[_Open] = []
         self.node: Node | None = None
         self._read()
@@ -64,8 +65,11 @@ class Flow:
                 self._colon()
             else:
                 self._scalar(text, sign)
+        before = len(self.faults)
         while self._open:
             self._close(self.end, missing=True)
+        if self.cut:  # nobody knows what would close them
+            del self.faults[before:]
 
     def _blank(self) -> bool:
         """Moves to the next sign; False where the flow cannot go on."""
@@ -93,6 +97,7 @@ class Flow:
         start = Position(self.line, self.column)
         if self.depth + len(self._open) >= MAX_DEPTH:
             self.faults.append(faults.too_deep(self.line, self.column, MAX_DEPTH))
+            self.cut = True
             self.line, self.column = len(self.lines) - 1, len(self.lines[-1])
             return
         if self._open:

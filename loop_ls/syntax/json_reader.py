@@ -59,7 +59,7 @@ class JsonReader:
         self._text = "\n".join(lines)
         self._starts = offsets(lines)
         self._open: list[_Open] = []
-        self._done = False
+        self._done = self._cut = False
         self._end = 0
         self._read()
         self.faults.sort(key=lambda fault: fault.span)
@@ -83,10 +83,13 @@ class JsonReader:
                 self._put(self._scalar(kind, found[kind], start, at), start)
             if kind != "comment":
                 self._end = at
+        before = len(self.faults)
         while self._open:
             opened = self._open[-1]
             self.faults.append(faults.open_bracket(self._span(opened.start, opened.start + 1), opened.sign))
             self._close(self._end)
+        if self._cut:  # nobody knows what would close them
+            del self.faults[before:]
 
     def _sign(self, sign: str, at: int) -> bool:
         """False where reading ends."""
@@ -94,6 +97,7 @@ class JsonReader:
         if sign in "{[":
             if len(self._open) >= MAX_DEPTH:
                 self.faults.append(faults.too_deep(self._span(at, at + 1), MAX_DEPTH))
+                self._cut = True
                 return False
             self._before(at)
             self._open.append(_Open(sign, at))

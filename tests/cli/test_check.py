@@ -154,7 +154,7 @@ def test_settings_of_the_project_change_rules(flows: Path, check: Any) -> None:
         (["--disable", "compatt"], "there is no such rule"),
         (["--write-baseline"], "needs --baseline FILE"),
         (["--baseline", "none.json"], "there is no baseline none.json"),
-        (["--baseline", "good.yaml"], "cannot be read"),
+        (["--baseline", "good.yaml"], "good.yaml is no baseline: it is not JSON"),
     ],
 )
 def test_wrong_usage_gives_2_and_a_reason(flows: Path, check: Any, words: list[str], reason: str) -> None:

@@ -16,6 +16,7 @@ from loop_ls.cli.main import main
         ("runs pasue x", "loop-ls runs: `pasue` is no verb; did you mean `pause`?"),
         ("check --format yml", "loop-ls check: `yml` is no format; there are text, json, sarif, github, junit."),
         ("check --format", "loop-ls check: `--format` needs a value."),
+        ("check --fail-on foo", "loop-ls check: `foo` is no value of `--fail-on`; there are error, warning,"),
         ("new lop x", "loop-ls new: `lop` is no kind; did you mean `loop`?"),
         ("runs show", "loop-ls runs show: `ID` is missing."),
         ("runs show a b", "loop-ls runs show: `b` is one word too many."),

@@ -88,7 +88,10 @@ def test_every_malformed_request_is_answered_with_an_error(running: RawClient, b
         {"method": "$/cancelRequest", "params": 4},
         {"method": "$/setTrace", "params": {"value": "verbose"}},
         {"method": "workspace/didChangeConfiguration", "params": 4},
+        {"method": "textDocument/didSave", "params": None},
+        {"method": "textDocument/didOpen", "params": {"textDocument": {"uri": "\ud800", "text": LOOP}}},
         {"method": "workspace/didChangeWatchedFiles", "params": {"changes": 1}},
+        {"method": "workspace/didChangeWorkspaceFolders", "params": {"event": {"added": 3}}},
         {"method": "workspace/didChangeWorkspaceFolders", "params": {"event": {"added": [{"uri": 3}]}}},
         {"method": "window/workDoneProgress/cancel", "params": {"token": {}}},
         {"method": "fly", "params": {}},
@@ -101,6 +104,7 @@ def test_no_notification_is_answered_or_ends_the_server(running: RawClient, mess
     running.send({"jsonrpc": "2.0", **message})
     assert running.ask("textDocument/hover", HOVER)["result"] is None
     assert [m for m in running.received[before:] if m.get("method") == "window/showMessage" or "error" in m] == []
+    assert b"Traceback" not in running.log  # a fault of the client is none of ours: no report about it
 
 
 def test_a_request_taken_back_in_the_same_breath_is_answered_as_cancelled(server: RawClient) -> None:

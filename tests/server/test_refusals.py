@@ -49,7 +49,7 @@ def test_D15_repeated_blocks_do_not_hinder_a_run(fake: Start, folder: Path) -> N
 @pytest.mark.parametrize(
     ("argument", "words"),
     [
-        (None, "one object"),
+        (None, "`uri`"),
         ("flow.yaml", "one object"),
         ({}, "`uri`"),
         ({"uri": 5}, "`uri`"),
@@ -85,6 +85,7 @@ def editor(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_commands_about_a_run_need_its_id(editor: Editor, name: str) -> None:
     assert editor.command(name, {})["code"] == "bad_argument"
     assert editor.command(name, {"runId": 4})["code"] == "bad_argument"
+    assert editor.command(name, {"runId": None})["code"] == "bad_argument"
 
 
 def test_an_unknown_command_names_the_known_ones(editor: Editor) -> None:

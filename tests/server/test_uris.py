@@ -45,11 +45,15 @@ def test_a_path_survives_the_way_there_and_back(path: str) -> None:
 
 @pytest.mark.parametrize(
     "uri",
-    ["untitled:Untitled-1", "git:/w/a.yaml", "vscode-remote://h/w", "", "file:", "file://[", "file:///a%00b", "x"],
+    [
+        *("untitled:Untitled-1", "git:/w/a.yaml", "vscode-remote://h/w", "", "file:", "file://[", "file:///a%00b", "x"),
+        *("\ud800", "untitled:\ud800.yaml", "file:///w/\ud800.yaml"),
+    ],
 )
 def test_UP_27_what_is_no_file_has_no_path_and_no_exception(uri: str) -> None:
     assert uris.to_path(uri) is None
     assert isinstance(uris.key(uri), str)
+    assert isinstance(canonical(uri), str)
 
 
 def test_bytes_that_are_no_text_survive() -> None:

@@ -44,6 +44,8 @@ def codes(tree: Tree) -> set[str]:
 def test_ten_thousand_levels_are_one_fault(text: str) -> None:
     tree = read(text)
     assert "too-deep" in codes(tree)
+    # Nobody knows what closes below what is not read.
+    assert "open-bracket" not in codes(tree) or text.endswith("x: [\n")
     assert all(depth(piece.node) <= 101 for piece in tree.pieces)
 
 

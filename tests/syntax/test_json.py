@@ -143,3 +143,8 @@ def test_bad_input_is_bounded(text: str) -> None:
     tree = read(text)
     assert time.thread_time() - begun < 1
     assert faults(tree)
+
+
+@pytest.mark.parametrize("text", ["[" * 1000 + "]" * 1000, '{"a":' * 1000 + "1" + "}" * 1000])
+def test_what_lies_too_deep_is_one_fault_and_nothing_counts_as_open(text: str) -> None:
+    assert [fault.split()[1] for fault in faults(read(text))] == ["too-deep"]

@@ -70,6 +70,12 @@ def named(params: Json) -> str:
     return uri
 
 
+def listed(params: Json, name: str) -> list[Json]:
+    """The objects of a list in the params; nothing where there is no list."""
+    found = params.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
 def about(server: LoopServer, params: Json) -> Asked | None:
     """None for a document that is not open or none of ours: another server answers for it."""
     opened = server.session.find(named(params))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.server import methods
 from loop_ls.server.registrations import SECTION, apply_configuration, read_configuration
-from loop_ls.server.routes.requests import named
+from loop_ls.server.routes.requests import listed, named
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -27,7 +27,7 @@ def register(server: LoopServer) -> None:
     server.protocol.raw[methods.WORKSPACE_DID_CHANGE_CONFIGURATION] = configuration
 
     def watched(params: Json) -> None:
-        changes = [change.get("uri") for change in params.get("changes") or () if isinstance(change, dict)]
+        changes = [change.get("uri") for change in listed(params, "changes")]
         server.indexing.changed_on_disk([uri for uri in changes if isinstance(uri, str)])
 
     server.protocol.raw[methods.WORKSPACE_DID_CHANGE_WATCHED_FILES] = watched
@@ -36,8 +36,8 @@ def register(server: LoopServer) -> None:
         event = params.get("event")
         event = event if isinstance(event, dict) else {}
         for name, act in (("removed", server.session.remove_folder), ("added", server.session.add_folder)):
-            for folder in event.get(name) or ():
-                if isinstance(folder, dict) and isinstance(uri := folder.get("uri"), str):
+            for folder in listed(event, name):
+                if isinstance(uri := folder.get("uri"), str):
                     act(uri)
         server.indexing.folders_changed()
 
