@@ -141,6 +141,8 @@ class Engine:
         """Leave: runs stop where they are and go on when the engine is opened again."""
         if self._owning is None:
             return
+        if self.sharing is not None:
+            await self.sharing.leave()
         tasks = [run.task for run in self._runs if run.task is not None]
         for run in self._runs:
             run.control.leaving = True

@@ -43,7 +43,7 @@ class Sharing:
         self._journal, self._runs, self._crew, self._begin = journal, runs, crew, begin
         self._back, self._leave, self._most = back, leave, most
         self._loop = asyncio.get_running_loop()
-        self._taking = 0
+        self._taking, self._leaving = 0, False
         self._tasks: set[asyncio.Task[None]] = set()
         journal.listeners.append(self._obey)
 
@@ -51,10 +51,15 @@ class Sharing:
         await self._runs.load_all()
         await self._journal.read(self._crew.open, self)
 
-    async def close(self) -> None:
-        """After the journal wrote its last: what is unfinished goes on elsewhere at once."""
+    async def leave(self) -> None:
+        """Take up nothing more."""
+        self._leaving = True
         for task in self._tasks:
             task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """After the journal wrote its last: what is unfinished goes on elsewhere at once."""
         await asyncio.to_thread(self._crew.close)
 
     # -- what the crew says, in its thread -----------------------------------------------------------
@@ -76,7 +81,7 @@ class Sharing:
         self._loop.call_soon_threadsafe(self._leave, f"{refused.message} {refused.hint}")
 
     def room(self) -> int:
-        return self._most - self.load()
+        return 0 if self._leaving else self._most - self.load()
 
     def load(self) -> int:
         return self._taking + sum(run.mine for run in self._runs)
@@ -84,6 +89,8 @@ class Sharing:
     # -- on the loop -----------------------------------------------------------------------------------
 
     def _take(self, found: list[Taken]) -> None:
+        if self._leaving:
+            return  # given back in a moment
         task = self._loop.create_task(self._take_up(found))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -28,7 +28,7 @@ BEAT = 1.0
 #: Beats after which a member without a connection is dead: one that lives is back long before.
 MISSED = 1.7
 #: Runs taken at once: others shall have theirs. Who has many already lets others come first.
-SHARE = 4
+SHARE, SHARE_MOST = 4, 64
 STEP_BACK = 0.002
 STEP_BACK_MOST = 0.05
 AGAIN = 0.25
@@ -135,14 +135,17 @@ class PostgresCrew:
             self._take(db)
 
     def _take(self, db: Any) -> None:
-        while (room := min(self._ears.room(), SHARE)) > 0:
-            if (load := self._ears.load()) > 0:
-                time.sleep(min(load * STEP_BACK, STEP_BACK_MOST))
+        """A few at first, so that others get theirs; more, while the queue is long."""
+        share = SHARE
+        if (load := self._ears.load()) > 0 and self._ears.room() > 0:
+            time.sleep(min(load * STEP_BACK, STEP_BACK_MOST))
+        while (room := min(self._ears.room(), share)) > 0:
             rows = db.execute("select id, takes from loop_ls.claim(%s, %s)", (self._member, room)).fetchall()
             if rows:
                 self._ears.taken([Taken(run_id, takes > 1) for run_id, takes in rows])
             if len(rows) < room:
                 return
+            share = min(2 * share, SHARE_MOST)
 
     def freed(self, gate: str) -> None:
         if self.places is not None:
