@@ -212,6 +212,10 @@ async def parked(folder: Path) -> Figures:
 
     await asyncio.gather(*(park(n) for n in range(1000)))
     waiting = (await engine.runs("paused", limit=1000))["runs"]
+    if engine.sharing is not None:
+        async with asyncio.timeout(60):
+            while engine.sharing._taking or sum(run.mine for run in engine._runs) < len(waiting):
+                await asyncio.sleep(0.1)
     await asyncio.sleep(1)
     before = time.process_time()
     await asyncio.sleep(5)
