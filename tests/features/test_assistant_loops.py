@@ -13,6 +13,7 @@ from loop_ls.features.lenses import lenses
 from loop_ls.features.loop_switch import loop_switch
 from loop_ls.features.run_findings import run_findings
 from loop_ls.features.run_view import run_view
+from loop_ls.features.values import RunView
 from loop_ls.formats.assistant_read import read_assistants
 from loop_ls.server.run_progress import RunProgress, report
 from loop_ls.text.lines import Text
@@ -61,6 +62,9 @@ class Record:
     run_id: str = "r1"
     name: str = "Fixer"
     ended: bool = False
+
+    def view(self) -> RunView:
+        return run_view(self.state)
 
 
 @dataclass

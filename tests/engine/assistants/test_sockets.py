@@ -196,11 +196,14 @@ async def test_AB_148_an_admin_may_do_what_an_editor_may(home: Served) -> None:
             await asyncio.sleep(0.01)
     await home.calls(3)
     assert (await home.post("stop", None, token)).status_code == 200
+    await home.engine_stop()
     await started(admin)
     await home.calls(4)
     await admin.send("loop:stop")
-    await home.engine_stop()
-    assert admin.of("agent:error")[-1]["cause"] == "rejected"
+    async with asyncio.timeout(20):
+        while home.engine is None or home.engine.live:
+            await asyncio.sleep(0.01)
+    assert [told.get("cause", told) for told in admin.of("agent:error")] == ["rejected"]
 
 
 async def test_AB_150_a_program_that_nobody_confirmed_is_told_to_the_caller(tmp_path: Path) -> None:
