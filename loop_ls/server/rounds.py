@@ -43,9 +43,11 @@ class Rounds:
     def __init__(self, server: LoopServer) -> None:
         self._server = server
         self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._warned: set[tuple[str, int]] = set()
 
     def look(self, record: RunRecord) -> None:
         """The run's state is new: answer what it asks, let go of what was answered."""
+        self._warn(record)
         question = record.state.get("question")
         asked = str(question.get("question")) if isinstance(question, dict) else None
         for key in [key for key in self._open if key[0] == record.run_id and key[1] != asked]:
@@ -64,6 +66,19 @@ class Rounds:
         for task in self._open.values():
             task.cancel()
         self._open.clear()
+
+    def _warn(self, record: RunRecord) -> None:
+        """A loop that goes on although it fails as it did before: once for each such round."""
+        state = record.state
+        if state.get("label") != "fixation-risk" or state.get("format") != "enhance" or record.ended:
+            return
+        warned = (record.run_id, int(state.get("iteration") or 0))
+        if warned in self._warned:
+            return
+        self._warned.add(warned)
+        said = f"Round {warned[1]} of `{record.name}` failed like the round before; another one costs as much again."
+        params = {"type": methods.WARNING, "message": said}
+        self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
 
     # -- edits ------------------------------------------------------------------------------------
 

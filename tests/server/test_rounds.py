@@ -14,6 +14,7 @@ from loop_ls.engine.enhance.report import text_hash
 from loop_ls.server.language_server import LoopServer
 from loop_ls.server.places import Places
 from loop_ls.server.rounds import Rounds
+from loop_ls.server.run_progress import ending, report
 from loop_ls.server.run_record import RunRecord
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
@@ -38,6 +39,7 @@ class Buffer:
         self.server.protocol.writer = self
         self.uri, self.version, self.text = (folder / "report.yaml").as_uri(), 1, FLOW
         self.asked: list[Json] = []
+        self.heard: list[Json] = []
 
     def begin(self) -> None:
         self.inbox = self.server.listen()
@@ -52,6 +54,7 @@ class Buffer:
 
     def write(self, data: bytes) -> None:
         message = json.loads(data)
+        self.heard.append(message)
         if message.get("method") == "workspace/applyEdit":
             self.asked.append(message)
             asyncio.get_running_loop().call_soon(self._take, message)
@@ -188,3 +191,30 @@ def test_an_edit_at_the_end_means_the_same_however_it_is_told(base: str, new: st
     places = Places(text, "utf-16")
     told = places.edit(Span(text.end, text.end), new)
     assert str(text.edit(places.read_range(told["range"]), told["newText"])) == base + new
+
+
+async def test_a_loop_that_fails_like_before_is_warned_of_once_for_each_round(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    rounds, record = Rounds(buffer.server), RunRecord("r1")
+    record.state = {"status": "running", "format": "enhance", "name": "report", "iteration": 2}
+    rounds.look(record)
+    for number in (2, 2, 3):
+        record.state = {**record.state, "label": "fixation-risk", "iteration": number}
+        rounds.look(record)
+    record.state = {**record.state, "status": "completed", "iteration": 4}
+    rounds.look(record)
+    told = [one["params"] for one in buffer.heard if one.get("method") == "window/showMessage"]
+    assert [one["type"] for one in told] == [2, 2]
+    assert [one["message"].partition(" failed")[0] for one in told] == ["Round 2 of `report`", "Round 3 of `report`"]
+
+
+def test_progress_tells_the_round_the_money_and_what_is_done() -> None:
+    common = {"round": 2, "maxRounds": 3, "spentUsd": 1.09, "capUsd": 5.0}
+    record = RunRecord("r1", state={"format": "enhance", "status": "running", "name": "report"})
+    record.facts = [{"kind": "round_started", **common}]
+    assert report(record) == {"message": "Round 2 of 3 · $1.09 of $5.00", "percentage": 33}
+    record.facts = [*record.facts, {"kind": "planner_started", **common}]
+    assert report(record)["message"] == "Round 2 of 3 · $1.09 of $5.00 · planning changes"
+    record.facts = [*record.facts, {"kind": "completed", "reason": "budget"}]
+    assert ending(record) == "◼ gave up after 2 rounds: budget used up · $1.09"
