@@ -41,6 +41,7 @@ from loop_ls.engine.running import bring_to_end
 from loop_ls.engine.sharing import Sharing
 from loop_ls.engine.starting.prepare import Preparer
 from loop_ls.engine.trial import Output, given_output, recorded_outputs, tried
+from loop_ls.formats.enhance_states import phase
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +130,7 @@ class Engine:
         facts = [Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight) or unsure).fact()]
         if run.state.format in WAITS_FOR_PEOPLE and run.state.status != "stopping":
             run.control.pause()
-            facts.append(Interrupted(found_in=story.phase(await self._told(run.run_id))).fact())
+            facts.append(Interrupted(found_in=phase(await self._told(run.run_id))).fact())
         return facts
 
     @property

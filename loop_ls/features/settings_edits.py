@@ -126,5 +126,3 @@ def _flow(value: Json) -> str:
             return "{" + ", ".join(f"{scalar_text(key, True)}: {_flow(one)}" for key, one in value.items()) + "}"
         case _:
             return json.dumps(value)
-
-
