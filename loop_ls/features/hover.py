@@ -33,17 +33,24 @@ def hover(
     at: Position,
     settings: Settings | None = None,
     runs: Sequence[RunView] = (),
+    all_known: bool = True,
 ) -> Hover | None:
-    """`runs` are those of this file, the latest last."""
+    """`runs` are those of this file, the latest last; `all_known` says whether all files have been read."""
     if document.format in WHOLE:
         from loop_ls.features.whole_hover import whole_hover
 
         return whole_hover(document, at, settings or workspace.settings)
     look = look_at(document, at)
-    if look is None:
+    if look is None or not (all_known or _is_known(workspace, look)):
         return None
     text = _text(workspace, look, settings or workspace.settings, runs)
     return None if not text else Hover(look.place, text)
+
+
+def _is_known(workspace: Workspace, look: Look) -> bool:
+    """Whether a reference leads to a file that has been read; of another one nothing can be said."""
+    value = look.field.value if look.on_reference and look.field is not None else None
+    return not isinstance(value, str) or workspace.resolve(look.document, value).document is not None
 
 
 def _text(workspace: Workspace, look: Look, settings: Settings, runs: Sequence[RunView]) -> str | None:

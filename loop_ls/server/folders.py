@@ -73,6 +73,11 @@ class Folder:
         self.workspace = Workspace.of(self._roots(self.settings), documents, self.settings)
         self.indexed, self.stale, self.capped = True, False, capped
 
+    @property
+    def all_known(self) -> bool:
+        """Whether what is not among the documents is not there at all."""
+        return self.indexed and not self.capped
+
     def document(self, uri: str) -> Document | None:
         return self.workspace.documents.get(uri)
 
@@ -103,7 +108,7 @@ class Folder:
 
     def findings(self, document: Document) -> tuple[Finding, ...]:
         """Asked several times for one version: by the publisher, by code actions, by a start."""
-        all_known = self.indexed and not self.capped
+        all_known = self.all_known
         asked = (self.workspace, document, all_known)
         known = self._known
         if known is None or any(one is not other for one, other in zip(known[0], asked, strict=True)):

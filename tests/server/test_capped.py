@@ -29,3 +29,4 @@ def test_a_callee_beyond_the_limit_is_found_and_never_missed(server: RawClient, 
     assert found[0]["uri"] == (tmp_path / "zebra.yaml").as_uri()
     server.change(uri, 2, {"text": CALL.replace("zebra", "giraffe")})
     assert server.diagnostics(uri, 2) == []
+    assert server.ask("textDocument/hover", place)["result"] is None

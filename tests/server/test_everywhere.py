@@ -24,6 +24,14 @@ def test_symbols_of_all_files_best_first(server: RawClient, folder: Path) -> Non
     }  # fmt: skip
 
 
+def test_a_folder_inside_another_one_tells_nothing_twice(server: RawClient, folder: Path) -> None:
+    folders = [{"uri": one.as_uri(), "name": one.name} for one in (folder.parent, folder)]
+    server.ask("initialize", {"processId": None, "capabilities": {}, "workspaceFolders": folders})
+    server.notify("initialized", {})
+    found = server.ask("workspace/symbol", {"query": "refine"})["result"]
+    assert [one["location"]["uri"] for one in found] == [(folder / "flow.yaml").as_uri()]
+
+
 def renamed(full: Full, old: Path, new: Path) -> dict[str, str]:
     """The texts after the edits that a renaming brings with it."""
     params = {"files": [{"oldUri": old.as_uri(), "newUri": new.as_uri()}]}

@@ -26,16 +26,20 @@ def register(server: LoopServer) -> None:
         query = params.get("query")
         await _all_files(server)
         found: list[Json] = []
+        seen: set[str] = set()
         for folder in server.session.all_folders():
+            mine: set[str] = set()
             for one in workspace_symbols(folder.workspace, query if isinstance(query, str) else ""):
                 places = server.session.places_of(one.uri)
-                if places is None:
+                if places is None or one.uri in seen:  # a folder may lie in another one
                     continue
+                mine.add(one.uri)
                 place = {"uri": server.session.spelled(one.uri), "range": places.range(one.span)}
                 entry: Json = {"name": one.name, "kind": KINDS[one.kind], "location": place}
                 if one.container:
                     entry["containerName"] = one.container
                 found.append(entry)
+            seen |= mine
         return found[:LIMIT]
 
     async def on_rename_files(params: Json) -> Json | None:

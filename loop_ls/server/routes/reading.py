@@ -28,7 +28,8 @@ def register(server: LoopServer) -> None:
             return None
         at = asked.place(params)
         runs = server.runs.views(asked.opened) if "runs" in server.__dict__ else ()
-        found = hover(asked.workspace, asked.document, at, asked.opened.folder.settings, runs)
+        folder = asked.opened.folder
+        found = hover(asked.workspace, asked.document, at, folder.settings, runs, folder.all_known)
         if found is None:
             return None
         kind = "markdown" if server.client.markdown else "plaintext"
