@@ -15,7 +15,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any, Literal, Protocol
 
 from loop_ls.engine.enhance.copy import differences
-from loop_ls.engine.enhance.report import text_hash
+from loop_ls.engine.enhance.report import Mask, text_hash
 from loop_ls.engine.enhance.story import unified
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure, Json, Recorder
@@ -30,13 +30,15 @@ Trouble = Literal["text_mismatch", "no_change_seen", "refused", "client_gone", "
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One edit on its way: from `base` to `text`. `changes` are the operations, for people to read."""
+    """One edit on its way: from `base` to `text`. `changes` are the operations, for people to read; what
+    people read of the texts goes through `mask`."""
 
     plan_id: str
     label: str
     base: str
     text: str
     changes: tuple[dict[str, Json], ...] = ()
+    mask: Mask = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def _sent(sent: Sent) -> dict[str, Any]:
         "baseSha256": text_hash(sent.base),
         "textSha256": text_hash(sent.text),
         "changes": list(sent.changes),
-        "diff": unified(sent.base, sent.text, "workflow"),
+        "diff": sent.mask(unified(sent.base, sent.text, "workflow")),
     }
 
 

@@ -254,6 +254,7 @@ class EnhanceJudge:
             base=proposed.start.text,
             text=proposed.planned.copy.text,
             changes=tuple({"op": op.op, "target": op.target, "reason": op.reason} for op in accepted),
+            mask=self.mask,
         )
         place = replace(turn.place, key=f"{turn.place.key}:plan{tries}{again}")
         return await self.desk.apply(place, sent, self.common(turn.number, self.planner.spent))

@@ -140,7 +140,7 @@ class _Loop:
         place = replace(self.place, key=self.place.part("restore"))
         label = "Enhance: back to round 1" if wanted == 1 else f"Enhance: back to round {wanted}"
         current = await self.desk.current(place, self.course.text)
-        sent = Sent(f"{self.plan.run_id}:restore", label, current, text)
+        sent = Sent(f"{self.plan.run_id}:restore", label, current, text, mask=self.mask())
         await self.desk.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
 
     def _because(self, outcome: Outcome, best: int | None) -> str | None:

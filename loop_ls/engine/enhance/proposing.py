@@ -22,6 +22,7 @@ from loop_ls.engine.enhance.planner import SYSTEM, Asked, prompt
 from loop_ls.engine.enhance.planning import Planned, Planning, Refusal
 from loop_ls.engine.enhance.report import Mask
 from loop_ls.engine.enhance.rounds import Course
+from loop_ls.engine.enhance.story import unified
 from loop_ls.engine.ports import Fact, Failure, Models, Recorder
 from loop_ls.formats.enhance import Knobs
 from loop_ls.formats.target import Target
@@ -99,7 +100,7 @@ class Planner:
             usable = True
             planned = planning(copy).plan(copy, proposal.ops)
             refused += planned.refused
-            await self._told(turn, number, proposal, planned, again)
+            await self._told(turn, number, proposal, planned, copy, again)
             if planned.accepted:
                 return Proposed(self.mask(proposal.rationale), planned, copy, tuple(refused))
             if proposal.give_up is not None:
@@ -151,7 +152,9 @@ class Planner:
         body = {**self._common(turn), "code": code, "message": self.mask(message), "attempt": number}
         await self.recorder.record(turn.place.part(f"planner_failed{number}"), [("planner_failed", body)])
 
-    async def _told(self, turn: Turn, number: int, proposal: Proposal, planned: Planned, again: int) -> None:
+    async def _told(
+        self, turn: Turn, number: int, proposal: Proposal, planned: Planned, start: Copy, again: int
+    ) -> None:
         """What the planner said and what became of it, as facts."""
         body = self._common(turn)
         facts: list[Fact] = [("planner_finished", {**body, "ops": len(proposal.ops), "attempt": number})]
@@ -163,7 +166,7 @@ class Planner:
                 "ops": [op.wire() for op in planned.accepted],
                 "rationale": self.mask(proposal.rationale),
                 "unfixable": list(proposal.unfixable),
-                "text": planned.copy.text,
+                "diff": self.mask(unified(start.text, planned.copy.text, "workflow")),
             }
             facts.append(("ops_proposed", proposed))
         await self.recorder.record(turn.place.part(f"proposed{number}"), facts)

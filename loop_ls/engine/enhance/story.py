@@ -97,9 +97,10 @@ def _take(entry: dict[str, Json], event: Event) -> None:
             entry["proposed"] = list(event.get("ops") or ())
             entry["rationale"] = event.get("rationale", "")
             entry["planId"] = event.get("planId")
+            entry["diff"] = event.get("diff", "")
         case "edit_sent":
             entry["sent"] = {name: event.get(name) for name in ("planId", "label", "edits", "changes")}
-            entry["diff"] = event.get("diff", "")
+            entry["diff"] = event.get("diff", entry["diff"])
         case "edit_acknowledged":
             entry["applied"] = list((entry.get("sent") or {}).get("changes") or ())
             entry["ack"] = {"outcome": "applied"}

@@ -181,6 +181,9 @@ async def test_EB_075_a_proposal_waits_for_a_person() -> None:
     assert (state.status, state.reason) == ("paused", "between_rounds")
     assert loop.of("edit_sent") == []
     assert loop.seen_text() == THREE
+    [proposed] = loop.of("ops_proposed")  # what a person looks at before going on
+    assert "+    run: Review {{draft}} kindly" in proposed["diff"]
+    assert "text" not in proposed
     loop.recorder.tell({"choice": "continue"})
     assert (await running).reason == "converged"
 
