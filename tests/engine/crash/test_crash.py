@@ -81,6 +81,10 @@ class Scene:
         return next(body for _, kind, body in self.facts() if kind == "recovered")
 
 
+#: Call -> the one behind it, as it is recorded.
+NEXT = {"develop/3/write": "develop/3:judge", "develop/3:judge": "develop/4/write:ask"}
+
+
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
@@ -107,7 +111,11 @@ def test_a_kill_repeats_at_most_the_call_in_flight_and_says_so(
     assert scene.requests == Counter({call: paid if call == key else 1 for call in CALLS})
     recovered = scene.recovered()
     recorded = key if ":" in key else f"{key}:ask"
-    assert (recovered["inFlight"], recovered["mayHavePaidTwice"]) == ([recorded] if in_flight else [], in_flight)
+    if point == "committed":  # the call behind it may have begun by then: nothing of it was sent
+        assert set(recovered["inFlight"]) <= {NEXT[key]}
+        assert recovered["mayHavePaidTwice"] is bool(recovered["inFlight"])
+    else:
+        assert (recovered["inFlight"], recovered["mayHavePaidTwice"]) == ([recorded] if in_flight else [], in_flight)
 
 
 def test_a_kill_while_paused_repeats_nothing_and_the_run_comes_back_paused(scene: Scene) -> None:
