@@ -82,7 +82,7 @@ class Scene:
 
 
 #: Call -> the one behind it, as it is recorded.
-NEXT = {"develop/3/write": "develop/3:judge", "develop/3:judge": "develop/4/write:ask"}
+NEXT = {"develop/3/write": "develop/3/review:ask", "develop/3:judge": "develop/4/write:ask"}
 
 
 @pytest.fixture
