@@ -43,6 +43,8 @@ def serve(tcp: int | None = None, log_level: str = "warning", log_file: str | No
     except OSError as error:
         print(f"loop-ls serve: cannot listen on port {tcp}: {error.strerror or error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # somebody tried it in a terminal
+        return 130
 
 
 def _import_asyncio() -> None:

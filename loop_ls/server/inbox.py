@@ -96,7 +96,7 @@ def without_cancelled(batch: list[Arrival]) -> list[Arrival]:
     early: set[str | int] = set()
     for message in batch:
         if isinstance(message, dict):
-            if "method" in message and (key := message.get("id")) in taken_back and isinstance(key, str | int):
+            if "method" in message and isinstance(key := message.get("id"), str | int) and key in taken_back:
                 early.add(key)
                 arranged.append(Cancelled(key))
                 continue

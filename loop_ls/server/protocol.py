@@ -264,7 +264,7 @@ class LoopProtocol:
 
     def _send_data(self, data: Json) -> None:
         try:
-            body = json.dumps(data, separators=(",", ":"))
+            body = json.dumps(data, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError):
             logger.exception("An answer cannot be written as JSON")
             if not isinstance(data, dict) or "result" not in data:

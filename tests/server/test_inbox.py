@@ -39,6 +39,14 @@ def test_a_cancellation_of_an_earlier_request_is_passed_on() -> None:
     assert without_cancelled([odd, other]) == [odd, other]
 
 
+@pytest.mark.parametrize("key", [[], {}, None, 1.5])
+def test_an_odd_id_costs_nothing_that_came_along(key: object) -> None:
+    odd: Arrival = {"jsonrpc": "2.0", "id": key, "method": "textDocument/hover"}
+    ask: Arrival = {"jsonrpc": "2.0", "id": 7, "method": "textDocument/hover"}
+    cancel: Arrival = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 7}}
+    assert without_cancelled([odd, ask, cancel]) == [odd, Cancelled(7)]
+
+
 async def test_a_busy_loop_gets_one_batch() -> None:
     batches: list[list[Arrival]] = []
     inbox = Inbox(asyncio.get_running_loop(), batches.append)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -172,3 +174,17 @@ def test_messages_survive_every_way_of_being_cut(server: RawClient) -> None:
     for byte in body:
         server.send_bytes(bytes([byte]))
     assert server.answer(1000)["result"] is None
+
+
+def test_what_json_cannot_hold_is_not_sent_back(server: RawClient) -> None:
+    server.begin()
+    assert code(server.ask("completionItem/resolve", {"label": "x", "data": float("nan")})) == -32603
+    assert b"NaN" not in server.raw
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process (issue 2)")
+def test_ctrl_c_in_a_terminal_is_no_crash(server: RawClient) -> None:
+    server.begin()
+    server.process.send_signal(signal.SIGINT)
+    assert server.exit_status() == 130
+    assert b"Traceback" not in server.log
