@@ -314,6 +314,7 @@ def test_a_pause_is_answered_by_a_command_too(editor: Callable[..., Editor]) -> 
         *("▶ Continue to next round", "Show changes", "Run without changes", "⏹ Stop"),
         "Round 1 of 3 · $0.00 of $5.00 · waiting for you",
     ]
+    assert "+    run: Review {{draft}} kindly" in one.command("enhance.timeline", uri=one.uri)["markdown"]
     status = one.command("enhance.status", uri=one.uri)["state"]
     assert (status["state"], status["round"]) == ("awaiting_user", 1)
     assert one.command("enhance.continue", uri=one.uri)["ok"]
