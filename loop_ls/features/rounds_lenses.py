@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from loop_ls.features.outcomes import ENDED
 from loop_ls.features.rounds import Rounds, ended_in_rounds, progress_in_words
-from loop_ls.features.values import Command, Lens, RunView
+from loop_ls.features.values import Action, ActionKind, Command, Lens, RunView
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
@@ -25,6 +25,14 @@ def rounds_lenses(workspace: Workspace, document: Document, run: RunView | None)
     if run is not None and run.rounds is not None:
         yield Lens(_FIRST, ended_in_rounds(run.rounds))
         yield _timeline(document, "Timeline")
+
+
+def preview(document: Document, runs: Sequence[RunView]) -> tuple[Action, ...]:
+    """As an action: what the loop would change that waits for somebody to look at it."""
+    if not any(run.rounds is not None and run.rounds.phase == "awaiting_user" for run in runs):
+        return ()
+    command = _timeline(document, "").command
+    return (Action("Show what the enhance loop would change", ActionKind.PREVIEW, command=command),)
 
 
 def _switch(document: Document, on: bool) -> Lens:

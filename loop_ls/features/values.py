@@ -198,6 +198,7 @@ class ActionKind(Enum):
     INLINE = "refactor.inline"
     REWRITE = "refactor.rewrite"
     SOURCE = "source"
+    PREVIEW = "source.enhance.preview"
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,13 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
         "documentFormattingProvider": True,
         "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n"},
         "codeActionProvider": {
-            "codeActionKinds": ["quickfix", "refactor.extract", "refactor.rewrite", "source.fixAll.loopLs"],
+            "codeActionKinds": [
+                "quickfix",
+                "refactor.extract",
+                "refactor.rewrite",
+                "source.fixAll.loopLs",
+                "source.enhance.preview",
+            ],
             "resolveProvider": client.action_resolve,
         }
         if client.action_literals

@@ -10,6 +10,7 @@ import pytest
 from loop_ls.features.inlays import inlays
 from loop_ls.features.lenses import lenses
 from loop_ls.features.rounds import burn, ended_in_rounds, progress_in_words, rounds_of
+from loop_ls.features.rounds_lenses import preview
 from loop_ls.features.run_findings import run_findings
 from loop_ls.features.run_view import run_view
 from loop_ls.features.values import RunView
@@ -176,3 +177,12 @@ def test_steps_that_the_last_round_changed_are_marked(ask: Any) -> None:
 
     assert marks(run(BEGUN, FAILED, SENT)) == []
     assert marks(run(BEGUN, FAILED, SENT, TAKEN, BEGUN)) == [(6, "changed after round 2", "a tone")]
+
+
+def test_what_waits_to_be_looked_at_is_an_action_too(ask: Any) -> None:
+    document = ask(FLOW, head=False).document
+    [action] = preview(document, [run(BEGUN, FAILED, PAUSED, status="paused")])
+    assert action.command is not None
+    assert (action.kind.value, action.command.name) == ("source.enhance.preview", "loopLs.enhance.timeline")
+    assert preview(document, [run(BEGUN, FAILED, PAUSED, SENT)]) == ()
+    assert preview(document, [run_view({"runId": "r2", "status": "running"})]) == ()

@@ -315,6 +315,11 @@ def test_a_pause_is_answered_by_a_command_too(editor: Callable[..., Editor]) -> 
         "Round 1 of 3 · $0.00 of $5.00 · waiting for you",
     ]
     assert "+    run: Review {{draft}} kindly" in one.command("enhance.timeline", uri=one.uri)["markdown"]
+    place = {"line": 1, "character": 0}
+    about = {"textDocument": {"uri": one.uri}, "range": {"start": place, "end": place}}
+    wanted = {"diagnostics": [], "only": ["source.enhance"]}
+    actions = one.client.ask("textDocument/codeAction", {**about, "context": wanted}, LIMIT)["result"]
+    assert [action["command"] for action in actions] == ["loopLs.enhance.timeline"]
     status = one.command("enhance.status", uri=one.uri)["state"]
     assert (status["state"], status["round"]) == ("awaiting_user", 1)
     assert one.command("enhance.continue", uri=one.uri)["ok"]

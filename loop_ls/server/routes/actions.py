@@ -11,6 +11,7 @@ from loop_ls.features.extract import extract
 from loop_ls.features.ignoring import ignoring
 from loop_ls.features.loop_places import loop_places
 from loop_ls.features.loop_switch import loop_switch
+from loop_ls.features.rounds_lenses import preview
 from loop_ls.features.values import Action, ActionKind
 from loop_ls.rules.finding import Tier
 from loop_ls.server import methods
@@ -33,7 +34,8 @@ def register(server: LoopServer) -> None:
         if asked is None:
             return None
         span, only, opened = asked.range(params), _only(params.get("context")), asked.opened
-        return [_written(server, opened, action, span) for action in _offered(opened, span) if _wanted(action, only)]
+        offered = [*_offered(opened, span), *_of_runs(server, opened)]
+        return [_written(server, opened, action, span) for action in offered if _wanted(action, only)]
 
     def resolve(action: Json) -> Json:
         data = action.get("data")
@@ -69,6 +71,10 @@ def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
     yield from loop_places(opened.document, span.start)
     yield from loop_switch(opened.document, span.start)
     yield from ignoring(opened.document, findings, span)
+
+
+def _of_runs(server: LoopServer, opened: OpenDocument) -> tuple[Action, ...]:
+    return preview(opened.document, server.runs.views(opened)) if "runs" in server.__dict__ else ()
 
 
 def _wanted(action: Action, only: Sequence[str]) -> bool:
