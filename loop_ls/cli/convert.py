@@ -65,6 +65,8 @@ def read(word: str, root: str | None, name: str | None, to: str) -> Gist:
     format_ = document.format if document is not None else None
     if document is None or format_ not in ("workflow", "role_loop", "assistant"):
         raise Wrong(f"{word} is no loop: no workflow, role loop or assistant")
+    if document.fault is not None:
+        raise Wrong(f"{word} cannot be read: {document.fault.message}")
     if format_.replace("_", "-") == to:
         raise Wrong(f"{word} is a {to} already")
     return _gist(workspace, document, name)

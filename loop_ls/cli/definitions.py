@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.cli.at_engine import data_dir_of, root_of
-from loop_ls.cli.check import CLEAN, write
+from loop_ls.cli.check import CLEAN, refuse, write
 from loop_ls.cli.one_file import add_json, print_json
 from loop_ls.formats.assistant_read import read_assistants
 from loop_ls.formats.role_loop import RoleLoop
@@ -38,14 +38,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     root = root_of(args.root).as_posix()
-    found = definitions(discover(root).workspace, root)
-    found += built_in(root, {one["name"] for one in found if one["format"] == "role_loop"})
+    if not Path(root).is_dir():
+        return refuse(f"--root {args.root} is no folder")
+    own = definitions(discover(root).workspace, root)
+    found = own + built_in(root, {one["name"] for one in own if one["format"] == "role_loop"})
     if args.json:
         print_json({"ok": True, "definitions": found})
-    elif not found:
-        write("There is nothing to run here yet. Begin with one: loop-ls new loop NAME\n")
-    else:
-        write("".join(f"{line}\n" for one in found for line in _lines(one)))
+        return CLEAN
+    write("".join(f"{line}\n" for one in found for line in _lines(one)))
+    if not own:
+        write("None of them is of this folder. Begin with one: loop-ls new loop NAME\n")
     return CLEAN
 
 

@@ -40,6 +40,8 @@ def open_workflow(word: str, root: str | None, others: frozenset[str] = frozense
         workspace = workspace.with_document(document)
     if document is None or (document.format != "workflow" and document.format not in others):
         raise Wrong(f"{word} is no workflow file")
+    if document.fault is not None:
+        raise Wrong(f"{word} cannot be read: {document.fault.message}")
     return OneFile(workspace, document)
 
 

@@ -34,7 +34,11 @@ def run(args: argparse.Namespace) -> int:
 def serve(tcp: int | None = None, log_level: str = "warning", log_file: str | None = None) -> int:
     # Nothing that is imported now will become garbage; the server turns collection on again.
     gc.disable()
-    _log_to(log_file, log_level)
+    try:
+        _log_to(log_file, log_level)
+    except OSError as error:
+        print(f"loop-ls serve: cannot log to {log_file}: {error.strerror or error}", file=sys.stderr)
+        return 2
     _import_asyncio()
     from loop_ls.server.serve import serve_stdio, serve_tcp
 

@@ -86,12 +86,14 @@ def test_estimate_says_why_it_cannot_tell_the_dollars(here: Path, answer: Any) -
         (["nowhere.yaml"], "there is no file nowhere.yaml"),
         (["flwo"], "did you mean `flow`?"),
         ([".loop-ls.yaml"], "is no workflow file"),
+        (["latin.yaml"], "latin.yaml cannot be read: The byte 0xE9 is not UTF-8"),
     ],
 )
 @pytest.mark.parametrize("command", ["estimate", "preview"])
 def test_what_is_not_there_is_refused(
     here: Path, command: str, words: list[str], reason: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    (here / "latin.yaml").write_bytes("$schema: workflow/v2.0\nname: café\n".encode("latin-1"))
     if command == "preview":
         words = ["--target" if word == "--loop" else word for word in words]
     assert main([command, *words]) == 2
@@ -135,7 +137,8 @@ def test_definitions_lists_every_format_with_inputs_and_limits(
     (here / "broken.yaml").write_text(LOOP.format(name="broken", model="m").replace("until:", "untl:"))
     capfd.readouterr()
     found = {one["name"]: one for one in answer("definitions", "--json")["definitions"]}
-    assert set(found) == {"flow", "draft", "broken", "role_loop", "assistant"}
+    own = {name for name, one in found.items() if one["path"] != "built in"}
+    assert own == {"flow", "draft", "broken", "role_loop", "assistant"}
     assert found["flow"]["loops"] == [
         {"name": "polish", "mode": "refine", "maxIterations": 3, "until": "It says READY"}
     ]
@@ -158,3 +161,5 @@ def test_definitions_as_text(here: Path, tmp_path: Path, capfd: pytest.CaptureFi
 def test_definitions_of_an_empty_folder_say_how_to_begin(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["definitions", "--root", str(tmp_path)]) == 0
     assert "loop-ls new loop NAME" in capfd.readouterr().out
+    assert main(["definitions", "--root", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere is no folder" in capfd.readouterr().err

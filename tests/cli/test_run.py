@@ -108,6 +108,7 @@ def test_a_file_with_errors_is_not_run(shared: Place) -> None:
     [
         (("develop_itt",), "did you mean `develop_it`?"),
         (("nowhere.yaml",), "there is no file nowhere.yaml"),
+        (("latin.yaml",), "latin.yaml cannot be read: The byte 0xE9 is not UTF-8"),
         ((), "say what to run"),
         (("a", "--workflow", "b"), "say what to run"),
         (("develop.yaml", "--param", "x"), "name=value"),
@@ -117,6 +118,7 @@ def test_a_file_with_errors_is_not_run(shared: Place) -> None:
     ],
 )
 def test_a_wrong_call_is_one_sentence(shared: Place, words: tuple[str, ...], said: str) -> None:
+    (shared.root / "latin.yaml").write_bytes("$schema: workflow/v2.0\nname: café\n".encode("latin-1"))
     done = shared.call("run", *words)
     assert done.returncode == 2
     assert said in done.stderr

@@ -45,12 +45,20 @@ def test_one_client_is_served_over_tcp(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--tcp", "70000"], ["--tcp", "x"], ["--stdio", "--tcp", "5"], ["--log-level", "loud"]]
+    "words",
+    [
+        ["--tcp", "70000"],
+        ["--tcp", "x"],
+        ["--stdio", "--tcp", "5"],
+        ["--log-level", "loud"],
+        ["--log-file", "/nowhere/x"],
+    ],
 )
 def test_wrong_usage_is_said(words: list[str]) -> None:
     done = subprocess.run([sys.executable, "-m", "loop_ls", "serve", *words], capture_output=True, timeout=60)
     assert done.returncode == 2
     assert done.stdout == b""
+    assert b"Traceback" not in done.stderr
 
 
 def test_a_port_that_is_taken_is_said_in_one_sentence() -> None:

@@ -26,7 +26,7 @@ from loop_ls.engine.request import StartRequest
 from loop_ls.engine.runners.choosing import is_agent, program_of
 from loop_ls.engine.starting.consent import Consents, Endpoint, StartedProgram, endpoints
 from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
-from loop_ls.engine.starting.recorded import has_errors, recorded
+from loop_ls.engine.starting.recorded import has_errors, recorded, unread
 from loop_ls.formats.assistant import Assistant
 from loop_ls.formats.assistant_flaws import TOLERATED
 from loop_ls.formats.assistant_keys import TEST_PASS
@@ -91,7 +91,7 @@ class AssistantPreparer:
         disk = None if read is None else plain_text(str(read))
         text = request.texts.get(request.path, disk)
         if text is None:
-            raise Refused("not_found", f"There is no file {request.path} in {request.root}.")
+            raise unread(request.root.as_posix(), request.path)
         document = Document.open(uri_of(whole), text, path=whole)
         workspace = Workspace.of(find_roots(str(request.root), settings), [document], settings)
         problems = [each for each in self._validate(workspace, [document])[0] if each.code not in TOLERATED]

@@ -12,6 +12,7 @@ from typing import Any
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.starting.consent import without_password
 from loop_ls.engine.starting.prepare import Problem
+from loop_ls.index.discovery import load
 
 #: Sections of the settings that a run depends on.
 SECTIONS = ("judge", "assist", "limits", "assistants")
@@ -27,6 +28,15 @@ def recorded(settings: Mapping[str, Any], sections: Iterable[str] = SECTIONS) ->
 def _without_password(provider: Mapping[str, Any]) -> dict[str, Any]:
     address = provider.get("baseUrl")
     return {**provider, "baseUrl": without_password(address)} if isinstance(address, str) else dict(provider)
+
+
+def unread(root: str, path: str) -> Refused:
+    """A file that was named has no text: it is not there, or what is there cannot be read."""
+    document = load(f"{root}/{path}")
+    if document is None or document.fault is None:
+        return Refused("not_found", f"There is no file {path} in {root}.")
+    told = f"{path} cannot be read: {document.fault.message}"
+    return Refused("file_has_errors", told, "Mend the file, then run it again.", {"path": path})
 
 
 def has_errors(path: str, problems: Sequence[Problem]) -> Refused:

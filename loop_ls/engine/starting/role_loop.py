@@ -33,7 +33,7 @@ from loop_ls.engine.starting.demands import require_inputs, require_models, requ
 from loop_ls.engine.starting.folder import Folder, Snapshot
 from loop_ls.engine.starting.needs import of_servers
 from loop_ls.engine.starting.prepare import Prepared
-from loop_ls.engine.starting.recorded import recorded
+from loop_ls.engine.starting.recorded import recorded, unread
 from loop_ls.formats.placeholders import fill
 from loop_ls.formats.role_loop import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
 from loop_ls.formats.role_loop_read import read_role_loop
@@ -88,7 +88,7 @@ class RoleLoopPreparer:
             if text is not None:
                 return _right(definition_of(text, request.path, request.uri, False, roles))
             if not request.target_name:
-                raise Refused("not_found", f"There is no file {request.path} in {snapshot.root}.")
+                raise unread(snapshot.root, request.path)
             # What is run again may have been a built-in one, whose file is not in the workspace.
         listed = {one.name: one for one in definitions(snapshot.root, self._data, request.texts, roles)}
         name = request.target_name or ""

@@ -38,7 +38,7 @@ from loop_ls.engine.starting.demands import (
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
 from loop_ls.engine.starting.needs import Needs, needs
 from loop_ls.engine.starting.prepare import Prepared, Validate
-from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded
+from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread
 from loop_ls.engine.trial import Judging
 from loop_ls.formats.workflow import Loop, Target, Workflow
 
@@ -223,7 +223,7 @@ def _plan(started: RunStarted, texts: Mapping[str, str]) -> Plan:
 def _key(snapshot: Snapshot, request: StartRequest) -> str:
     document = snapshot.document(request.path)
     if document is None:
-        raise Refused("not_found", f"There is no file {request.path} in {snapshot.root}.")
+        raise unread(snapshot.root, request.path)
     if document.format != "workflow":
         raise Refused("bad_argument", f"{request.path} is no workflow: it does not say `$schema: workflow/v2.0`.")
     return snapshot.key(request.path) or Path(request.path).stem
