@@ -92,6 +92,9 @@ class BeforeRun:
             name = opened.uri.rpartition("/")[2]
             hint = "A workflow says `$schema: workflow/v2.0`."
             return None, None, refused("bad_argument", f"`{name}` is no workflow.", hint)
+        if (fault := opened.document.fault) is not None:
+            name = opened.uri.rpartition("/")[2]
+            return None, None, refused("file_has_errors", f"`{name}` cannot be read: {fault.message}")
         target = argument.get("target") or {"kind": "workflow"}
         if target["kind"] in ("workflow", "definition", "assistant"):
             return opened, None, {}

@@ -251,7 +251,10 @@ def _listed(folder: Folder) -> tuple[tuple[str, ...], bool]:
     """The files to look at. Of a loose folder only its own: nobody said that all below it belongs together."""
     if not folder.loose:
         return candidates(folder.text)
-    inside = sorted(f"{folder.text}/{entry.name}" for entry in Path(folder.text).iterdir() if entry.is_file())
+    try:
+        inside = sorted(f"{folder.text}/{entry.name}" for entry in Path(folder.text).iterdir() if entry.is_file())
+    except OSError:  # not there yet, or not ours to look into
+        return (), False
     ours = tuple(path for path in inside if is_candidate(folder.text, path))
     return ours[:_MOST_LOOSE], len(ours) > _MOST_LOOSE
 

@@ -12,6 +12,7 @@ from loop_ls.server.places import Places
 from loop_ls.server.rpc_errors import JsonRpcInvalidParams
 from loop_ls.server.session import OpenDocument, read
 from loop_ls.server.uris import is_view
+from loop_ls.text.decode import MAX_BYTES
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
@@ -59,8 +60,9 @@ class Texts:
                 logger.warning("%s was changed but never opened", item["uri"])
             return
         version = _version(item)
-        if opened.too_large is not None:
-            self._changed_whole(opened, opened.too_large, changes, version)
+        if opened.too_large is not None or any(map(_is_large, changes)):
+            text = opened.document.text if opened.too_large is None else opened.too_large
+            self._changed_whole(opened, text, changes, version)
         else:
             document = opened.document
             for change in changes:
@@ -86,7 +88,8 @@ class Texts:
             self._server.publisher.closed(opened)
 
     def _changed_whole(self, opened: OpenDocument, text: Text, changes: list[Any], version: int) -> None:
-        """A text that is too large is edited, and read once it no longer is."""
+        """A text that is too large, or may become so, is edited, and read where it is not."""
+        self.fresh = True
         session = self._server.session
         for change in changes:
             checked = _checked(change)
@@ -102,6 +105,11 @@ class Texts:
             return document.edit(_all(document.text), change["text"], version)
         span = _span(self._server.session.places(document), change["range"])
         return document.edit(span, change["text"], version)
+
+
+def _is_large(change: Any) -> bool:
+    text = change.get("text") if isinstance(change, dict) else None
+    return isinstance(text, str) and len(text) > MAX_BYTES // 8
 
 
 def _checked(change: Any) -> Json:

@@ -77,9 +77,10 @@ def listed(params: Json, name: str) -> list[Json]:
 
 
 def about(server: LoopServer, params: Json) -> Asked | None:
-    """None for a document that is not open or none of ours: another server answers for it."""
+    """None for a document that is not open, or none of ours: another server answers for it; or too large to
+    be read: of its text nothing is known, so that nothing can be told or edited."""
     opened = server.session.find(named(params))
-    if opened is None or opened.document.format is None:
+    if opened is None or opened.document.format is None or opened.document.fault is not None:
         return None
     return Asked(opened, opened.document, server.session.places(opened.document))
 
