@@ -87,6 +87,11 @@ def _is_braces(node: Mapping) -> bool:
     return len(node.entries) == 1 and node.entries[0].value is None
 
 
+def _is_placeholder(node: Mapping) -> bool:
+    """The same where mappings may stand, so that `{x}` can be meant."""
+    return node.flow and _is_braces(node) and node.entries[0].key.text.startswith("{")
+
+
 def _number(key: Key, node: Node, written: Node) -> _Read:
     if not isinstance(node, Scalar):
         return None, (_wrong(key, node, written),)
@@ -211,7 +216,9 @@ def _pairs(key: Key, node: Node, written: Node) -> _Read:
             pairs[name] = Pair(name, entry, "")
         else:
             pairs[name] = Pair(name, entry, None)
-            if not free and entry.value is not None:
+            if entry.value is not None and isinstance(found, Mapping) and _is_placeholder(found):
+                faults.append(Fault("braces", entry.value, Type.TEXT.value))
+            elif not free and entry.value is not None:
                 faults.append(Fault("type", entry.value, Type.TEXT.value))
     return tuple(pairs.values()), tuple(faults)
 

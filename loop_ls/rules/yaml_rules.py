@@ -147,6 +147,8 @@ def _sentence(field: Field, fault: Fault) -> str:
             return f"`{name}` has to be {fault.expected}; write it without quotes"
         case "fraction":
             return f"`{name}` has to be {fault.expected}, without a fraction"
+        case "braces" if fault.node is not field.node:
+            return f"quotes are missing in `{name}`: without them YAML takes `{{{{…}}}}` for a mapping"
         case "braces":
             return f"quotes are missing: without them YAML takes `{{{{…}}}}` for a mapping, and `{name}` has to be text"
         case "bare":

@@ -115,6 +115,22 @@ def test_braces_without_quotes_are_told_that_quotes_are_missing() -> None:
     """)
 
 
+def test_braces_without_quotes_are_missed_nowhere_a_text_may_stand() -> None:
+    check_findings("""
+        env:
+          TONE: {{input}}
+              # ^ error: WF007 quotes are missing in `env`
+        steps:
+          - name: first
+            run: "Say something about {{input}} in a {{env.TONE}} tone"
+          - name: greet
+            needs: [first]
+            template: {name: other, with: {topic: {{input}}, shape: {width: 2}}}
+                           # ^^^^^ error: WF601
+                                                # ^ error: WF007 quotes are missing in `with`
+    """)
+
+
 def test_an_empty_text_is_empty_and_an_empty_list_is_absent() -> None:
     check_findings("""
         $schema: workflow/v2.0
