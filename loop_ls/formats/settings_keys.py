@@ -284,7 +284,13 @@ ENGINE = shape(
     Key("keepDays", Type.NUMBER, "How many days an ended run is kept.", minimum=0),
     Key("teardownGraceMs", Type.INTEGER, "How long it may stay away, in milliseconds.", default="60000", minimum=0),
     Key("logFormat", Type.TEXT, "Lines for people, or JSON objects.", default="text", choices=("text", "json")),
-    Key("logLevel", Type.TEXT, "What is logged at least.", default="warning", choices=LOG_LEVELS),
+    Key(
+        "logLevel",
+        Type.TEXT,
+        "What is logged at least.",
+        default="warning",
+        choices=("warning", *(one for one in LOG_LEVELS if one != "warning")),
+    ),
 )
 
 ASSISTANTS = shape(
