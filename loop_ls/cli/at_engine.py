@@ -104,7 +104,7 @@ def refusal_lines(answer: Answer) -> list[str]:
 
 def _options_for(names: list[str]) -> list[str]:
     """How to give what is missing, as words to type."""
-    options = {"input": "--input TEXT", "goal": "--goal TEXT", "message": "--message TEXT"}
+    options = {"input": "--input TEXT", "goal": "--goal TEXT", "message": "--input TEXT"}
     given = [options.get(name, f"--param {name}=TEXT") for name in names]
     return [f"give: {' '.join(given)}"] if given else []
 

@@ -40,7 +40,9 @@ def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:
     if decision is None and approved is None:
         raise Refused("bad_argument", "`approved` says how the run goes on; it is not given.", "Give true or false.")
     if decision is not None and approved is not None and approved != (decision == "approve"):
-        raise Refused("bad_argument", f"`approved` and `decision` contradict each other: {approved} and {decision}.")
+        raise Refused(
+            "bad_argument", f"`approved` and `decision` contradict each other: {str(approved).lower()} and {decision}."
+        )
     found = cast(Decision, decision or ("approve" if approved else "reject"))
     return Approval(found == "approve", found, None if feedback is None else plain_text(feedback))
 

@@ -57,6 +57,12 @@ def test_an_assistant_is_run_and_watched_by_its_file(alone: Place, agent: FakeAg
     assert "all green" in shown.stdout
 
 
+def test_what_is_missing_is_told_as_an_option_that_there_is(alone: Place, agent: FakeAgent) -> None:
+    done = alone.call("run", FILE)
+    assert done.returncode == 2
+    assert "  give: --input TEXT\n" in done.stderr
+
+
 def test_a_limit_ends_with_3_and_a_failure_with_4(alone: Place, agent: FakeAgent) -> None:
     agent.say({"text": "red"})
     limited = alone.call("run", FILE, "--input", "x", "--yes", "--max-iterations", "1")

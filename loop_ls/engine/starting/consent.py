@@ -77,6 +77,8 @@ def endpoints(
             provider = configured(name, settings, environ)
         except ModelFailure:
             continue  # cannot be asked, so nothing goes anywhere
+        if provider.kind in ("scripted", "local"):  # whatever service it stands in for is not asked
+            continue
         if provider.kind == "pydantic-ai":  # it knows the address and the variables of its service
             found.append(Endpoint(name, f"pydantic-ai://{vendor(provider)}", provider.key_env))
             found += [Endpoint(name, found[-1].url, variable) for variable in sorted(set(variables))]

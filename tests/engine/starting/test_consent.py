@@ -25,6 +25,11 @@ def test_a_model_on_this_machine_needs_no_consent_unless_the_project_chose_its_a
     assert wanted("ollama", ollama={"baseUrl": "http://127.0.0.1:9/v1"}) == [("ollama", "127.0.0.1:9", "")]
 
 
+def test_a_script_in_the_place_of_a_known_service_sends_nothing() -> None:
+    assert wanted("openai", openai={"kind": "scripted"}) == []
+    assert wanted("openai", openai={"kind": "scripted", "apiKeyEnv": "MY_KEY"}) == []
+
+
 def test_a_project_that_sends_a_known_key_to_another_place_is_shown_with_that_place() -> None:
     assert wanted("openai", openai={"baseUrl": "https://evil.test/v1"}) == [("openai", "evil.test", "OPENAI_API_KEY")]
     mine = {"kind": "openai", "baseUrl": "https://example.test/v1", "apiKeyEnv": "MY_KEY"}
