@@ -22,7 +22,7 @@ from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.lines import Ended, Invocation, OverTime, run_lines
 from loop_ls.engine.runners.places import gate_of
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
-from loop_ls.engine.runners.speech import CLUE, Heard, Speech
+from loop_ls.engine.runners.speech import CLUE, LONGEST_ANSWER, Heard, Speech, TooMuch
 
 #: Longer prompts go by a file or by standard input: one argument holds 128 KiB at most.
 LONGEST_PROMPT = 32 * 1024
@@ -108,6 +108,9 @@ class CliRunner:
             silent = "it printed nothing for" if over.which == "inactivity" else "it ran for"
             told = f"The agent `{self.program[0]}` timed out ({over.which}): {silent} {over.seconds:g} s."
             raise Failure("agent_timeout", told, "Raise its time limit, or give it less to do.") from None
+        except TooMuch:
+            told = f"The agent `{self.program[0]}` was ended: its answer is longer than {LONGEST_ANSWER >> 20} MiB."
+            raise Failure("agent_failed", told, "Let it print its answer only.") from None
         except OSError as error:
             told = f"The agent `{self.program[0]}` could not be started: {error.strerror or error}."
             raise Failure("agent_failed", told) from error

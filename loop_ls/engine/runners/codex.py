@@ -53,7 +53,7 @@ class CodexSpeech:
             return
         event = parsed(line)
         if event is None:
-            self._heard.clues.append(line)
+            self._heard.keep_clue(line)
             return
         match event.get("type"):
             case "item.completed":

@@ -85,6 +85,8 @@ async def _lines(stream: asyncio.StreamReader, idle: float | None, total: float 
     while True:
         chunk = await _chunk(stream, idle, total, began)
         rest += chunk
+        if chunk and b"\n" not in chunk and len(rest) <= LONGEST_LINE:
+            continue  # a line that is long is not looked through again for each piece of it
         *whole, last = rest.split(b"\n")
         for line in whole:
             yield _text(line)

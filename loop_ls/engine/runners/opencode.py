@@ -45,7 +45,7 @@ class OpencodeSpeech:
             return
         event = parsed(line)
         if event is None:
-            self._heard.clues.append(line)
+            self._heard.keep_clue(line)
             return
         part = mapping(event.get("part"))
         match event.get("type"):

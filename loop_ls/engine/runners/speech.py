@@ -14,6 +14,13 @@ from loop_ls.engine.runners.runner import Hear
 
 #: Of a clue, so much is told.
 CLUE = 500
+#: Characters of an answer. It is kept in the memory and in the record, so a program that prints without end
+#: must not decide how long it is.
+LONGEST_ANSWER = 16 * 1024 * 1024
+
+
+class TooMuch(Exception):
+    """The answer is longer than any that can be used."""
 
 
 @dataclass(slots=True)
@@ -27,6 +34,11 @@ class Heard:
     output_tokens: int = 0
     usd: float | None = None
     clues: list[str] = field(default_factory=list)
+
+    def keep_clue(self, line: str) -> None:
+        """The first ones are enough."""
+        if sum(map(len, self.clues)) < CLUE:
+            self.clues.append(line[:CLUE])
 
     @property
     def clue(self) -> str:
@@ -47,14 +59,24 @@ class PlainSpeech:
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
         self._lines: list[str] = []
+        self._length = 0
 
     def line(self, line: str) -> None:
+        self._length = longer(self._length, line)
         self._lines.append(line)
         self._hear(line + "\n")
 
     def heard(self) -> Heard:
         text = "\n".join(self._lines)
         return Heard(output=text if text.strip() else None)
+
+
+def longer(length: int, text: str) -> int:
+    """The length with this text. Raises `TooMuch`."""
+    length += len(text) + 1
+    if length > LONGEST_ANSWER:
+        raise TooMuch
+    return length
 
 
 def parsed(line: str) -> dict[str, Any] | None:

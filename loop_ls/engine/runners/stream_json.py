@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from loop_ls.engine.runners.runner import Hear
-from loop_ls.engine.runners.speech import Heard, count, mapping, number, parsed, text
+from loop_ls.engine.runners.speech import Heard, count, longer, mapping, number, parsed, text
 
 
 class StreamJson:
@@ -17,6 +17,7 @@ class StreamJson:
         self._hear = hear
         self._heard = Heard()
         self._texts: list[str] = []
+        self._length = 0
         self._result: str | None = None
 
     def line(self, line: str) -> None:
@@ -24,7 +25,7 @@ class StreamJson:
             return
         event = parsed(line)
         if event is None:
-            self._heard.clues.append(line)
+            self._heard.keep_clue(line)
             return
         match event.get("type"):
             case "assistant":
@@ -50,6 +51,7 @@ class StreamJson:
         for block in content if isinstance(content, list) else []:
             said = text(mapping(block).get("text"))
             if mapping(block).get("type") == "text" and said:
+                self._length = longer(self._length, said)
                 self._texts.append(said)
                 self._hear(said)
 

@@ -17,6 +17,8 @@ from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.model import ModelRunner
 from loop_ls.engine.runners.opencode import Opencode, OpencodeSpeech
 from loop_ls.engine.runners.runner import Assignment, deaf
+from loop_ls.engine.runners.speech import CLUE, LONGEST_ANSWER, PlainSpeech, Speech, TooMuch
+from loop_ls.engine.runners.stream_json import StreamJson
 from loop_ls.testing.models import ScriptedModels
 
 MODELS = ScriptedModels({})
@@ -135,3 +137,34 @@ def test_a_folder_is_not_looked_into_for_a_plain_name(tmp_path: Path) -> None:
     (tmp_path / "claude").chmod(0o755)
     runner = runner_for("claude-code", {}, MODELS, environ={"PATH": "/nowhere"})
     assert runner.program == ("claude",)
+
+
+@pytest.mark.parametrize(
+    ("speech", "line"),
+    [
+        (PlainSpeech(deaf), "x" * 2**20),
+        (StreamJson(deaf), '{"type":"assistant","message":{"content":[{"type":"text","text":"%s"}]}}' % ("x" * 2**20)),
+    ],
+)
+def test_an_answer_without_end_is_not_kept(speech: Speech, line: str) -> None:
+    for _ in range(LONGEST_ANSWER // 2**20 - 1):
+        speech.line(line)
+    with pytest.raises(TooMuch):
+        for _ in range(2):
+            speech.line(line)
+
+
+def test_of_lines_that_nobody_understands_the_first_are_kept() -> None:
+    speech = StreamJson(deaf)
+    for number in range(CLUE):
+        speech.line(f"line {number} of a flood")
+    assert speech.heard().clue.startswith("line 0 of a flood\nline 1 of a flood\n")
+    assert sum(map(len, speech.heard().clues)) < 2 * CLUE
+
+
+async def test_a_command_that_floods_its_output_is_ended(tmp_path: Path) -> None:
+    flood = "import os\nwhile True: os.write(1, b'flood ' * 10000 + b'\\n')"
+    runner = CliRunner("own", (sys.executable,), AnyCommand(("-c", flood)), {})
+    with pytest.raises(Failure, match="longer than 16 MiB") as failed:
+        await runner.run(Assignment("hi", folder=str(tmp_path)))
+    assert failed.value.code == "agent_failed"
