@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from loop_ls.engine.events import Event, RunState, fold
-from loop_ls.engine.events.kinds import Cancelled
+from pydantic import ValidationError
+
+from loop_ls.engine.events import Event, RunState
+from loop_ls.engine.events.kinds import Cancelled, readable
 from loop_ls.engine.journal import Journal
-from loop_ls.engine.journal.border import hash_of, plain
+from loop_ls.engine.journal.border import hash_of, plain, plain_text
 from loop_ls.engine.providers.secrets import redact
 from loop_ls.engine.refusal import Refused
 
@@ -67,8 +69,24 @@ class Carried:
         self.facts = _facts(document.get("facts"))
         self.answers = _answers(document.get("answers"))
         self.texts = _texts(document.get("texts"))
-        self.state = fold(Event(run_id, seq, at, kind, body) for seq, (at, kind, body) in enumerate(self.facts, 1))
+        self.state = self._folded()
         self._close()
+
+    def _folded(self) -> RunState:
+        """Everybody who lists runs reads what came in: what cannot be shown must not get in."""
+        state = RunState()
+        for seq, (at, kind, body) in enumerate(self.facts, 1):
+            event = Event(self.run_id, seq, at, kind, body)
+            try:
+                readable(kind, body)
+                event.wire()
+                state = state.after(event)
+            except ValidationError as problem:
+                field = ".".join(map(str, problem.errors()[0]["loc"]))
+                raise _refused(f"`{field}` of fact {seq} (`{kind}`) cannot be read") from None
+            except (AttributeError, KeyError, TypeError, ArithmeticError, ValueError, OSError):
+                raise _refused(f"fact {seq} (`{kind}`) cannot be read") from None
+        return state
 
     def _close(self) -> None:
         """A run that has not ended ends here: nothing goes on that came by a file."""
@@ -87,7 +105,12 @@ def _facts(given: Any) -> list[tuple[float, str, dict[str, Any]]]:
     found = []
     for number, each in enumerate(given, 1):
         kind, body, at = (each.get(name) for name in ("kind", "body", "at")) if isinstance(each, Mapping) else _NOTHING
-        if not (isinstance(body, dict) and isinstance(at, int | float) and isinstance(kind, str)):
+        if not (
+            isinstance(body, dict)
+            and isinstance(at, int | float)
+            and not isinstance(at, bool)
+            and isinstance(kind, str)
+        ):
             raise _refused(f"fact {number} of it cannot be read")
         found.append((float(at), kind, plain(body)))
     if found[0][1] != "run_started" or not {"format", "name", "path"} <= found[0][2].keys():
@@ -106,7 +129,7 @@ def _texts(given: Any) -> dict[str, str]:
     if not isinstance(given, Mapping):
         raise _refused("its texts cannot be read")
     for name, text in given.items():
-        if not isinstance(text, str) or hash_of(text) != name:
+        if not isinstance(text, str) or plain_text(text) != text or hash_of(text) != name:
             raise _refused(f"its text {name} is not the one that was recorded")
     return dict(given)
 

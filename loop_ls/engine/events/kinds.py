@@ -384,3 +384,19 @@ def payload(kind: str, body: dict[str, Json]) -> Payload | None:
     """The typed payload of an event; None for kinds that have no model here."""
     model = PAYLOADS.get(kind)
     return model.model_validate(body) if model else None
+
+
+class _Placed(BaseModel):
+    """What facts of every kind say of where they happened."""
+
+    place: str = ""
+    loop: str | None = None
+    iteration: int | None = None
+    depth: int = 0
+
+
+def readable(kind: str, body: dict[str, Json]) -> None:
+    """Raises `ValidationError` where a fact does not have the fields that readers rely on."""
+    _Placed.model_validate(body, strict=True)
+    if model := PAYLOADS.get(kind):
+        model.model_validate(body, strict=True)

@@ -125,6 +125,45 @@ async def test_what_is_no_run_is_refused_and_leaves_nothing(project: Project, br
     assert (await project.engine.runs())["runs"] == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        ("run_started", "path", 3.5),
+        ("run_started", "files", {"w.yaml": [None]}),
+        ("call", "tokens", {"input": [None], "output": 1}),
+        ("call", "usd", "much"),
+        ("iteration", "iteration", "three"),
+        ("iteration", "depth", [1]),
+        ("judged", "verdict", {}),
+        ("of_a_newer_engine", "place", 7),
+    ],
+)
+async def test_a_run_with_a_damaged_fact_is_refused_by_its_name_and_spoils_no_list(
+    project: Project, other: Project, kind: str, field: str, value: Any
+) -> None:
+    document = await exported(project, (await project.run())[0]["runId"])
+    document["facts"].insert(1, {"at": document["facts"][0]["at"], "kind": "of_a_newer_engine", "body": {}})
+    number = next(at for at, fact in enumerate(document["facts"], 1) if fact["kind"] == kind)
+    document["facts"][number - 1]["body"][field] = value
+    engine = other.engine
+    assert engine is not None
+    answer = await engine.take_in(document)
+    assert answer["code"] == "bad_argument"
+    assert f"`{field}" in answer["message"]
+    assert f"fact {number} (`{kind}`)" in answer["message"]
+    assert (await engine.runs())["runs"] == []
+
+
+@pytest.mark.parametrize("moment", [1e30, -1e30, float("inf"), float("nan"), True])
+async def test_a_run_of_no_time_that_there_is_spoils_no_list(project: Project, other: Project, moment: Any) -> None:
+    document = await exported(project, (await project.run())[0]["runId"])
+    document["facts"][2]["at"] = moment
+    assert other.engine is not None
+    answer = await other.engine.take_in(document)
+    assert (answer["code"], "fact 3" in answer["message"]) == ("bad_argument", True)
+    assert (await other.engine.runs())["runs"] == []
+
+
 async def test_a_text_that_was_changed_on_its_way_is_noticed(project: Project, other: Project) -> None:
     document = await exported(project, (await project.run())[0]["runId"])
     name = next(iter(document["texts"]))
