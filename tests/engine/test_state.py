@@ -71,6 +71,12 @@ def test_money_and_tokens_add_up_and_a_missing_price_is_seen() -> None:
     assert state.wire()["tokens"] == {"input": 21, "output": 10}
 
 
+def test_RB_094_a_clock_that_was_put_back_makes_no_time_negative() -> None:
+    first, second = run(("run_started", STARTED), begins(1))
+    back = Event(second.run_id, second.seq, first.at - 3600, second.kind, second.body, second.position)
+    assert fold([first, back]).wire(now=first.at - 7200)["elapsedMs"] == 0
+
+
 def test_time_counts_only_while_the_run_works() -> None:
     events = run(("run_started", STARTED), begins(1), ("paused", {}), ("resumed", {}), begins(2))
     crashed = [*events, Event("r", 6, 1000.0, "recovered", {"mayHavePaidTwice": True}, 106)]

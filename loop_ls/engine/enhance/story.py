@@ -48,8 +48,21 @@ def timeline(events: Iterable[Event]) -> dict[str, Json]:
         _take(entry, event)
     ordered = [rounds[number] for number in sorted(rounds)]
     if ordered and not ordered[-1]["proposed"] and phase(listed) in ("gave_up", "converged"):
-        ordered[-1]["planned"] = "not planned (last round)"
+        last = ordered[-1]
+        asked = [event for event in listed if event.get("round") == last["round"]]
+        last["planned"] = _without_plan(last, asked)
     return {"status": status(listed), "rounds": ordered}
+
+
+def _without_plan(entry: Mapping[str, Json], events: Iterable[Event]) -> str:
+    """Why a last round has no changes; empty: those that were refused say it."""
+    told = [event for event in events if str(event.get("kind")).startswith("planner_")]
+    if not told:
+        return "not planned (last round)"
+    if entry["rejected"]:
+        return ""
+    failed = [event.get("message") for event in told if event.get("kind") == "planner_failed"]
+    return f"planned, without a plan that can be used: {failed[-1]}" if failed else "planned, without a change"
 
 
 def answer(verb: str, run_id: str, name: str, events: Iterable[Event]) -> dict[str, Json]:
@@ -92,7 +105,9 @@ def _take(entry: dict[str, Json], event: Event) -> None:
         case "loop_fixation_warning":
             entry["label"] = "fixation-risk"
         case "op_rejected":
-            entry["rejected"].append({name: event.get(name) for name in ("op", "target", "reasonCode", "message")})
+            refused = {name: event.get(name) for name in ("op", "target", "reasonCode", "message")}
+            if refused not in entry["rejected"]:  # a planner that was asked again proposed it again
+                entry["rejected"].append(refused)
         case "ops_proposed":
             entry["proposed"] = list(event.get("ops") or ())
             entry["rationale"] = event.get("rationale", "")

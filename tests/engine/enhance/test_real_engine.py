@@ -278,6 +278,28 @@ async def test_EB_087_each_round_has_four_parts(world: World) -> None:
         assert part in told["markdown"]
 
 
+async def test_EB_087_a_plan_that_was_refused_whole_is_told_as_one(world: World) -> None:
+    world.models.script["planner"] = [plan_of({"op": "remove_step", "target": "review"})]
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    told = await engine.enhance("timeline", run_id)
+    [only] = told["rounds"]
+    assert not only["planned"]
+    assert [(one["op"], one["reasonCode"]) for one in only["rejected"]] == [("remove_step", "op_not_allowed")]
+    assert "### Not taken\n* `remove_step` `review`: " in told["markdown"]
+
+
+async def test_EB_087_a_planner_that_answered_prose_is_told_as_one(world: World) -> None:
+    world.models.script["planner"] = ["I would rewrite it."]
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    told = await engine.enhance("timeline", run_id)
+    assert told["rounds"][0]["planned"].startswith("planned, without a plan that can be used: the answer is not")
+    assert "not planned" not in told["markdown"]
+
+
 async def test_EB_088_round_and_money_are_shown(world: World) -> None:
     world.models.script["draft"] = [failing("bad_answer", "red"), "fine"]
     engine = await world.open()
