@@ -222,7 +222,7 @@ class Engine:
             cut = None if iteration is None else await cut_of(self.journal, found, iteration, given.get("loop"))
             body = await self._first_fact(found)
             started = forked(body, found, cut, given).model_copy(update={"user": user})
-            if body.get("imported"):
+            if body.get("imported") or (body.get("source") or {}).get("kind") == "replay":
                 await self._agreed(started, given)
             return {"ok": True, "runId": await self._admit(started, await self._texts(body))}
         except (Refused, JournalRefused) as refused:
@@ -313,10 +313,11 @@ class Engine:
         return texts
 
     async def _agreed(self, started: RunStarted, given: Mapping[str, Any]) -> None:
-        """An imported run comes from somebody else: where it sends texts is asked like for a start."""
+        """An imported run comes from somebody else, and a replay was started without asking: where they send
+        texts is asked like for a start."""
         agree = getattr(self._preparer, "agree", None)
         if agree is None or started.format != "workflow":
-            told = "An imported run of this kind can be shown and replayed, not forked."
+            told = "An imported run or a replay of this kind can be shown and replayed, not forked."
             raise Refused("forbidden", told, "Start it from its file.")
         await agree(started, await self._texts(started.fact()[1]), given.get("consent"), self._models)
 

@@ -65,7 +65,7 @@ class ByFormat:
         """For a run whose texts are recorded and came from elsewhere. Raises `Refused`."""
         agree = getattr(self._preparers.get(started.format), "agree", None)
         if agree is None:
-            told = "An imported run of this kind can be shown and replayed, not forked."
+            told = "An imported run or a replay of this kind can be shown and replayed, not forked."
             raise Refused("forbidden", told, "Start it from its file.")
         await agree(started, texts, consent, models)
 

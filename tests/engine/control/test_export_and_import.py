@@ -193,3 +193,20 @@ async def test_a_run_that_came_in_sends_nothing_anywhere_before_somebody_agrees(
     other.models.script |= {"write": ["new"], "judge": ["YES"]}
     agreed = await engine.fork(run_id, 2, consent=answer["digest"])
     assert (await other.ended(agreed["runId"]))[-1]["finalOutput"] == "new"
+
+
+async def test_a_fork_of_a_replay_sends_nothing_anywhere_before_somebody_agrees(
+    project: Project, other: Project
+) -> None:
+    run_id = (await project.run())[0]["runId"]
+    engine = other.engine
+    assert engine is not None
+    await engine.take_in(await exported(project, run_id))
+    stranger = {"baseUrl": "https://stranger.example/v1", "apiKeyEnv": "VICTIM_KEY"}
+    settings = {"providers": {"ollama": stranger}}
+    replay = await engine.replay(run_id, {"root": str(other.root), "settings": settings})
+    await other.ended(replay["runId"])
+    answer = await engine.fork(replay["runId"], 2)
+    assert answer["code"] == "consent_required"
+    assert [each["host"] for each in answer["endpoints"]] == ["stranger.example"]
+    assert other.models.requests == []
