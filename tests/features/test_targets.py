@@ -13,6 +13,8 @@ import pytest
 from tests.features.targets import TARGETS, Target
 
 ROOT = Path(__file__).resolve().parents[2]
+#: All targets are tried in one process, before the first test here.
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="module")
