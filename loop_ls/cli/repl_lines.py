@@ -252,6 +252,8 @@ def _start_request(text: str, root: str) -> Answer:
         if option == "--mock":
             request["mock"] = True
             continue
+        if not rest.strip():
+            raise Usage(f"Usage: {VERBS['start']}")
         value, rest = _word(rest.strip())
         match option:
             case "--param" if "=" in value:

@@ -104,6 +104,7 @@ def wait_for_end(place: Place, run_id: str) -> None:
         ("/loops stop", "Usage: /loops stop ID|all"),
         ("/loops start", "Usage: /loops start NAME"),
         ("/loops start x --param y z", "Usage: /loops start NAME"),
+        ("/loops start x --param", "Usage: /loops start NAME"),
         ("/loops fork abc x", "Usage: /loops fork ID ITERATION"),
         ("/loops statsu", "did you mean `/loops status`?"),
         ("/loops status zzzz", "There is no run `zzzz`."),

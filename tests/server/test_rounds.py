@@ -41,9 +41,9 @@ class Buffer:
         self.asked: list[Json] = []
         self.heard: list[Json] = []
 
-    def begin(self) -> None:
+    def begin(self, **able: Any) -> None:
         self.inbox = self.server.listen()
-        workspace = {"applyEdit": True, "workspaceEdit": {"documentChanges": True}}
+        workspace = {"applyEdit": True, "workspaceEdit": {"documentChanges": True, **able}}
         self.send({"id": 1, "method": "initialize", "params": {"capabilities": {"workspace": workspace}}})
         self.send({"method": "initialized", "params": {}})
         document = {"uri": self.uri, "languageId": "yaml", "version": 1, "text": FLOW}
@@ -121,6 +121,18 @@ async def test_UP_23_an_edit_is_applied_once_by_the_editor_alone(tmp_path: Path)
     assert [one["params"]["edit"]["documentChanges"][0]["textDocument"]["version"] for one in buffer.asked] == [
         *range(1, 51)
     ]
+
+
+@pytest.mark.parametrize("able", [{}, {"changeAnnotationSupport": {}}])
+async def test_EB_067_all_changes_of_a_batch_arrive_together(tmp_path: Path, able: Json) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin(**able)
+    text = FLOW.replace("1.0.0", "1.0.1").replace("Write", "Tell")
+    assert (await told(buffer, sent(FLOW, text)))["outcome"] == "applied"
+    assert buffer.text == text
+    [request] = buffer.asked
+    [change] = request["params"]["edit"]["documentChanges"]
+    assert len(change["edits"]) == 2
 
 
 async def test_an_edit_for_another_text_is_not_sent(tmp_path: Path) -> None:

@@ -112,6 +112,14 @@ async def test_EB_073_a_call_without_a_price_has_one() -> None:
     assert "$0.05" in warned["message"]
 
 
+async def test_EB_073_the_warning_is_shown_once_in_all_rounds() -> None:
+    script = {"draft": [priced("d", None)], "review": [BAD, priced("r", None)], "publish": [priced("p", None)]}
+    loop = Loop(script=script, planner=[priced(BETTER, 0.0)])
+    assert (await loop.run()).reason == "converged"
+    assert [report["cost"]["unpriced_calls"] for report in loop.reports] == [1, 4]
+    assert [fact["code"] for fact in loop.of("warning")].count("unknown_price") == 1
+
+
 def test_EB_074_waiting_costs_nothing() -> None:
     ledger = Ledger(5.0, 0.05)
     ledger.book(0.1)
