@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,22 +106,35 @@ def _root(argument: Mapping[str, Any], path: str, home: Path | None) -> Path:
             raise Refused("bad_argument", "`root` says in which folder to run; it is not given.")
         return home.resolve()
     if given is None:
-        return Path(path).resolve().parent
-    if not isinstance(given, str) or not Path(path_of(given)).is_dir():
+        return _resolved(Path(path)).parent
+    if not isinstance(given, str) or not (root := _resolved(Path(path_of(given)))).is_dir():
         raise Refused("bad_argument", f"`root` is no folder: {given}.")
-    return Path(path_of(given)).resolve()
+    return root
+
+
+def _resolved(path: Path) -> Path:
+    """Raises `Refused` for a name that no file can have: too long, or with characters that are none."""
+    try:
+        os.fsencode(path)
+        whole = path.resolve()
+        whole.is_file()
+    except (OSError, ValueError):
+        told = ascii(str(path))[1:-1]
+        shown = told if len(told) <= 100 else f"{told[:100]}..."
+        raise Refused("bad_argument", f"No file can be called {shown}.") from None
+    return whole
 
 
 def _unsaved(root: Path, argument: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Texts of the editor; those of files elsewhere are nothing to this run."""
     for path, text in _texts(argument, "texts").items():
-        whole = (root / path_of(path)).resolve()
+        whole = _resolved(root / path_of(path))
         if whole.is_relative_to(root):
             yield whole.relative_to(root).as_posix(), text
 
 
 def _inside(root: Path, path: str) -> str:
-    whole = (root / path).resolve()
+    whole = _resolved(root / path)
     if not whole.is_relative_to(root):
         raise Refused(
             "bad_argument", f"{path} lies outside of {root}.", "Give the folder that holds the file as `root`."

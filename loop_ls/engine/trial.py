@@ -15,6 +15,7 @@ from typing import Any
 
 from loop_ls.engine.driver import History, Turn
 from loop_ls.engine.events.kinds import ManualApprovalRequired
+from loop_ls.engine.journal.border import plain_text
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.condition import UntilJudge
 from loop_ls.engine.money.caps import CapReached, Caps
@@ -198,7 +199,7 @@ def given_output(argument: Mapping[str, Any]) -> Output | None:
         return None
     if not isinstance(output, str):
         raise Refused("bad_argument", "`output` is a text.")
-    return Output(output)
+    return Output(plain_text(output))
 
 
 def recorded_outputs(events: Iterable[Mapping[str, Any]], loop: str) -> list[Output]:

@@ -23,6 +23,11 @@ from tests.engine.api.conftest import House
         (b"", "missing_field"),
         (b'{"path": 7}', "bad_argument"),
         (b'{"path": "/etc/passwd", "root": "/nowhere-at-all"}', "bad_argument"),
+        (b'{"path": "w\\u0000.yaml", "root": "/tmp"}', "bad_argument"),
+        (b'{"path": "/w\\ud800.yaml"}', "bad_argument"),
+        (b'{"path": "w.yaml", "root": "/tmp\\u0000"}', "bad_argument"),
+        (b'{"path": "w.yaml", "root": "' + b"x" * 5000 + b'"}', "bad_argument"),
+        (b'{"path": "w.yaml", "root": "/tmp", "texts": {"\\ud800": ""}}', "bad_argument"),
     ],
 )
 async def test_a_start_that_is_none(home: House, sent: bytes, code: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -97,3 +98,10 @@ async def test_what_cannot_be_tried_is_refused(project: Project, given: dict[str
 async def test_a_trial_respects_the_caps_of_the_project(project: Project) -> None:
     project.settings("limits: {maxTokens: 150}\n")
     assert (await tried(project, output="x " * 500))["code"] == "limit_reached"
+
+
+async def test_half_a_character_in_an_output_is_judged_as_the_journal_would_hold_it(project: Project) -> None:
+    project.models.script["judge"] = ["YES"]
+    answer = await tried(project, output="good \ud800")
+    assert [each["verdict"] for each in answer["verdicts"]] == ["yes"]
+    json.dumps(answer, ensure_ascii=False).encode("utf-8")
