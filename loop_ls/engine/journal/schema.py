@@ -52,7 +52,8 @@ def prepare(db: sqlite3.Connection, migrations: dict[int, Callable[[sqlite3.Conn
         db.execute(f"pragma user_version = {FORMAT}")
         db.execute("commit")
     except BaseException:
-        db.execute("rollback")
+        if db.in_transaction:  # a full disk has ended it already
+            db.execute("rollback")
         raise
 
 

@@ -45,7 +45,8 @@ class WriteAheadLog:
         db.execute("begin immediate")
         with suppress(sqlite3.Error):  # a full disk: the first commit will say so
             db.execute("insert into meta values('room', zeroblob(?))", (SIZE,))
-        db.execute("rollback")
+        if db.in_transaction:  # a full disk has ended it already
+            db.execute("rollback")
         db.execute(f"pragma cache_size = {pages}")
 
     def committed(self) -> None:

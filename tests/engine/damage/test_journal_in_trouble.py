@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from loop_ls.engine.driver import Outcome
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, SqliteStorage, Storage
+from loop_ls.engine.journal.wal import WriteAheadLog
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Models, Recorder
 from loop_ls.engine.request import StartRequest
@@ -310,3 +312,13 @@ async def test_a_clock_that_jumps_back_breaks_no_order_and_takes_no_time_away(tm
     assert [fact["position"] for fact in facts] == sorted(fact["position"] for fact in facts)
     assert state["elapsedMs"] >= 0
     await house.engine.close()
+
+
+def test_a_disk_that_is_full_at_the_start_is_named_by_the_first_commit(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "journal.db", isolation_level=None)) as db:
+        db.execute("pragma journal_mode = wal")
+        db.execute("create table meta(name text, value text)")
+        db.execute("pragma max_page_count = 3")  # SQLite ends the transaction by itself, as on a full disk
+        assert WriteAheadLog(tmp_path / "journal.db", db, db).there
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            db.execute("insert into meta values('a', zeroblob(100000))")
