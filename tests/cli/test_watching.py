@@ -147,7 +147,7 @@ def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: Place) -> N
         assert time.monotonic() < deadline
     watching.kill()
     watching.wait(LONG)
-    while "cancelled (teardown)" not in alone.call("runs").stdout:
+    while '"reason": "teardown"' not in alone.call("runs", "--json").stdout:
         assert time.monotonic() < deadline
 
 
@@ -158,4 +158,4 @@ def test_a_detached_run_is_nobodys_to_end(alone: Place) -> None:
     alone.call("run", "slow.yaml", "--input", "x", "--detach")
     alone.call("run", "only_loop.yaml", "--input", "x", "--mock")
     time.sleep(0.5)  # longer than the grace time: nothing may happen in it
-    assert re.search(r"slow_it +running", alone.call("runs", "--status", "active").stdout)
+    assert re.search(r"slow_it +● running", alone.call("runs", "--status", "active").stdout)
