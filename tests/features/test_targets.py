@@ -21,7 +21,16 @@ pytestmark = pytest.mark.timeout(600)
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """What became of the tests, each with its module switched off."""
     report = tmp_path_factory.mktemp("targets") / "report.json"
-    words = ["-n", "0", "-p", "tests.features.switched_off", "-p", "no:cacheprovider", "-q", *(one.test for one in TARGETS)]
+    words = [
+        "-n",
+        "0",
+        "-p",
+        "tests.features.switched_off",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        *(one.test for one in TARGETS),
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
         cwd=ROOT,
