@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled, used
+from loop_ls.cli.plain import from_one
 from loop_ls.cli.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
 from loop_ls.report.cells import shown
@@ -24,8 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="the input of the workflow")
     parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
     parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="a parameter; may be repeated")
-    parser.add_argument("--max-iterations", type=_from_one, metavar="N", help="a limit below that of the file")
-    parser.add_argument("--item", type=_from_one, metavar="N", help="of an iterate loop only this item, from 1")
+    parser.add_argument("--max-iterations", type=from_one, metavar="N", help="a limit below that of the file")
+    parser.add_argument("--item", type=from_one, metavar="N", help="of an iterate loop only this item, from 1")
     parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars this run may cost")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")
     parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")
@@ -149,10 +150,3 @@ def detached(answer: Answer, as_json: bool) -> int:
         print(answer["runId"])
         print(f"Watch it: loop-ls runs events {answer['runId'][:6]} --follow", file=sys.stderr)
     return 0
-
-
-def _from_one(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is no number from 1")
-    return number

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from loop_ls.cli import runs_again, runs_show, runs_table
 from loop_ls.cli.at_engine import Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.plain import print_json
 from loop_ls.client import EngineClient
 from loop_ls.report.cells import shown
 
@@ -73,7 +74,7 @@ async def _list(engine: EngineClient, args: argparse.Namespace) -> int:
         return refuse(answer, args.json)
     states = answer["runs"][: args.limit]
     if args.json:
-        return _print({"ok": True, "runs": states})
+        return print_json({"ok": True, "runs": states})
     if not states:
         print("No runs yet. Start one: loop-ls run FILE")
         return 0
@@ -92,7 +93,7 @@ async def _show(engine: EngineClient, args: argparse.Namespace) -> int:
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:
-        return _print(answer)
+        return print_json(answer)
     runs_show.history(answer, full=args.full)
     return 0
 
@@ -102,7 +103,7 @@ async def _status(engine: EngineClient, args: argparse.Namespace) -> int:
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:
-        return _print(answer)
+        return print_json(answer)
     runs_show.state(answer["state"])
     return 0
 
@@ -126,7 +127,7 @@ async def _prompts(engine: EngineClient, args: argparse.Namespace) -> int:
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:
-        return _print(answer)
+        return print_json(answer)
     for row in answer["prompts"]:
         print(shown(f"{row['place']}  {row['provider']}/{row['model']}"))
         runs_show.indented(row["prompt"])
@@ -152,7 +153,7 @@ async def _control(engine: EngineClient, args: argparse.Namespace) -> int:
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:
-        return _print(answer)
+        return print_json(answer)
     for row in answer["runs"]:
         print(f"{row['runId'][:6]}  {row['status']}")
     if not answer["runs"]:
@@ -165,7 +166,7 @@ async def _delete(engine: EngineClient, args: argparse.Namespace) -> int:
     if not answer["ok"]:
         return refuse(answer, args.json)
     gone = answer["deleted"] if isinstance(answer.get("deleted"), list) else [args.id]
-    return _print(answer) if args.json else _said(f"deleted {', '.join(gone) or 'nothing'}")
+    return print_json(answer) if args.json else _said(f"deleted {', '.join(gone) or 'nothing'}")
 
 
 def _event(event: Answer, as_json: bool) -> None:
@@ -173,11 +174,6 @@ def _event(event: Answer, as_json: bool) -> None:
         print(json.dumps(event, ensure_ascii=False), flush=True)
     else:
         print(shown(runs_show.event_line(event)), flush=True)
-
-
-def _print(answer: Answer) -> int:
-    print(json.dumps(answer, ensure_ascii=False))
-    return 0
 
 
 def _said(line: str) -> int:

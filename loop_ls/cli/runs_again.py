@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from loop_ls.cli.at_engine import Answer, refuse
+from loop_ls.cli.plain import from_one, print_json
 from loop_ls.client import EngineClient
 from loop_ls.report.cells import shown
 
@@ -20,7 +21,7 @@ Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
 def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common: Common) -> None:
     fork = verbs.add_parser("fork", help="a new run that pays only for what comes after the finished iterations")
     fork.add_argument("id", metavar="ID")
-    fork.add_argument("--iteration", type=_from_one, metavar="N", help="the first one to do anew (default: go on)")
+    fork.add_argument("--iteration", type=from_one, metavar="N", help="the first one to do anew (default: go on)")
     fork.add_argument("--loop", metavar="NAME", help="the loop that N counts (default: the outermost)")
     fork.add_argument("--yes", action="store_true", help="agree to the endpoints that an imported run uses")
     replay = verbs.add_parser("replay", help="the recorded answers against the files as they are now: no call")
@@ -31,8 +32,8 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
         common(verb, True)
     diff = verbs.add_parser("diff", help="what changed between the outputs of two iterations")
     diff.add_argument("id", metavar="ID")
-    diff.add_argument("first", type=_from_one, metavar="I")
-    diff.add_argument("second", type=_from_one, metavar="J")
+    diff.add_argument("first", type=from_one, metavar="I")
+    diff.add_argument("second", type=from_one, metavar="J")
     diff.add_argument("--loop", metavar="NAME", help="whose iterations (default: the outermost loop's)")
     common(diff, True)
     export = verbs.add_parser("export", help="all of a run as one JSON file, without secrets")
@@ -104,7 +105,7 @@ async def _diff(engine: EngineClient, args: argparse.Namespace) -> int:
     names = (f"iteration {args.first}", f"iteration {args.second}")
     lines = list(difflib.unified_diff(one, other, *names, lineterm=""))
     if args.json:
-        return _print({"ok": True, "first": args.first, "second": args.second, "diff": "\n".join(lines)})
+        return print_json({"ok": True, "first": args.first, "second": args.second, "diff": "\n".join(lines)})
     for line in lines or ["Both outputs are the same."]:
         print(shown(line))
     return 0
@@ -131,7 +132,7 @@ async def _export(engine: EngineClient, args: argparse.Namespace) -> int:
     if told := _written(args.into, text + "\n"):
         return refuse({"ok": False, "code": "bad_argument", "message": told}, args.json)
     if args.json:
-        return _print({"ok": True, "runId": answer["run"]["runId"], "file": args.into})
+        return print_json({"ok": True, "runId": answer["run"]["runId"], "file": args.into})
     print(f"wrote {args.into}")
     return 0
 
@@ -147,7 +148,7 @@ async def _import(engine: EngineClient, args: argparse.Namespace) -> int:
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:
-        return _print(answer)
+        return print_json(answer)
     print(f"{answer['runId']}  {'is here already' if answer['known'] else 'taken in'}")
     return 0
 
@@ -158,7 +159,7 @@ async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:
-        return _print(answer)
+        return print_json(answer)
     found = answer["resolved"] if isinstance(answer["resolved"], list) else [answer["resolved"]]
     for one in found:
         print(f"{one['runId'][:6]}  {shown(str(one['loopId']))}  {one['decision']}")
@@ -178,18 +179,6 @@ def _written(file: str, text: str) -> str:
 
 def _read(file: str) -> str:
     return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
-
-
-def _print(answer: Answer) -> int:
-    print(json.dumps(answer, ensure_ascii=False))
-    return 0
-
-
-def _from_one(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is no number from 1")
-    return number
 
 
 VERBS: dict[str, Work] = {

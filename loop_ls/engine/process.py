@@ -10,7 +10,6 @@ import asyncio
 import logging
 import os
 import secrets
-import signal
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from loop_ls.engine.handover import DataFolder, Handover
 from loop_ls.engine.people import Tokens
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
+from loop_ls.engine.signals import on_signals
 from loop_ls.engine.telemetry import run_log
 from loop_ls.engine.telemetry.numbers import Numbers
 from loop_ls.engine.telemetry.spans import spans_of
@@ -59,7 +59,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         folder.forget()  # at once: whoever looks from now on starts the next engine
         leaving.set()
 
-    _on_signals(leave)
+    on_signals(leave)
     _allow_many_files()
     sock = listen(options.port)
     providers = Providers(log_folder=folder.path)
@@ -150,15 +150,6 @@ def _presence(engine: Engine, options: Options, leave: Callable[[], None]) -> Pr
         return any(state["status"] in WORKING for state in answer.get("runs") or [])
 
     return Presence(teardown=teardown, busy=busy, leave=leave, grace=options.grace, idle=options.idle)
-
-
-def _on_signals(leave: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        if os.name == "nt":
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(leave))
-        else:
-            loop.add_signal_handler(number, leave)
 
 
 def _allow_many_files() -> None:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
+from loop_ls.engine.signals import on_signals
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ async def work(build: Callable[[Path, Providers], Engine], ready: Callable[[], N
         if not leaving.done():
             leaving.set_result(why)
 
-    _on_signals(leave)
+    on_signals(leave)
     with tempfile.TemporaryDirectory(prefix="loop-ls-worker-") as folder:
         providers = Providers(log_folder=Path(folder))
         engine = build(Path(folder), providers)
@@ -40,12 +39,3 @@ async def work(build: Callable[[Path, Providers], Engine], ready: Callable[[], N
         finally:
             await engine.close()
             await providers.aclose()
-
-
-def _on_signals(leave: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        if os.name == "nt":
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(leave))
-        else:
-            loop.add_signal_handler(number, leave)

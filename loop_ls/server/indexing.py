@@ -137,8 +137,11 @@ class Indexing:
         logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
 
     async def _parse(self, paths: list[str], documents: list[Document]) -> None:
-        long = [path for path in paths if _size(path) > _LONG]
-        waiting = iter([path for path in paths if path not in long])
+        long: list[str] = []
+        short: list[str] = []
+        for path in paths:
+            (long if _size(path) > _LONG else short).append(path)
+        waiting = iter(short)
         done = False
         while not done:
             with _all_of_it_lives():

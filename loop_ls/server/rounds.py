@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.server import methods
 from loop_ls.server.places import Places
 from loop_ls.server.protocol import Refused
 from loop_ls.server.written_files import show_text
+from loop_ls.text.hash import text_hash
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -206,7 +206,3 @@ def _fact(record: RunRecord, kind: str, question: Json) -> Json | None:
     plan = question.get("planId")
     found = (fact for fact in reversed(record.facts) if fact.get("kind") == kind)
     return next((fact for fact in found if plan is None or fact.get("planId") == plan), None)
-
-
-def text_hash(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.enhance.desk import Sent, edits_wire
-from loop_ls.engine.enhance.report import text_hash
 from loop_ls.server.language_server import LoopServer
 from loop_ls.server.places import Places
 from loop_ls.server.rounds import Rounds
 from loop_ls.server.run_progress import ending, report
 from loop_ls.server.run_record import RunRecord
+from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
 

@@ -15,7 +15,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any, Literal, Protocol
 
 from loop_ls.engine.enhance.copy import differences
-from loop_ls.engine.enhance.report import Mask, text_hash
+from loop_ls.engine.enhance.report import Mask
 from loop_ls.engine.enhance.story import unified
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure, Json, Recorder
@@ -23,6 +23,7 @@ from loop_ls.formats.read import read_workflow
 from loop_ls.formats.workflow import Workflow
 from loop_ls.index.uris import uri_of
 from loop_ls.text.encoding import to_units
+from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text
 
 Trouble = Literal["text_mismatch", "no_change_seen", "refused", "client_gone", "stale"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from loop_ls.engine.enhance.failures import FailedStep, Mode, Observed, has_converged
 from loop_ls.engine.enhance.fingerprint import fingerprint
+from loop_ls.text.hash import text_hash
 
 SCHEMA = "enhance/failure-report/1"
 Json = Any
@@ -136,10 +136,6 @@ def excerpt(text: str, most: int) -> str:
         return text[:most]
     head = room * 2 // 3
     return text[:head] + mark + text[len(text) - (room - head) :]
-
-
-def text_hash(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _masked(value: Mapping[str, Json], mask: Mask) -> dict[str, Json]:

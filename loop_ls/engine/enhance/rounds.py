@@ -14,11 +14,11 @@ from typing import Any
 from loop_ls.engine.driver import Outcome, Turn
 from loop_ls.engine.enhance.failures import Observed
 from loop_ls.engine.enhance.ledger import Ledger
-from loop_ls.engine.enhance.report import text_hash
 from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.money.caps import CapReached
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelReply, ModelRequest, Models, Recorder, Waiting
+from loop_ls.text.hash import text_hash
 
 Json = Any
 #: Runs the workflow of a plan below a place: its outcome, never an exception but `Stopped`.

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.engine.enhance.report import text_hash
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.border import plain_text
 from loop_ls.engine.ports import Fact
 from loop_ls.engine.refusal import Refused
+from loop_ls.text.hash import text_hash
 
 if TYPE_CHECKING:
     from loop_ls.engine.live import LiveRun

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.cli.compose import build
-from loop_ls.engine.enhance.report import text_hash
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
 from loop_ls.engine.owner import NoOwner
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.service import Engine
+from loop_ls.text.hash import text_hash
 from tests.engine.enhance.loops import applied
 
 FOLDER, KIND, WHEN = Path(sys.argv[1]), sys.argv[2], sys.argv[3]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.enhance.desk import FileDesk, Sent, edits_wire, judged, written
-from loop_ls.engine.enhance.report import text_hash
+from loop_ls.text.hash import text_hash
 from tests.engine.enhance.loops import THREE, Loop, applied, failing, instructions, plan_of
 
 BAD = failing("bad_answer", "no JSON")

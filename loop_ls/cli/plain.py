@@ -1,0 +1,21 @@
+"""What several commands read and write in the same way: a number from 1, an answer as one line of JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+
+def from_one(text: str) -> int:
+    """A type of argparse: raises `ArgumentTypeError`."""
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number from 1")
+    return number
+
+
+def print_json(answer: dict[str, Any]) -> int:
+    """The exit code of a command that only answers."""
+    print(json.dumps(answer, ensure_ascii=False))
+    return 0
