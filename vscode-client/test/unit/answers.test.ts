@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import * as vscode from "vscode";
-import { type Answer, type Argument, consentLines, settle } from "../../src/answers";
+import { type Answer, type Argument, consentLines, settle } from "../../src/answers/settle";
 
 const window = vi.mocked(vscode.window);
 

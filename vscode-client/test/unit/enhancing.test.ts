@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, test, vi } from "vitest";
 import * as vscode from "vscode";
-import { ENHANCING, registerEnhancing } from "../../src/enhancing";
+import { ENHANCING, enhancingPart } from "../../src/runs/enhancing";
 
 const commands = new Map<string, () => Promise<unknown>>();
 
@@ -12,7 +12,7 @@ beforeEach(() => {
     commands.set(id, run);
     return { dispose: () => commands.delete(id) };
   }) as never);
-  registerEnhancing();
+  enhancingPart(undefined as never);
 });
 
 test("the commands are about the file that is looked at", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { locateServer } from "../../src/locate";
+import { locateServer } from "../../src/server/locate";
 
 const around = { configured: [], folders: ["/w"], searchPath: "/usr/bin:/opt/bin", windows: false };
 const only = (...files: string[]) => async (file: string) => files.includes(file);

@@ -1,6 +1,9 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import * as vscode from "vscode";
-import { endingOf, lineOf, RunsView } from "../../src/runs";
+import { type RunState } from "../../src/runs/state";
+import { RunStore } from "../../src/runs/store";
+import { endingOf, lineOf } from "../../src/runs/words";
+import { statusPart } from "../../src/views/status";
 
 const item = { show: vi.fn(), hide: vi.fn(), dispose: vi.fn(), text: "", name: "", tooltip: "", command: "" };
 const channel = { appendLine: vi.fn(), show: vi.fn(), dispose: vi.fn() };
@@ -42,27 +45,39 @@ test("rounds end converged, or give up and say why", () => {
   expect(endingOf({ ...state, reason: "max_rounds" })).toBe("report: gave up after round 2 (max rounds).");
 });
 
+/** The part, fed as the server feeds it. */
+function shown(...states: RunState[]): void {
+  const runs = new RunStore();
+  statusPart({ runs } as never);
+  for (const state of states) runs.take(state);
+}
+
 test("the status item counts what runs and goes when nothing does", () => {
-  const view = new RunsView();
-  view.state({ runId: "a", name: "develop", status: "running", iteration: 3, maxIterations: 5 });
+  const develop = { runId: "a", name: "develop", status: "running", iteration: 3, maxIterations: 5 };
+  shown(develop);
   expect(item.text).toContain("develop 3/5");
-  view.state({ runId: "b", name: "test", status: "running" });
+  const both = [develop, { runId: "b", name: "test", status: "running" }];
+  shown(...both);
   expect(item.text).toContain("2 loops");
-  view.state({ runId: "a", status: "completed", reason: "condition_met" });
-  view.state({ runId: "b", status: "cancelled" });
+  expect(item.hide).not.toHaveBeenCalled();
+  shown(...both, { runId: "a", status: "completed", reason: "condition_met" }, { runId: "b", status: "cancelled" });
   expect(item.hide).toHaveBeenCalled();
 });
 
 test("an ending is announced once", () => {
-  const view = new RunsView();
-  view.state({ runId: "a", name: "develop", status: "running" });
   const end = { runId: "a", name: "develop", status: "completed", reason: "condition_met", iteration: 2 };
-  view.state(end);
-  view.state(end);
+  shown({ runId: "a", name: "develop", status: "running" }, end, end);
   expect(vscode.window.showInformationMessage).toHaveBeenCalledTimes(1);
 });
 
 test("a run that had ended before the window opened is not announced", () => {
-  new RunsView().state({ runId: "a", name: "old", status: "completed", reason: "condition_met", iteration: 1 });
+  shown({ runId: "a", name: "old", status: "completed", reason: "condition_met", iteration: 1 });
   expect(vscode.window.showInformationMessage).not.toHaveBeenCalled();
+});
+
+test("a state that is older than what is known changes nothing", () => {
+  const runs = new RunStore();
+  runs.take({ runId: "a", status: "completed", lastSeq: 9 });
+  runs.take({ runId: "a", status: "running", lastSeq: 8 });
+  expect(runs.get("a")?.status).toBe("completed");
 });

@@ -1,0 +1,53 @@
+// The one place that holds runs on this side: fed by notifications and by lists, read by every view,
+// so that no two of them can disagree. Folds nothing: the server sends the state.
+import * as vscode from "vscode";
+import type { RunEvent, RunState } from "./state";
+
+export interface Change {
+  state: RunState;
+  /** What was known of it before; undefined for a run that is new here. */
+  before: RunState | undefined;
+}
+
+export class RunStore implements vscode.Disposable {
+  private readonly known = new Map<string, RunState>();
+  private readonly changed = new vscode.EventEmitter<Change>();
+  private readonly happened = new vscode.EventEmitter<RunEvent>();
+  private readonly removed = new vscode.EventEmitter<string>();
+
+  /** After each fact, and for each run of a list that differs from what was known. */
+  readonly onDidChange = this.changed.event;
+  /** Each fact and each piece of streamed text, as it arrives; a view that opens later asks the server for the rest. */
+  readonly onDidHappen = this.happened.event;
+  readonly onDidRemove = this.removed.event;
+
+  get(runId: string): RunState | undefined {
+    return this.known.get(runId);
+  }
+
+  /** All known runs, the newest first. */
+  all(): RunState[] {
+    return [...this.known.values()].sort((left, right) => (right.startedAt ?? "").localeCompare(left.startedAt ?? ""));
+  }
+
+  take(state: RunState): void {
+    const before = this.known.get(state.runId);
+    if (before?.lastSeq !== undefined && state.lastSeq !== undefined && state.lastSeq < before.lastSeq) return;
+    this.known.set(state.runId, state);
+    this.changed.fire({ state, before });
+  }
+
+  happen(event: RunEvent): void {
+    this.happened.fire(event);
+  }
+
+  remove(runId: string): void {
+    if (this.known.delete(runId)) this.removed.fire(runId);
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+    this.happened.dispose();
+    this.removed.dispose();
+  }
+}

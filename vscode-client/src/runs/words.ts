@@ -1,0 +1,60 @@
+// Facts and endings as the sentences that people read. One wording for output, messages and views.
+import { endedAtLimit, type RunEvent, type RunState } from "./state";
+
+/** The beginning of a text on one line. */
+export const excerpt = (text: string | undefined, length = 120): string => {
+  const line = (text ?? "").replace(/\s+/g, " ").trim();
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+};
+
+/** A fact as one line of the output channel; undefined for facts that say nothing to a person. */
+export function lineOf(event: RunEvent): string | undefined {
+  switch (event.kind) {
+    case "run_started":
+      return "started";
+    case "iteration":
+      return `iteration ${event.iteration}${event.maxIterations ? `/${event.maxIterations}` : ""}: ${excerpt(event.output)}`;
+    case "judged":
+      return `iteration ${event.iteration}: ${(event.verdict ?? "unclear").toUpperCase()}`;
+    case "round_started":
+      return `round ${event.round} of ${event.maxRounds}`;
+    case "ops_proposed":
+      return `proposed: ${excerpt(String(event.rationale ?? ""))}`;
+    case "edit_acknowledged":
+      return "the change is in the file";
+    case "edit_refused":
+      return `the change was not taken: ${excerpt(String(event.failureReason ?? ""))}`;
+    case "retrying":
+      return `trying again: ${excerpt(String(event.because ?? ""))}`;
+    case "paused":
+    case "resumed":
+    case "interrupted":
+      return event.kind;
+    case "recovered":
+      return "recovered after a restart; one call may have been paid twice";
+    case "completed":
+      return `completed: ${(event.reason ?? "").replaceAll("_", " ")}`;
+    case "failed":
+      return `failed: ${excerpt(event.error)}`;
+    case "cancelled":
+      return "stopped";
+    default:
+      return undefined;
+  }
+}
+
+/** The sentence that tells a person how a run ended. */
+export function endingOf(state: RunState): string {
+  const name = state.name ?? state.runId;
+  if (state.status === "cancelled") return `${name} was stopped.`;
+  if (state.status === "failed" || state.status === "blocked") return `${name} failed (${(state.reason ?? "error").replaceAll("_", " ")}).`;
+  if (state.reason === "condition_met") return `${name}: condition met in iteration ${state.iteration}.`;
+  if (state.format === "enhance") {
+    if (state.reason === "converged") return `${name}: converged in round ${state.iteration}.`;
+    return `${name}: gave up after round ${state.iteration} (${(state.reason ?? "no reason").replaceAll("_", " ")}).`;
+  }
+  if (endedAtLimit(state)) {
+    return `${name}: limit reached after ${state.iteration} iterations, condition not met.`;
+  }
+  return `${name}: completed.`;
+}

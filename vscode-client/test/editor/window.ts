@@ -1,0 +1,80 @@
+// A window of the editor as a person sees it, and the loop files that tests open in it.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import { type Browser, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
+import type { CodeServer } from "./codeServer";
+
+const PICTURES = process.env.LOOP_LS_PICTURES ?? path.resolve(__dirname, "../../out/pictures");
+
+export async function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.LOOP_LS_CHROMIUM ?? "/usr/bin/chromium",
+    headless: true,
+    args: [
+      "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+      "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    ],
+  });
+}
+
+/** A new folder with these files. The caller removes it with `removeFolder`. */
+export function folderOf(files: Record<string, string>): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "loops-"));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+  return folder;
+}
+
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+
+export class EditorWindow {
+  private constructor(readonly page: Page) {}
+
+  static async open(browser: Browser, server: CodeServer, folder: string, file?: string): Promise<EditorWindow> {
+    const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: "reduce" });
+    context.setDefaultTimeout(30_000);
+    const page = await context.newPage();
+    const payload: [string, string][] = file ? [["openFile", server.remote(path.join(folder, file))]] : [];
+    await page.goto(server.address(folder, payload), { timeout: 60_000 });
+    await page.locator(file ? ".editor-instance .monaco-editor" : ".monaco-workbench").first().waitFor({ timeout: 60_000 });
+    return new EditorWindow(page);
+  }
+
+  /** Runs a command by its title, as a person does from the palette. */
+  async command(title: string): Promise<void> {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input");
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
+  }
+
+  line(text: string): Locator {
+    return this.page.locator(".view-line", { hasText: text }).first();
+  }
+
+  lens(text: string | RegExp): Locator {
+    return this.page.locator(".codelens-decoration a", { hasText: text }).first();
+  }
+
+  message(text: string | RegExp): Locator {
+    return this.page.locator(".notification-toast", { hasText: text }).first();
+  }
+
+  /** The document inside the n-th webview that is shown. */
+  webview(index = 0): FrameLocator {
+    return this.page.frameLocator("iframe.webview.ready").nth(index).frameLocator("iframe#active-frame");
+  }
+
+  async picture(name: string): Promise<void> {
+    mkdirSync(PICTURES, { recursive: true });
+    await this.page.screenshot({ path: path.join(PICTURES, `${name}.png`) });
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+}
