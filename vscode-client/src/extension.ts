@@ -1,6 +1,7 @@
 // The VS Code client: starts the language server, passes trust and settings on, and shows runs.
 // Lists the parts; what a part does stands in its own file.
 import * as vscode from "vscode";
+import { Memory } from "./answers/memory";
 import type { Part } from "./part";
 import { enhancingPart } from "./runs/enhancing";
 import { RunStore } from "./runs/store";
@@ -16,7 +17,7 @@ let connection: Connection | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("Loop Language Server", { log: true });
   const runs = new RunStore();
-  const server = new Connection(runs, log);
+  const server = new Connection(runs, log, new Memory(context.workspaceState));
   connection = server;
   context.subscriptions.push(
     log,

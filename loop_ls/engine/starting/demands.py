@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from loop_ls.engine.environment import names_in
@@ -33,11 +33,12 @@ def missing_inputs(
     return list(dict.fromkeys(name for name in used if name in free))
 
 
-def require_inputs(missing: list[str]) -> None:
-    """Raises `Refused(input_required)` with the names."""
+def require_inputs(missing: list[str], fields: Sequence[Mapping[str, str]] = ()) -> None:
+    """Raises `Refused(input_required)` with the names, and what is known of them for whoever asks a person."""
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
-        raise Refused("input_required", f"The run needs {listed}.", "Give a text for each.", {"names": missing})
+        details = {"names": missing, **({"fields": list(fields)} if fields else {})}
+        raise Refused("input_required", f"The run needs {listed}.", "Give a text for each.", details)
 
 
 def require_prices(asked: Iterable[tuple[str, tuple[Target, ...]]], price: Callable[[Target], Price | None]) -> None:

@@ -145,8 +145,9 @@ def _filled(found: Definition, request: StartRequest, settings: Mapping[str, Any
         raise Refused("bad_argument", "`project_id` and `project_slug` both name the project; give one of them.")
     assert found.loop is not None
     goal = [] if request.goal and request.goal.strip() else ["goal"]
-    missing = [one.name for one in found.loop.parameters if one.required and one.name not in request.parameters]
-    require_inputs([*goal, *missing])
+    missing = [one for one in found.loop.parameters if one.required and one.name not in request.parameters]
+    known = [{"name": one.name, "description": one.description} for one in missing if one.description]
+    require_inputs([*goal, *(one.name for one in missing)], known)
     loop = read_role_loop(found.text, request.parameters, known_roles(settings.get("roles")))
     if isinstance(loop, RoleLoop):
         return loop

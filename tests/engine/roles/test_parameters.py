@@ -39,6 +39,7 @@ async def test_RB_020_a_missing_parameter_is_named_and_nothing_is_made(house: Ho
     answer = await house.ask("investigate")
     assert (answer["ok"], answer["code"], answer["names"]) == (False, "input_required", ["subject"])
     assert "subject" in answer["message"]
+    assert answer["fields"] == [{"name": "subject", "description": "What it is about"}]  # for whoever asks a person
     assert await no_run(house)
     assert await house.records_of("projects") == []
 

@@ -2,6 +2,7 @@
 // stop at a time, whatever triggers them. Everything that another editor could show too lives in the server.
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, RevealOutputChannelOn } from "vscode-languageclient/node";
+import type { Memory } from "../answers/memory";
 import { type Answer, type Argument, settle } from "../answers/settle";
 import type { Server, ServerStatus } from "../part";
 import type { RunEvent, RunState } from "../runs/state";
@@ -20,6 +21,7 @@ export class Connection implements Server, vscode.Disposable {
   constructor(
     private readonly runs: RunStore,
     private readonly log: vscode.LogOutputChannel,
+    private readonly memory: Memory,
   ) {}
 
   get status(): ServerStatus {
@@ -40,7 +42,7 @@ export class Connection implements Server, vscode.Disposable {
   }
 
   run(command: string, argument: Argument): Promise<Answer | undefined> {
-    return settle((next) => this.ask(command, next), argument);
+    return settle((next) => this.ask(command, next), argument, this.memory);
   }
 
   async ask(command: string, argument: Argument): Promise<Answer | undefined> {
@@ -101,7 +103,8 @@ export class Connection implements Server, vscode.Disposable {
       middleware: {
         executeCommand: async (command, args, next) => {
           const [first] = args as [Argument?];
-          return settle(async (argument) => (await next(command, [argument])) as Answer | undefined, first ?? {});
+          const call = async (argument: Argument) => (await next(command, [argument])) as Answer | undefined;
+          return settle(call, first ?? {}, this.memory);
         },
       },
     };

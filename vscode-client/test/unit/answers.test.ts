@@ -1,6 +1,9 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import * as vscode from "vscode";
-import { type Answer, type Argument, consentLines, settle } from "../../src/answers/settle";
+import { consentLines } from "../../src/answers/consent";
+import { Memory } from "../../src/answers/memory";
+import { type Answer, type Argument, settle as settleWith } from "../../src/answers/settle";
+import { people } from "./inputBox";
 
 const window = vi.mocked(vscode.window);
 
@@ -14,40 +17,45 @@ function server(...answers: Answer[]) {
   return { asked, call };
 }
 
+let kept: Map<string, unknown>;
+const settle = (call: Parameters<typeof settleWith>[0], argument: Argument) =>
+  settleWith(call, argument, new Memory({ get: (key: string) => kept.get(key), update: async (key: string, value: unknown) => void kept.set(key, value) } as never));
+
 beforeEach(() => {
   vi.resetAllMocks();
+  kept = new Map();
   window.showErrorMessage.mockResolvedValue(undefined);
 });
 
 test("a success asks nothing", async () => {
   const { call } = server({ ok: true, runId: "r1" });
   expect(await settle(call, { uri: "u" })).toEqual({ ok: true, runId: "r1" });
-  expect(window.showInputBox).not.toHaveBeenCalled();
+  expect(window.createInputBox).not.toHaveBeenCalled();
 });
 
 test("a missing input is asked for and sent", async () => {
-  window.showInputBox.mockResolvedValueOnce("slugify titles");
+  people(["slugify titles"]);
   const { asked, call } = server({ ok: false, code: "input_required", names: ["input"] }, { ok: true });
   await settle(call, { uri: "u" });
   expect(asked).toEqual([{ uri: "u" }, { uri: "u", input: "slugify titles" }]);
 });
 
 test("parameters go into their own object, beside those that are there", async () => {
-  window.showInputBox.mockResolvedValueOnce("red");
+  people(["red"]);
   const { asked, call } = server({ ok: false, code: "input_required", names: ["colour"] }, { ok: true });
   await settle(call, { uri: "u", parameters: { size: "1" } });
   expect(asked[1]).toEqual({ uri: "u", parameters: { size: "1", colour: "red" } });
 });
 
 test("an input box that is closed ends the matter without another call", async () => {
-  window.showInputBox.mockResolvedValueOnce(undefined);
+  people([undefined]);
   const { asked, call } = server({ ok: false, code: "input_required", names: ["input"] });
   await settle(call, { uri: "u" });
   expect(asked).toHaveLength(1);
 });
 
 test("consent shows programs and hosts and sends the digest", async () => {
-  window.showWarningMessage.mockResolvedValueOnce("Allow and run" as never);
+  window.showWarningMessage.mockResolvedValueOnce("Allow and Run" as never);
   const refusal = { ok: false, code: "consent_required", programs: [["npm", "test"]], endpoints: [{ host: "api.example", variable: "KEY" }], digest: "d1" };
   const { asked, call } = server(refusal, { ok: true });
   await settle(call, { uri: "u" });
@@ -75,9 +83,76 @@ test("a file with errors offers its problems", async () => {
 });
 
 test("a server that asks for ever is not asked for ever", async () => {
-  window.showInputBox.mockResolvedValue("x");
+  people(Array<string>(9).fill("x"));
   const ask = { ok: false, code: "input_required", names: ["input"] };
   const { asked, call } = server(...Array.from({ length: 9 }, () => ask));
   expect(await settle(call, {})).toBeUndefined();
   expect(asked.length).toBeLessThan(6);
+});
+
+const ask = { ok: false, code: "input_required", names: ["input"] };
+const run = { uri: "file:///w/a.yaml", target: { kind: "loop", name: "develop" } };
+
+test("what was typed the last time is there the next time, for the same part of the same file", async () => {
+  const boxes = people(["slugify titles", "take what is there", "x", "y"]);
+  await settle(server(ask, { ok: true }).call, run);
+  const second = server(ask, { ok: true });
+  await settle(second.call, run);
+  expect(second.asked[1]).toEqual({ ...run, input: "slugify titles" });
+  await settle(server(ask, { ok: true }).call, { ...run, target: { kind: "loop", name: "other" } });
+  await settle(server(ask, { ok: true }).call, { ...run, uri: "file:///w/b.yaml" });
+  expect(boxes.map((box) => box.value)).toEqual(["", "slugify titles", "", ""]);
+});
+
+test.each(["api_key", "githubToken", "PASSWORD", "client-secret"])("%s is typed unseen and not kept", async (name) => {
+  const boxes = people(["s3cret", undefined]);
+  await settle(server({ ...ask, names: [name] }, { ok: true }).call, run);
+  await settle(server({ ...ask, names: [name] }, { ok: true }).call, run);
+  expect(boxes.map(({ value, password, buttons }) => [value, password, buttons.length])).toEqual([["", true, 0], ["", true, 0]]);
+  expect(JSON.stringify([...kept])).not.toContain("s3cret");
+});
+
+test.each(["keyword", "monkey", "tokens", "keys_to_check"])("%s is no secret", async (name) => {
+  const boxes = people(["x"]);
+  await settle(server({ ...ask, names: [name] }, { ok: true }).call, run);
+  expect(boxes[0]?.password).toBe(false);
+  expect([...kept.values()]).toEqual(["x"]);
+});
+
+test("what the server knows of a parameter is shown, its default is there, choices are a list", async () => {
+  const boxes = people(["take what is there"]);
+  const fields = [
+    { name: "tone", description: "How it sounds.", default: "calm" },
+    { name: "size", choices: ["small", "large"] },
+  ];
+  window.showQuickPick.mockResolvedValueOnce("large" as never);
+  const { asked, call } = server({ ...ask, names: ["tone", "size"], fields }, { ok: true });
+  await settle(call, run);
+  expect(boxes[0]).toMatchObject({ prompt: "How it sounds", value: "calm" });
+  expect(asked[1]).toMatchObject({ parameters: { tone: "calm", size: "large" } });
+});
+
+test("a long text is written in a document, and comes back into it the next time", async () => {
+  const document = { isClosed: true, getText: () => "first line\nsecond line" };
+  const open = vi.fn().mockResolvedValue(document);
+  Object.assign(vscode.workspace, { openTextDocument: open });
+  window.showInformationMessage.mockResolvedValue("Run with This Text" as never);
+  const boxes = people(["use the pencil", "use the pencil"]);
+  const { asked, call } = server(ask, { ok: true });
+  await settle(call, run);
+  expect(asked[1]).toMatchObject({ input: "first line\nsecond line" });
+  await settle(server(ask, { ok: true }).call, run);
+  expect(boxes[1]).toMatchObject({ value: "", placeholder: "2 lines the last time; the pencil opens them" });
+  expect(open.mock.calls[1]?.[0]).toMatchObject({ content: "first line\nsecond line" });
+});
+
+test("allowing is not what Enter takes, and looking at the details starts nothing", async () => {
+  Object.assign(vscode.workspace, { openTextDocument: vi.fn().mockResolvedValue({}) });
+  window.showWarningMessage.mockResolvedValueOnce("Show Details" as never);
+  const { asked, call } = server({ ok: false, code: "consent_required", programs: [["npm", "test"]], digest: "d1" });
+  await settle(call, run);
+  expect(asked).toHaveLength(1);
+  const [, options, ...buttons] = window.showWarningMessage.mock.calls[0] as unknown as [string, { detail: string }, ...string[]];
+  expect(buttons[0]).not.toMatch(/allow/i);
+  expect(options.detail).toContain("d1");
 });

@@ -58,7 +58,7 @@ async function settled(work: Promise<unknown>): Promise<void> {
 async function activated() {
   vi.resetModules();
   const extension = await import("../../src/extension.js");
-  await settled(extension.activate({ subscriptions: [] } as never));
+  await settled(extension.activate({ subscriptions: [], workspaceState: new Map() } as never));
   return extension;
 }
 
