@@ -1,4 +1,4 @@
-"""What the engine costs, against its budgets: `python tests/bench/engine_bench.py [--runs 3] [--only NAME]`.
+"""What the engine costs, against its budgets: `python -m tests.bench.engine_bench [--runs 3] [--only NAME]`.
 
 Each line is the median of several runs, on SQLite and (`--postgres`, where a server is installed) on PostgreSQL;
 `--langgraph` measures LangGraph with its SQLite saver on the same empty loop. Lines with a process measure the
@@ -38,6 +38,7 @@ from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.postgres import PostgresServer
+from tests.bench import engine_ends
 
 Figures = dict[str, float]
 
@@ -58,16 +59,22 @@ LINES = [
     Line("overhead per iteration, p99", "ms", 4.0, 15.0),
     Line("fact to listener, p95", "ms", 50.0, 50.0),
     Line("stop to end of the call, p95", "ms", 50.0, 50.0),
+    Line("stop to the last grandchild, p95", "ms", 50.0, 50.0),
+    Line("the same, which ignores SIGTERM", "ms", 300.0, 300.0),
     Line("1,000 loops at once, done", "s", 12.0, 25.0),
     Line("1,000 loops at once, memory", "MB", 150.0),
     Line("1,000 paused, CPU of a core", "%", 1.5, 1.5),
     Line("1,000 paused, back when opened", "s", 3.0, 6.0),
+    Line("1,000 waiting, back after a kill", "s", 3.0, 6.0),
+    Line("calls repeated after the kill", "", 0.0, 0.0),
+    Line("worker killed, its loops go on", "s", 5.0, 5.0),
     Line("idle, CPU of a core", "%", 1.0, 1.0),
     Line("idle, memory", "MB", 130.0),
     Line("journal, 1,000 iterations of 1 KiB", "MB", 5.0),
 ]
 #: Of PostgreSQL, where the figures are its own; set for the runs that measure it.
 DATABASE: list[str] = []
+SERVER: list[PostgresServer] = []
 PEER = Path.home() / ".cache" / "loop-ls-bench" / "langgraph"
 
 HEAD = """$schema: "workflow/v2.0"
@@ -241,10 +248,6 @@ async def process(folder: Path) -> Figures:
     (project / "main.yaml").write_text(HEAD.format(name="main", provider="ollama") + LOOP)
     (project / "cycle.yaml").write_text(HEAD.format(name="cycle", provider="ollama") + CYCLE)
     began = time.perf_counter()
-    if DATABASE:
-        os.environ["LOOP_LS_DATABASE_URL"] = DATABASE[0]
-    else:
-        os.environ.pop("LOOP_LS_DATABASE_URL", None)
     client = await connect(project, str(data))
     found: Figures = {"start to /health": time.perf_counter() - began}
     try:
@@ -333,9 +336,16 @@ def _seconds(at: str) -> float:
     return datetime.fromisoformat(at).timestamp()
 
 
+async def lost(folder: Path) -> Figures:
+    return await engine_ends.lost_worker(folder, SERVER[0]) if SERVER else {}
+
+
 GROUPS: dict[str, Callable[[Path], Awaitable[Figures]]] = {
     "overhead": overhead,
     "process": process,
+    "programs": engine_ends.programs,
+    "killed": engine_ends.killed,
+    "lost": lost,
     "many": many,
     "parked": parked,
 }
@@ -350,9 +360,13 @@ def measured(groups: list[str], runs: int, server: PostgresServer | None) -> dic
     for _ in range(runs):
         for name in groups:
             DATABASE[:] = [server.database()] if server else []
+            SERVER[:] = [server] if server else []
+            if DATABASE:
+                os.environ["LOOP_LS_DATABASE_URL"] = DATABASE[0]  # for engines in processes of their own
             with tempfile.TemporaryDirectory() as folder:
                 for line, value in asyncio.run(_one(name, Path(folder))).items():
                     figures.setdefault(line, []).append(value)
+            os.environ.pop("LOOP_LS_DATABASE_URL", None)
     DATABASE.clear()
     return {line: statistics.median(values) for line, values in figures.items()}
 
