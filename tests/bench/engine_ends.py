@@ -68,7 +68,8 @@ async def stopped_programs(client: EngineClient, project: Path, program: str, ti
         script, pids = project / f"test_{number}.py", project / f"pids_{number}"
         script.write_text(program)
         path = project / f"b{number}.assistant.json"
-        path.write_text(assistant(f"Bench {number}", {"type": "test_pass", "value": f"{sys.executable} {script} {pids}"}))
+        command = f"{sys.executable} {script} {pids}"
+        path.write_text(assistant(f"Bench {number}", {"type": "test_pass", "value": command}))
         answer = await start(client, project, path)
         async with asyncio.timeout(30):
             while not pids.exists():
