@@ -61,7 +61,7 @@ def complete(document: Document, at: Position, settings: Settings) -> Completion
         return inside
     if spot.comma == at and spot.word.empty:
         return Completions(Span(at, at))  # right behind a value
-    items = tuple(_items(loop, spot, roles_of(settings)))
+    items = tuple(_items(document, at, loop, spot, roles_of(settings)))
     return Completions(spot.word, items)
 
 
@@ -84,7 +84,9 @@ def _parameters(loop: RoleLoopParts, braces: Braces) -> Iterator[Item]:
         yield Item(name, ItemKind.PARAMETER, text, None, detail, f"{place:03}", filter_, about=("role parameter", name))
 
 
-def _items(loop: RoleLoopParts, spot: JsonSpot, roles: dict[str, Role]) -> Iterator[Item]:
+def _items(
+    document: Document, at: Position, loop: RoleLoopParts, spot: JsonSpot, roles: dict[str, Role]
+) -> Iterator[Item]:
     if not spot.path and spot.where == "value":
         yield whole("role loop: make and judge", _FILE, "a definition with two stages", spot, 0)
         return
@@ -95,11 +97,14 @@ def _items(loop: RoleLoopParts, spot: JsonSpot, roles: dict[str, Role]) -> Itera
     if shape is None:
         return
     if spot.where == "key":
-        yield from keys(shape, spot, _given(spot))
+        hidden = _hidden(shape, spot)
+        yield from (one for one in keys(shape, spot, _given(spot)) if one.label not in hidden)
         return
     key = shape.keys.get(spot.path[-1])
-    if key is not None:
-        yield from _values(loop, spot, shape, key, roles)
+    if key is not None and (shape.name, key.name) == ("role stage", "requires_artifact_from"):
+        yield from bare(_earlier(document, at, loop), spot)
+    elif key is not None:
+        yield from _values(spot, shape, key, roles)
 
 
 def _entries(spot: JsonSpot) -> Iterator[Item]:
@@ -152,15 +157,34 @@ def _end(type_: str) -> str:
     return f'{{"type": "{type_}", "value": {value}}}' if value else f'{{"type": "{type_}"}}'
 
 
-def _values(loop: RoleLoopParts, spot: JsonSpot, shape: Shape, key: Key, roles: dict[str, Role]) -> Iterator[Item]:
+def _hidden(shape: Shape, spot: JsonSpot) -> frozenset[str]:
+    """Keys that are read, and better not written: by older programs, or beside another type."""
+    if shape is tables.DEFINITION:
+        return frozenset(name for name, key in shape.keys.items() if key.idle)
+    if shape is not tables.TERMINATION:
+        return frozenset()
+    type_ = spot.written.get("type", "")
+    others = {"max_iterations"} if type_ == tables.TIME else {"max_iterations", "hard"}
+    return frozenset(others | {"value"} if type_ == tables.MANUAL else others)
+
+
+def _earlier(document: Document, at: Position, loop: RoleLoopParts) -> Iterator[tuple[str, str]]:
+    """The stages that run before the one around the cursor."""
+    begun = [
+        one for one in loop.stages if one.node is not None and document.absolute(one.piece, one.node.span).start <= at
+    ]
+    for index, stage in enumerate(loop.in_run_order):
+        if not begun or stage is begun[-1]:
+            return
+        yield str(index), label_of(loop, stage)
+
+
+def _values(spot: JsonSpot, shape: Shape, key: Key, roles: dict[str, Role]) -> Iterator[Item]:
     match (shape.name, key.name):
         case ("role stage", "role"):
             yield from _roles(spot, roles)
         case ("termination condition", "type"):
             yield from _types(spot)
-        case ("role stage", "requires_artifact_from"):
-            earlier = loop.in_run_order[:-1] if len(loop.in_run_order) > 1 else ()
-            yield from bare(((str(i), label_of(loop, stage)) for i, stage in enumerate(earlier)), spot)
         case _:
             yield from values(key, spot)
 

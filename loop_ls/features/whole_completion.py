@@ -22,15 +22,19 @@ from loop_ls.features.role_loop_completion import complete as complete_role_loop
 from loop_ls.features.spot.place import Spot, Where
 from loop_ls.features.values import About, Completions, Item, ItemKind
 from loop_ls.formats import assistant_keys as tables
+from loop_ls.formats.enhance import INHERIT
 from loop_ls.formats.keys import Key, Shape, Type
 from loop_ls.formats.providers import PROVIDERS
 from loop_ls.formats.settings import Settings
+from loop_ls.formats.settings_keys import ENHANCED
 from loop_ls.index.document import Document
 from loop_ls.index.whole import shape_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
 
 _MODELS = (*tables.TIERS, *PROVIDERS["anthropic"].models)
+#: The key beside a model that names its provider, where it is not `provider`.
+_PROVIDER_OF = {"plannerModel": "plannerProvider"}
 _VALUES = {"regex": ("DONE|COMPLETE", "^all tests pass"), "test_pass": ("npm test", "pytest -q", "make check")}
 
 
@@ -97,6 +101,8 @@ class _Asked:
                 yield from self._keys(shape)
             case Where.KEY if key is not None and key.name == "rules":
                 yield from self._rules()
+            case Where.KEY if key is not None and shape is None and not self.meaning.inside:
+                yield from self._names(key)
             case Where.VALUE if key is not None and (not self.meaning.inside or key.type is Type.TEXT_MAP):
                 yield from self._values(key)
             case Where.ITEM if key is not None:
@@ -154,6 +160,15 @@ class _Asked:
                 about=about,
             )
 
+    def _names(self, key: Key) -> Iterator[Item]:
+        """Names that somebody chose elsewhere: the workflows that may be improved."""
+        if key.shape is not ENHANCED:
+            return
+        for place, name in enumerate(sorted(self.workspace.keys)):
+            if name not in self.spot.written:
+                text = as_text(name, self.spot) + ("" if self.spot.colon else ": ")
+                yield Item(name, ItemKind.KEY, self.spot.lead + text, None, "workflow", f"{place:03}")
+
     def _values(self, key: Key) -> Iterator[Item]:
         owner = meaning_of(self.spot.path[:-1], self.root).shape
         name = owner.name if owner is not None else ""
@@ -178,16 +193,19 @@ class _Asked:
             case _ if key.offers == "providers":
                 names = dict.fromkeys([*self.settings.providers, *PROVIDERS])
                 return [
-                    (name, "configured" if name in self.settings.providers else "", ("provider", name))
-                    for name in names
+                    *_inherited(owner, key),
+                    *(
+                        (name, "configured" if name in self.settings.providers else "", ("provider", name))
+                        for name in names
+                    ),
                 ]
             case _ if key.offers == "models":
-                return self._models()
+                return [*_inherited(owner, key), *self._models(_PROVIDER_OF.get(key.name, "provider"))]
             case _:
                 return ()
 
-    def _models(self) -> list[tuple[str, str, About]]:
-        provider = self.spot.written.get("provider", "")
+    def _models(self, provider_key: str) -> list[tuple[str, str, About]]:
+        provider = self.spot.written.get(provider_key, "")
         configured, known = self.settings.providers.get(provider), PROVIDERS.get(provider)
         names = [*(configured.models if configured else ()), *(known.models if known else ())]
         return [(name, provider, ("model", provider, name)) for name in dict.fromkeys(names)]
@@ -227,7 +245,9 @@ class _Asked:
                 yield from self._entries(key, self._dashed())
             case Type.TEXT_MAP if key.name == "rules":
                 yield from self._rules()
-            case Type.BLOCK_MAP | Type.TEXT_MAP | Type.ARGUMENTS:
+            case Type.BLOCK_MAP:
+                yield from self._names(key)
+            case Type.TEXT_MAP | Type.ARGUMENTS:
                 return
             case _:
                 yield from self._values(key)
@@ -238,6 +258,11 @@ class _Asked:
             return replace(spot, dash=True)
         column = spot.owner + self.style.dash
         return replace(spot, dash=True, column=column, lead=" " * (column - spot.word.start.column))
+
+
+def _inherited(owner: str, key: Key) -> list[tuple[str, str, About]]:
+    """`inherit`, where that is a word of its own."""
+    return [(INHERIT, "default", ("key", owner, key.name))] if key.default == INHERIT else []
 
 
 def _folders(workspace: Workspace) -> list[str]:
@@ -267,16 +292,21 @@ def _in_json(spot: JsonSpot, root: Shape) -> Iterator[Item]:
         return
     if spot.where == "key":
         if tables.LIST not in spot.written or shape is not root:
-            yield from (one for one in json_keys(shape, spot) if one.label != tables.LIST or not spot.written)
+            hidden = {*_hidden(shape, spot), *([tables.LIST] if spot.written else [])}
+            yield from (one for one in json_keys(shape, spot) if one.label not in hidden)
         return
     key = shape.keys.get(spot.path[-1])
     if key is not None and key.name == "model":
         yield from texts(((name, "") for name in _MODELS), spot)
+    elif key is not None and shape.name == tables.CRITERIA.name and key.name == "type":
+        for one in json_values(key, spot):
+            about = ("value", shape.name, key.name, one.label)
+            yield replace(one, detail=CRITERIA_DETAILS[one.label], about=about)
     elif key is not None:
         yield from json_values(key, spot)
 
 
-def _hidden(shape: Shape, spot: Spot) -> frozenset[str]:
+def _hidden(shape: Shape, spot: Spot | JsonSpot) -> frozenset[str]:
     """Keys of a criterion that its type does not look at."""
     if shape.name != tables.CRITERIA.name:
         return frozenset()

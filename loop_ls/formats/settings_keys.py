@@ -70,6 +70,14 @@ JUDGE = shape(
 
 ASSIST = shape("assist", "`assist`", "The interactive assistant; what plans and repairs inherits from it.", *_TARGET)
 
+FALLBACK = shape(
+    "fallback",
+    "an entry of `fallbackPool`",
+    "A provider and a model that the planner may add as a fallback.",
+    Key("provider", Type.TEXT, "The provider to ask.", required=True, offers="providers"),
+    Key("model", Type.TEXT, "The model to ask.", required=True, offers="models"),
+)
+
 ROLE = shape(
     "role",
     "a role",
@@ -226,7 +234,13 @@ _KNOBS = (
         minimum=200,
         maximum=20000,
     ),
-    Key("fallbackPool", Type.ANY, "Provider and model pairs that the planner may add as fallbacks.", default="[]"),
+    Key(
+        "fallbackPool",
+        Type.BLOCKS,
+        "Provider and model pairs that the planner may add as fallbacks.",
+        default="[]",
+        shape=FALLBACK,
+    ),
     Key(
         "transientBackoffSeconds",
         Type.NUMBER,

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -17,10 +19,29 @@ from typing import Any
 
 import pytest
 
+from tests.features.rows import ROWS
 from tests.features.targets import TARGETS
 
-MODULES = {target.test: target.module for target in TARGETS}
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = {one.test: one.module for one in (*TARGETS, *ROWS)}
 OUTCOMES: dict[str, list[str]] = {}
+
+
+def tried(tests: Iterable[str], report: Path) -> dict[str, list[str]]:
+    """What becomes of the tests, each with its module switched off."""
+    words = ["-n", "0", "-p", __name__, "-p", "no:cacheprovider", "-q", "--tb=no", *sorted(tests)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=ROOT,
+        env={**os.environ, "LOOP_LS_TEST_REPORT": str(report)},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert report.exists(), done.stdout + done.stderr
+    found: dict[str, list[str]] = json.loads(report.read_text())
+    return found
 
 
 def _raise(*args: Any, **named: Any) -> Any:

@@ -55,6 +55,13 @@ def test_D_keys_of_every_shape(ask: Any, source: str, there: set[str], gone: set
     assert not gone & labels
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("form", ["  - name: a\n    {}: x\n    $0", "  - {{name: a, {}: x, $0}}", "  - $0\n    {}: x"])
+def test_D_a_step_with_a_mode_is_offered_no_other(ask: Any, mode: str, form: str) -> None:
+    labels = set(ask("steps:\n" + form.format(mode)).labels)
+    assert "needs" in labels and not {*MODES, "run: |"} & labels
+
+
 def test_D_required_keys_come_first_and_idle_ones_last(ask: Any) -> None:
     labels = ask("loops:\n  - $0").labels
     keys = [label for label in labels if label in SHAPES["loop"].keys]

@@ -24,6 +24,12 @@ STEP = "steps:\n  - name: a\n    run: b\n"
         ("steps:\n  - name: a\n    rag:\n      output_format: $0", ["json", "compact", "text"]),
         ("steps:\n  - name: a\n    embeddings:\n      chunk_strategy: $0", ["sentence", "paragraph", "fixed"]),
         ("steps:\n  - name: a\n    embeddings:\n      encoding_format: $0", ["float", "base64"]),
+        ("steps:\n  - name: a\n    embeddings:\n      output_format: $0", ["json", "csv", "compact"]),
+        ("steps:\n  - name: a\n    on_failure: $0", ["halt", "continue", "retry"]),
+        ("steps:\n  - name: a\n    loop:\n      mode: $0", ["refine", "iterate"]),
+        ("steps:\n  - name: a\n    loop:\n      parallel: $0", ["false", "true"]),
+        ("steps:\n  - name: a\n    consensus:\n      allow_partial: $0", ["false", "true"]),
+        ("steps:\n  - name: a\n    rag:\n      expand_query: $0", ["false", "true"]),
         ("execution:\n  parallel: $0", ["false", "true"]),
         ("steps:\n  - name: a\n    embeddings:\n      include_metadata: $0", ["true", "false"]),
         ("loops:\n  - name: l\n    max_iterations: $0", ["5", "3", "10"]),
@@ -217,6 +223,20 @@ def test_D_workflows_neighbours_first_by_bare_name(ask: Any) -> None:
     told = describe(asked.workspace, asked.document, asked.items[0].about) or ""
     for part in ("cycle_file.yaml", "Writes and reviews", "`plan`", "`previous_code`", "`input`", "`review`", "PASS"):
         assert part in told
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "  - name: t\n    template:\n      name: $0\n",
+        "  - {name: t, template: {name: $0}}\n",
+        "  - name: t\n    loop:\n      workflow: $0\n",
+        "  - name: t\n    loop: {workflow: cy$0, max_iterations: 3}\n",
+    ],
+)
+def test_D_workflows_wherever_one_is_called(ask: Any, call: str) -> None:
+    source = (FILES % "    workflow: cycle").replace("loops:", f"{call}loops:", 1)
+    assert ask(source).labels == ["cycle", "config/sub/deep"]
 
 
 def test_D_the_own_workflow_is_not_offered(ask: Any) -> None:

@@ -80,6 +80,13 @@ def test_D_in_an_iterate_loop_there_are_those_of_its_mode(ask: Any) -> None:
     assert "loop.last.output" not in labels and "loop.iteration" not in labels
 
 
+def test_D_in_items_there_are_the_results_before_the_loop(ask: Any) -> None:
+    source = FLOW.replace('items: "{{plan}}"', 'items: "{{$0}}"')
+    labels = ask(source % PLACES).labels
+    assert {"input", "plan", "hits", "hits.results", "audience", "env.TONE"} <= set(labels)
+    assert not {"each", "loop.last.output", "loop.history"} & set(labels)
+
+
 def test_D_in_a_step_results_of_what_it_waits_for_come_before_others(ask: Any) -> None:
     labels = at(ask, "step").labels
     assert labels.index("refine") < labels.index("each")

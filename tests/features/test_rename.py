@@ -107,6 +107,23 @@ def test_a_parameter_is_renamed_in_the_callee_and_in_all_callers(ask: Any) -> No
         assert 'with: {body: "{{draft}}"}' in texts["flow.yaml"]
 
 
+def test_D_a_loop_and_the_results_of_a_search_are_renamed(ask: Any) -> None:
+    source = (
+        "steps:\n"
+        '  - {name: hits, rag: {server: docs, query: "{{input}}"}}\n'
+        "  - {name: tell, needs: [hits, refine], if: \"${{ refine == 'x' }}\", "
+        'run: "{{hits}} {{hits.results}} {{hits.total_results}} {{step.refine}} {{refine}} {{drafts}}"}\n'
+        "loops:\n"
+        "  - {name: refine, workflow: polish, max_iterations: 3, until: Good, accumulate: drafts}\n"
+    )
+    text = renamed(ask, "{name: hi|ts", "found", source)["flow.yaml"]
+    assert "{name: found," in text and "needs: [found, refine]" in text
+    assert "{{found}} {{found.results}} {{found.total_results}}" in text
+    text = renamed(ask, "{name: ref|ine", "better", source)["flow.yaml"]
+    assert "{name: better," in text and "needs: [hits, better]" in text
+    assert "${{ better == 'x' }}" in text and "{{step.better}} {{better}} {{drafts}}" in text
+
+
 def test_a_workflow_is_renamed_with_its_references(ask: Any) -> None:
     for mark in ("name: pol|ish", "workflow: pol|ish"):
         texts = renamed(ask, mark, "shine")

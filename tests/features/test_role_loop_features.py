@@ -72,10 +72,10 @@ def accepted(asked: Asked, label: str) -> str:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("{$0}", set(DEFINITION.keys) - {"termination_condition"}),
+        ("{$0}", set(DEFINITION.keys) - {"termination_condition", "on_question"}),
         ('{"roles": [{$0}]}', set(ROLE.keys)),
         ('{"parameters": [{$0}]}', set(PARAMETER.keys)),
-        ('{"termination_condition": {$0}}', set(TERMINATION.keys)),
+        ('{"termination_condition": {$0}}', set(TERMINATION.keys) - {"max_iterations", "hard"}),
         ('{"termination_condition": {"type": "goal_bound", "value": {$0}}}', {"goal_prompt", "max_iterations"}),
         ('{"termination_condition": {"value": {$0}, "type": "tool_bound"}}', {"tool", "operator", "threshold"}),
         ('{"approval": {$0}}', {"mode", "signals"}),
@@ -162,7 +162,7 @@ def test_no_parameters_where_nothing_is_filled_in(ask: Ask) -> None:
 
 def test_earlier_stages_of_an_artifact(ask: Ask) -> None:
     asked = completed(ask, WHOLE.replace('"requires_artifact_from": 0', '"requires_artifact_from": $0'))
-    assert [(one.label, one.detail) for one in asked.items] == [("0", "draw"), ("1", "make")]
+    assert [(one.label, one.detail) for one in asked.items] == [("0", "draw")]
 
 
 def test_a_whole_definition_for_an_empty_file(ask: Ask) -> None:
