@@ -1,38 +1,82 @@
-// The VS Code client: starts the language server, passes trust and settings on, and shows runs.
-// Lists the parts; what a part does stands in its own file.
+// The door of the extension: small, read in every window with a YAML or JSON file. It only looks whether there
+// are loop files, and stands in for our commands; with the first of either, the rest is loaded (`client.ts`).
 import * as vscode from "vscode";
-import { Memory } from "./answers/memory";
-import type { Part } from "./part";
-import { enhancingPart } from "./runs/enhancing";
-import { RunStore } from "./runs/store";
-import { Connection } from "./server/connection";
-import { statusPart } from "./views/status";
+import type { Client } from "./client";
+import { isLoopFile, mayBeOurs } from "./server/ours";
 
-const PARTS: readonly Part[] = [statusPart, enhancingPart];
+let client: Promise<Client> | undefined;
+let asleep: vscode.Disposable[] = [];
 
-const SETTINGS_THAT_RESTART = ["loopLs.server.command", "loopLs.engine.dataDir"];
+/** For tests: whether anything but the door is there. */
+export interface Door {
+  readonly awake: boolean;
+}
 
-let connection: Connection | undefined;
-
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  const log = vscode.window.createOutputChannel("Loop Language Server", { log: true });
-  const runs = new RunStore();
-  const server = new Connection(runs, log, new Memory(context.workspaceState));
-  connection = server;
-  context.subscriptions.push(
-    log,
-    runs,
-    server,
-    ...PARTS.flatMap((part) => part({ context, server, runs, log })),
-    vscode.commands.registerCommand("loopLs.client.restart", () => server.restart()),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => server.restart()),
-    vscode.workspace.onDidChangeConfiguration((change) => {
-      if (SETTINGS_THAT_RESTART.some((setting) => change.affectsConfiguration(setting))) void server.restart();
+export function activate(context: vscode.ExtensionContext): Door {
+  const wake = (): Promise<Client> => {
+    client ??= load(context);
+    return client;
+  };
+  const look = (document: vscode.TextDocument): void => {
+    if (!client && isLoopFile(document)) void wake();
+  };
+  asleep = [
+    ...ownCommands(context).map((id) => vscode.commands.registerCommand(id, (...args: unknown[]) => passOn(wake(), id, args))),
+    vscode.workspace.onDidOpenTextDocument(look),
+    vscode.workspace.onDidChangeTextDocument((change) => {
+      if (mayBeOurs(change.document)) look(change.document);
     }),
-  );
-  await server.restart();
+    vscode.workspace.onDidChangeWorkspaceFolders(() => void lookForSettings(wake)),
+  ];
+  context.subscriptions.push({ dispose: sleepNoMore });
+  vscode.workspace.textDocuments.forEach(look);
+  void lookForSettings(wake);
+  return {
+    get awake() {
+      return client !== undefined;
+    },
+  };
 }
 
 export async function deactivate(): Promise<void> {
-  await connection?.stop();
+  await (await client)?.stop();
+  client = undefined;
+}
+
+async function load(context: vscode.ExtensionContext): Promise<Client> {
+  const { start } = await import("./client.js");
+  sleepNoMore(); // before the real commands are registered under the same names
+  void vscode.commands.executeCommand("setContext", "loopLs.active", true);
+  return start(context);
+}
+
+function sleepNoMore(): void {
+  for (const one of asleep.splice(0)) one.dispose();
+}
+
+function ownCommands(context: vscode.ExtensionContext): string[] {
+  const manifest = context.extension.packageJSON as { contributes?: { commands?: { command: string }[] } };
+  return (manifest.contributes?.commands ?? []).map((one) => one.command);
+}
+
+/** What a person asked for before anything was loaded: the same again, now that somebody answers. */
+async function passOn(waking: Promise<Client>, id: string, args: unknown[]): Promise<unknown> {
+  const { started } = await waking;
+  if (!(await vscode.commands.getCommands(true)).includes(id)) await started;
+  return vscode.commands.executeCommand(id, ...args);
+}
+
+/** The project's settings at the root of a folder say that loops are at home here, with no file open. */
+async function lookForSettings(wake: () => Promise<Client>): Promise<void> {
+  if (client) return;
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const there = await Promise.all(folders.map((folder) => exists(vscode.Uri.joinPath(folder.uri, ".loop-ls.yaml"))));
+  if (there.includes(true)) void wake();
+}
+
+function exists(file: vscode.Uri): Promise<boolean> {
+  return Promise.resolve(vscode.workspace.fs.stat(file)).then(
+    () => true,
+    () => false,
+  );
 }

@@ -57,13 +57,14 @@ async function settled(work: Promise<unknown>): Promise<void> {
 
 async function activated() {
   vi.resetModules();
-  const extension = await import("../../src/extension.js");
-  await settled(extension.activate({ subscriptions: [], workspaceState: new Map() } as never));
-  return extension;
+  const { start } = await import("../../src/client.js");
+  const client = start({ subscriptions: [], workspaceState: new Map() } as never);
+  await settled(client.started);
+  return client;
 }
 
 test("test_UP_38_restarts_that_come_quickly_follow_each_other_and_register_nothing_again", async () => {
-  const extension = await activated();
+  const client = await activated();
   const registered = [...commands.keys()];
   const restart = commands.get("loopLs.client.restart");
   await settled(Promise.all([restart?.(), restart?.(), restart?.()]));
@@ -71,7 +72,7 @@ test("test_UP_38_restarts_that_come_quickly_follow_each_other_and_register_nothi
   expect(host.alive).toBe(1);
   expect(host.started).toBeGreaterThan(1);
   expect([...commands.keys()]).toEqual(registered);
-  await extension.deactivate();
+  await client.stop();
   expect(host.alive).toBe(0);
 });
 
