@@ -27,6 +27,7 @@ from loop_ls.engine.providers import Providers
 from loop_ls.engine.roles.hands import hands
 from loop_ls.engine.roles.program import RoleLoopProgram
 from loop_ls.engine.roles.records import Records
+from loop_ls.engine.runners.door import with_agents
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
@@ -72,19 +73,20 @@ def _engine(
     database: str | None,
 ) -> Engine:
     settings = load_settings(str(root))[0].engine if root else EngineSettings()
+    door = with_agents(providers.door)
     keep = Keep(settings.keep_runs, settings.keep_days)
     if database is not None:
         return Engine(
             folder,
             programs,
-            providers.door,
+            door,
             preparer,
             storage=lambda: PostgresStorage(database),
             home=root,
             keep=keep,
             crew=lambda storage: PostgresCrew.of(storage, providers),
         )
-    return Engine(folder, programs, providers.door, preparer, DbosOwner(folder, patience=0.5), home=root, keep=keep)
+    return Engine(folder, programs, door, preparer, DbosOwner(folder, patience=0.5), home=root, keep=keep)
 
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:

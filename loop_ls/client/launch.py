@@ -9,19 +9,24 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from loop_ls.client.place import (
+    ENGINE_VARIABLE,
     LOG_NAME,
     PROTOCOL,
+    TOKEN_VARIABLE,
     EngineUnavailable,
     Handover,
     data_folder,
+    named_engine,
     read_handover,
 )
 from loop_ls.client.session import EngineClient
@@ -34,6 +39,9 @@ IDLE_SECONDS = 60.0
 #: How an engine ends that finds another one in its folder: that one is waited for.
 TAKEN = 75
 
+#: Bytes that an engine needs of a disk to say anything at all.
+ROOM = 64 * 1024
+
 #: Children of ours that were started and not yet reaped.
 _started: list[subprocess.Popen[bytes]] = []
 
@@ -41,7 +49,7 @@ _started: list[subprocess.Popen[bytes]] = []
 async def find(root: Path | str, data_dir: str | None = None) -> EngineClient | None:
     """The client of a running engine, or None: never starts one."""
     folder = data_folder(root, data_dir)
-    handover = await living(folder)
+    handover = await _named() or await living(folder)
     return EngineClient(folder, handover) if handover else None
 
 
@@ -51,11 +59,29 @@ async def connect(root: Path | str, data_dir: str | None = None) -> EngineClient
     `data_dir` is the setting `engine.dataDir`. Raises `EngineUnavailable` with one sentence.
     """
     folder = data_folder(root, data_dir)
+    if (named := await _named()) is not None:
+        return EngineClient(folder, named)
 
     async def revive() -> Handover:
         return await living(folder) or await start(folder, root)
 
     return EngineClient(folder, await revive(), revive)
+
+
+async def _named() -> Handover | None:
+    """The engine that the environment names, which somebody else has started. Raises `EngineUnavailable`."""
+    port = named_engine()
+    if port is None:
+        return None
+    found = Handover(port, os.environ[TOKEN_VARIABLE], 0, "", PROTOCOL)
+    health = await _health(found)
+    if health is None:
+        told = f"No engine answers on port {port} of this machine, which {ENGINE_VARIABLE} names."
+        raise EngineUnavailable(told, "Ask whoever started it: `loop-ls engine status` says its port.")
+    if health.get("protocol") != PROTOCOL:
+        told = f"The engine on port {port} is of loop-ls {health.get('version')}; this version cannot speak to it."
+        raise EngineUnavailable(told, "Use the loop-ls that it was started with.")
+    return replace(found, version=str(health.get("version")))
 
 
 async def living(folder: Path) -> Handover | None:
@@ -146,8 +172,20 @@ def _failed(folder: Path, begin: int) -> EngineUnavailable:
     words = [line.removeprefix("loop-ls engine: ") for line in said if line.startswith("loop-ls engine: ")]
     if words:
         return EngineUnavailable(words[0], words[1] if len(words) > 1 else "")
+    if _is_full(folder):  # then its last words could not be written either
+        return EngineUnavailable(
+            f"The engine cannot start: the disk of the data folder {folder} is full.",
+            "Free some space, or choose another with the setting `engine.dataDir` or the variable LOOP_LS_DATA_DIR.",
+        )
     last = said[-1] if said else "it said nothing"
     return EngineUnavailable(f"The engine ended at its start: {last}.", f"Its log is {folder / LOG_NAME}.")
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < ROOM
+    except OSError:
+        return False
 
 
 def _alive(pid: int) -> bool:

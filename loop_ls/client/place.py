@@ -13,11 +13,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 #: Version of the HTTP interface. Both sides compare; they must be equal.
 PROTOCOL = 1
 FILE_NAME = "engine.json"
 LOG_NAME = "engine.log"
+#: The token of whoever is not the owner, and where the engine answers, for those who may not read its folder.
+TOKEN_VARIABLE, ENGINE_VARIABLE = "LOOP_LS_TOKEN", "LOOP_LS_ENGINE"
+HERE = ("127.0.0.1", "localhost", "::1")
 
 
 class EngineUnavailable(Exception):
@@ -45,6 +49,11 @@ class Handover:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def shown_token(self) -> str:
+        """Whose name is on what we ask: that of the person whose token is set, else the owner's."""
+        return os.environ.get(TOKEN_VARIABLE) or self.token
 
     @property
     def fingerprint(self) -> str:
@@ -76,6 +85,25 @@ def _state_home(env: Mapping[str, str]) -> Path:
             return home / "Library" / "Application Support"
         case _:
             return home / ".local" / "state"
+
+
+def named_engine(environ: Mapping[str, str] | None = None) -> int | None:
+    """The port of the engine that the environment names; None: it names none. Raises `EngineUnavailable`."""
+    env = os.environ if environ is None else environ
+    named = env.get(ENGINE_VARIABLE)
+    if not named:
+        return None
+    hint = f"Write {ENGINE_VARIABLE}=127.0.0.1:PORT, and the token that you were given into {TOKEN_VARIABLE}."
+    try:
+        parts = urlsplit(named if "://" in named else f"http://{named}")
+        port = parts.port
+    except ValueError:
+        port, parts = None, urlsplit("")
+    if port is None or parts.scheme != "http" or parts.hostname not in HERE:
+        raise EngineUnavailable(f"{ENGINE_VARIABLE} names no engine of this machine: {named}.", hint, "bad_argument")
+    if not env.get(TOKEN_VARIABLE):
+        raise EngineUnavailable(f"{ENGINE_VARIABLE} is set, and {TOKEN_VARIABLE} is not.", hint, "bad_argument")
+    return port
 
 
 def read_handover(folder: Path) -> Handover | None:

@@ -227,7 +227,7 @@ class EngineClient:
             httpx = await asyncio.to_thread(import_module, "httpx")
             self._http = httpx.AsyncClient(
                 base_url=self.handover.url,
-                headers={"Authorization": f"Bearer {self.handover.token}"},
+                headers={"Authorization": f"Bearer {self.handover.shown_token}"},
                 timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
                 limits=httpx.Limits(keepalive_expiry=KEPT_SECONDS),
                 trust_env=False,

@@ -46,8 +46,11 @@ class Library:
         return self._keys[key]
 
     def key_of(self, path: str) -> str:
-        """The key of the workflow in this file."""
-        return next(key for key, file in self._keys.items() if file == path)
+        """The key of the workflow in this file. Raises `Failure` where it holds none."""
+        key = next((key for key, file in self._keys.items() if file == path), None)
+        if key is None:
+            raise Failure("not_found", f"there is no workflow in {path}")
+        return key
 
     def called(self, caller: str, reference: str) -> str:
         """The key that a workflow means by a reference. Raises `Failure` when there is none."""

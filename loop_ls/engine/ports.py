@@ -149,7 +149,8 @@ class ModelRequest:
     record of calls and to scripted providers, never to the model. `attempts` bounds how often it is
     asked in all when a provider is busy or out of order; None: as often as the provider's rule says
     (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
-    `tools` are offered; `turns` are the rounds of tools since the prompt.
+    `tools` are offered; `turns` are the rounds of tools since the prompt. `budget_usd` is what an agent, whose
+    cost nobody can bound, may spend on it.
     """
 
     provider: str
@@ -164,6 +165,7 @@ class ModelRequest:
     attempts: int | None = None
     tools: tuple[ToolSpec, ...] = ()
     turns: tuple[Turn, ...] = ()
+    budget_usd: float | None = None
 
     @property
     def texts(self) -> Iterator[str]:

@@ -20,6 +20,7 @@ from loop_ls.engine.carrying import Carried, exported, same_run
 from loop_ls.engine.changing import read_changes
 from loop_ls.engine.commands import obey
 from loop_ls.engine.control import Control
+from loop_ls.engine.elsewhere import agreed, readable_record
 from loop_ls.engine.enhance import story
 from loop_ls.engine.enhance.telling import TELL
 from loop_ls.engine.events import Event, RunState
@@ -221,9 +222,13 @@ class Engine:
                 raise Refused("bad_argument", f"Run {found} goes on: `iteration` says what of it to take.")
             cut = None if iteration is None else await cut_of(self.journal, found, iteration, given.get("loop"))
             body = await self._first_fact(found)
-            started = forked(body, found, cut, given).model_copy(update={"user": user})
-            if body.get("imported") or (body.get("source") or {}).get("kind") == "replay":
-                await self._agreed(started, given)
+            with readable_record():
+                started = forked(body, found, cut, given).model_copy(update={"user": user})
+                if body.get("imported") or (body.get("source") or {}).get("kind") == "replay":
+                    texts = await self._texts(body)
+                    started = await agreed(
+                        started, texts, given.get("consent"), self._preparer, self.home, self._models
+                    )
             return {"ok": True, "runId": await self._admit(started, await self._texts(body))}
         except (Refused, JournalRefused) as refused:
             return refused.answer()
@@ -311,15 +316,6 @@ class Engine:
         if not all(texts.values()):
             raise Refused("not_found", "The record does not hold all texts of this run, so it cannot be forked.")
         return texts
-
-    async def _agreed(self, started: RunStarted, given: Mapping[str, Any]) -> None:
-        """An imported run comes from somebody else, and a replay was started without asking: where they send
-        texts is asked like for a start."""
-        agree = getattr(self._preparer, "agree", None)
-        if agree is None or started.format != "workflow":
-            told = "An imported run or a replay of this kind can be shown and replayed, not forked."
-            raise Refused("forbidden", told, "Start it from its file.")
-        await agree(started, await self._texts(started.fact()[1]), given.get("consent"), self._models)
 
     def _started(self, run: LiveRun, told: asyncio.Future[list[Event]]) -> None:
         if told.cancelled() or told.exception() is not None:
@@ -431,7 +427,9 @@ class Engine:
     async def prompts(self, run_id: str, place: str = "") -> Answer:
         """What the models of a workflow were asked, at `place` or inside it -> `{ok, prompts}`."""
         try:
-            found = await prompts(self.journal, self._programs, await self._runs.find(run_id), place)
+            whole = await self._runs.find(run_id)
+            with readable_record():
+                found = await prompts(self.journal, self._programs, whole, place)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "prompts": found}

@@ -17,6 +17,7 @@ from loop_ls.engine.plan import Door
 from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.prices import Price
 from loop_ls.engine.providers.config import fallbacks
+from loop_ls.engine.runners.choosing import is_agent
 from loop_ls.formats.target import Target
 
 #: Failures after which nobody knows what the provider will charge: what was heard is counted.
@@ -50,6 +51,8 @@ class GatedModels:
         caps = self._ledger.caps
         if caps.usd is None and caps.tokens is None:
             return await self._door.ask(request, on_text, on_wait)
+        if not self._mock and is_agent(request.provider, self._providers):
+            return await self._agent(request, on_text, on_wait)
         price = await self._price(request)
         choice = offers(request, price)
         number, hold = await self._ledger.hold([cost for _, cost in choice])
@@ -69,6 +72,23 @@ class GatedModels:
         try:
             reply = await self._door.embed(request, on_wait)
             paid = Cost(reply.usd or 0.0, reply.input_tokens)
+            return reply
+        finally:
+            self._ledger.settle(hold, paid)
+
+    async def _agent(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None,
+        on_wait: Callable[[Waiting], None] | None,
+    ) -> ModelReply:
+        """Nobody can bound what an agent costs: it works alone, and is told what is left."""
+        hold = await self._ledger.hold_rest()
+        budget = None if self._ledger.caps.usd is None else hold.most.usd
+        paid: Cost | None = None
+        try:
+            reply = await self._door.ask(replace(request, budget_usd=budget), on_text, on_wait)
+            paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
             return reply
         finally:
             self._ledger.settle(hold, paid)

@@ -67,6 +67,16 @@ class Ledger:
             self._settled.clear()
             await self._settled.wait()
 
+    async def hold_rest(self) -> Hold:
+        """All that is left, for a call whose cost nobody can bound. Raises `CapReached`."""
+        while self._holds:
+            self._settled.clear()
+            await self._settled.wait()
+        self.check()
+        hold = Hold(Cost(self.left_usd or 0.0, self.left_tokens() or 0))
+        self._holds.add(hold)
+        return hold
+
     def settle(self, hold: Hold, paid: Cost | None) -> None:
         """The call has ended; `paid` None: it cost nothing."""
         self._holds.discard(hold)

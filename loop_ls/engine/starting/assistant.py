@@ -23,7 +23,8 @@ from loop_ls.engine.plan import Door, Plan, read_plan
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import StartRequest
-from loop_ls.engine.runners.choosing import is_agent, program_of
+from loop_ls.engine.runners.choosing import is_agent
+from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, Endpoint, StartedProgram, endpoints
 from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
 from loop_ls.engine.starting.recorded import has_errors, recorded, unread
@@ -107,11 +108,11 @@ class AssistantPreparer:
     def _settle(self, assistant: Assistant, plan: Plan, consent: str | None, models: Callable[[Plan], Door]) -> None:
         """Somebody can be asked, and the user has agreed to what is started and sent. Raises `Refused`."""
         provider, providers = assistant.provider, plan.settings.get("providers") or {}
-        programs, places = [], list[Endpoint]()
+        programs, places = list[StartedProgram](), list[Endpoint]()
         if plan.mock:
             pass  # nobody is asked, nothing is sent, and no agent is started
         elif is_agent(provider, providers):
-            programs.append(StartedProgram(_program(provider, providers), plan.root))
+            programs += agents([provider], providers, plan.root)
         else:
             problem = models(plan).problem(provider)
             if problem is not None:
@@ -128,13 +129,6 @@ def test_words(assistant: Assistant) -> tuple[str, ...]:
     if criteria is None or criteria.type != TEST_PASS:
         return ()
     return words_of(criteria.value) if criteria.argv is None else criteria.argv
-
-
-def _program(provider: str, providers: Mapping[str, Any]) -> tuple[str, ...]:
-    try:
-        return program_of(provider, providers)
-    except Failure as failure:
-        raise Refused("provider_unavailable", failure.message, failure.hint, {"provider": provider}) from failure
 
 
 def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:

@@ -18,7 +18,9 @@ from loop_ls.engine.ports import Failure
 from loop_ls.engine.preflight import chosen
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.retrieval import Store, read_store, searches
+from loop_ls.engine.runners.choosing import is_agent
 from loop_ls.engine.starting.consent import Endpoint, StartedProgram, without_password
+from loop_ls.engine.targets import step_targets
 from loop_ls.engine.tools import Server, read_servers
 from loop_ls.formats.secret import is_secret, names_secret, takes_from_environment
 from loop_ls.formats.workflow import Rag, Step, Target
@@ -60,6 +62,7 @@ def needs(
 ) -> Needs:
     """Raises `Refused` for what is not there, and for a key that stands in a file."""
     known = settings.get("servers") or {}
+    _no_agents(library, reached, elements, settings)
     try:
         found = list(_stores(library, reached, elements, settings))
         stores = tuple(dict.fromkeys(store for _, store in found))
@@ -89,6 +92,21 @@ def _steps(library: Library, reached: Iterable[str], elements: frozenset[str] | 
         for element in chosen(library.workflow(key), elements if number == 0 else None):
             if isinstance(element, Step):
                 yield key, element
+
+
+def _no_agents(
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+) -> None:
+    """An agent brings its own tools. Raises `Refused` where it would be offered those of a server."""
+    known, providers = settings.get("servers") or {}, settings.get("providers") or {}
+    for key, step in _steps(library, reached, elements):
+        execution = library.workflow(key).execution
+        if isinstance(step.mode, str) and servers_of(step, execution, known):
+            for target in step_targets(step, execution):
+                if is_agent(target.provider, providers):
+                    told = f"`{step.name}` asks `{target.provider}`, an agent with tools of its own, which takes none"
+                    hint = "Take `servers` away from the step, and name them in the agent's own configuration."
+                    raise Refused("bad_argument", f"{told} of `servers`.", hint)
 
 
 def _servers(

@@ -19,15 +19,16 @@ from loop_ls.engine.journal.border import hash_of
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.plan import Door, Plan, read_plan
-from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import StartRequest
 from loop_ls.engine.roles.definitions import Definition, definition_of, definitions, seed, unknown_name
 from loop_ls.engine.roles.ids import fresh, workspace_session
+from loop_ls.engine.roles.program import snapshot as snapshot_of
 from loop_ls.engine.roles.records import Records, Row, Table
 from loop_ls.engine.roles.sprints import project_of
 from loop_ls.engine.roles.targets import role_target, utility_targets
-from loop_ls.engine.runners.choosing import is_agent, program_of
+from loop_ls.engine.runners.choosing import is_agent
+from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, StartedProgram, endpoints
 from loop_ls.engine.starting.demands import require_inputs, require_models, require_prices
 from loop_ls.engine.starting.folder import Folder, Snapshot
@@ -73,7 +74,7 @@ class RoleLoopPreparer:
         texts = {hash_of(found.text): found.text}
         if not request.mock:
             plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
-            self._agreed(loop, request, settings, models(plan))
+            self._settle(loop, plan, request.consent, models(plan), Caps.of(settings.get("limits"), request.limits))
         project = self._records.do_now(lambda table: _project(table, found.name, request, session, started.goal or ""))
         started = started.model_copy(update={"plan": {**started.plan, "projectId": project["id"]}})
         ignored = [name for name in request.parameters if name not in loop.resolved]
@@ -107,25 +108,33 @@ class RoleLoopPreparer:
                 raise Refused("not_found", f"There is no session `{request.session_id}`.")
         return request.session_id
 
-    def _agreed(self, loop: RoleLoop, request: StartRequest, settings: Mapping[str, Any], door: Door) -> None:
+    async def agree(
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+    ) -> None:
+        """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
+        plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
+        loop = snapshot_of(plan)
+        if not plan.mock:
+            self._settle(loop, plan, consent, models(plan), Caps.of(plan.limits))
+
+    def _settle(self, loop: RoleLoop, plan: Plan, consent: str | None, door: Door, caps: Caps) -> None:
         """Raises `Refused`: somebody cannot be asked, or nobody has agreed to what would happen."""
+        settings, root = plan.settings, plan.root
         asked = list(_asked(loop, settings))
         providers = settings.get("providers") or {}
         models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
         require_models(models, door.problem)
-        if Caps.of(settings.get("limits"), request.limits).usd is not None:
+        if caps.usd is not None:
             require_prices(models, lambda target: price_of(target.provider, target.model, providers, self._environ))
         names = [target.provider for _, chain in models for target in chain]
-        agents = {target.provider for _, chain in asked for target in chain if is_agent(target.provider, providers)}
-        root = request.root.as_posix()
-        programs = [StartedProgram(_program(name, providers), root) for name in sorted(agents)]
+        programs = agents((target.provider for _, chain in asked for target in chain), providers, root)
         roles = known_roles(settings.get("roles"))
         full = sorted({stage.role for stage in loop.stages if roles[stage.role].access == "full"})
         programs += [StartedProgram(("any command", f"(role {role})"), root) for role in full]
         servers = settings.get("servers") or {}
         needed = of_servers(servers, servers if full else ())
         places = [*endpoints(names, providers, self._environ), *needed.places(self._environ)]
-        self._consents.settle(places, request.consent, [*programs, *needed.programs(root)], request.root)
+        self._consents.settle(places, consent, [*programs, *needed.programs(root)], root)
 
 
 def _right(found: Definition) -> Definition:
@@ -230,13 +239,6 @@ def _asked(loop: RoleLoop, settings: Mapping[str, Any]) -> list[tuple[str, tuple
     if judging and (gated or isinstance(loop.termination, GoalBound)):
         found.append(("The judge of the loop", judging))
     return found
-
-
-def _program(name: str, providers: Mapping[str, Any]) -> tuple[str, ...]:
-    try:
-        return program_of(name, providers)
-    except Failure as failure:
-        raise Refused("provider_unavailable", failure.message, failure.hint) from None
 
 
 def _project(table: Table, definition: str, request: StartRequest, session: str, goal: str) -> Row:

@@ -26,6 +26,7 @@ from loop_ls.engine.preflight import needed_elements, reachable, refusal
 from loop_ls.engine.providers.answers import answers_path
 from loop_ls.engine.refusal import Code, Refused
 from loop_ls.engine.request import StartRequest
+from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, endpoints
 from loop_ls.engine.starting.demands import (
     chains,
@@ -152,10 +153,11 @@ class WorkflowPreparer:
         needed: Needs = Needs(),  # noqa: B008 - it never changes
         root: str = "",
     ) -> None:
-        names = (target.provider for _, targets in asked for target in targets)
+        names = {target.provider for _, targets in asked for target in targets}
         variables = environment_names(chosen.library, chosen.reached)
         places = endpoints(names, providers, self._environ, variables) + needed.places(self._environ)
-        self._consents.settle(places, consent, needed.programs(root), root)
+        programs = [*agents(names, providers, root), *needed.programs(root)]
+        self._consents.settle(places, consent, programs, root)
 
     async def look(self, request: StartRequest) -> Snapshot:
         """The root of a start as it is now."""
@@ -169,8 +171,9 @@ class WorkflowPreparer:
         """Further models that a start needs, besides those of its steps. Raises `Refused`."""
         require_models(asked, models(plan).problem)
         providers = snapshot.settings.raw.get("providers") or {}
-        names = (target.provider for _, targets in asked for target in targets)
-        self._consents.settle(endpoints(names, providers, self._environ, ()), request.consent, (), snapshot.root)
+        names = {target.provider for _, targets in asked for target in targets}
+        places, programs = endpoints(names, providers, self._environ), agents(names, providers, snapshot.root)
+        self._consents.settle(places, request.consent, programs, snapshot.root)
 
     async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
         """The judge of a loop in a file, as a run would ask it. Raises `Refused`."""

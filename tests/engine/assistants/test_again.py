@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.engine.assistants.support.house import House
 
 
@@ -30,3 +32,24 @@ async def test_a_replay_judges_what_was_recorded_by_the_criterion_as_it_is_now(i
     facts = await it.ended(answer["runId"])
     assert (facts.end["reason"], facts.end["totalIterations"]) == ("condition_met", 2)
     assert len(it.agent.calls) == 3
+
+
+async def test_a_fork_of_a_run_that_came_in_starts_no_program_before_somebody_agrees(it: House) -> None:
+    it.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "other three"})
+    run_id = await it.started()
+    await it.ended(run_id)
+    engine = it.engine
+    assert engine is not None
+    document = json.loads(json.dumps((await engine.export(run_id))["run"]))
+    document["facts"][0]["body"]["root"] = "/home/somebody/else"
+    (it.data / "consents.json").unlink()
+    document["runId"] = "elsewhere1"
+    taken = await engine.take_in(document)
+    answer = await engine.fork(taken["runId"], 3)
+    assert answer["code"] == "consent_required"
+    assert answer["programs"] == [list(it.agent.program)]
+    assert len(it.agent.calls) == 3
+    agreed = await engine.fork(taken["runId"], 3, consent=answer["digest"])
+    assert agreed["ok"], agreed
+    assert (await it.ended(agreed["runId"])).outputs == ["one", "two", "other three"]
+    assert it.agent.calls[3]["cwd"] == str(it.root)  # here, not where it was recorded

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from loop_ls.testing.models import SILENCE
-from tests.engine.control.support.project import Project
+from tests.engine.control.support.project import ENDS, Project
 
 
 @pytest.fixture
@@ -193,6 +193,52 @@ async def test_a_run_that_came_in_sends_nothing_anywhere_before_somebody_agrees(
     other.models.script |= {"write": ["new"], "judge": ["YES"]}
     agreed = await engine.fork(run_id, 2, consent=answer["digest"])
     assert (await other.ended(agreed["runId"]))[-1]["finalOutput"] == "new"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("settings", {"providers": 3}),
+        ("settings", {"providers": {"ollama": "here"}}),
+        ("settings", {"providers": {"ollama": {"price": "much", "maxConcurrency": {}, "fallback": 7, "baseUrl": []}}}),
+        ("settings", {"judge": 7, "assist": [], "servers": "x", "rag": 1, "limits": "none"}),
+        ("settings", {"judge": {"provider": {}, "model": []}}),
+        ("plan", {"keys": [1, 2]}),
+        ("plan", {"keys": {"polish": {}}}),
+        ("plan", {"keys": {}}),
+        ("plan", {"elements": 5}),
+        ("plan", {"elements": [None, {}]}),
+        ("plan", {"maxIterations": "many"}),
+        ("target", {"kind": {}, "name": []}),
+        ("limits", {"budgetUsd": {}, "wallClock": []}),
+        ("path", "../../elsewhere.yaml"),
+        ("path", "/etc/passwd"),
+        ("path", "missing.yaml"),
+        ("files", {}),
+        ("format", "of a newer engine"),
+    ],
+)
+async def test_a_run_that_came_in_with_a_damaged_start_is_forked_or_refused_in_words(
+    project: Project, other: Project, field: str, value: Any
+) -> None:
+    document = await exported(project, (await project.run())[0]["runId"])
+    document["facts"][0]["body"][field] = value
+    engine = other.engine
+    assert engine is not None
+    taken = await engine.take_in(document)
+    if not taken["ok"]:
+        assert taken["code"] == "bad_argument"
+        return
+    run_id = taken["runId"]
+    other.models.script |= {"write": ["new"], "judge": ["YES"]}
+    answer = await engine.fork(run_id, 2)
+    if answer["ok"]:
+        assert (await other.ended(answer["runId"]))[-1]["kind"] in ENDS
+    else:
+        assert answer["code"] != "internal_error"
+        assert answer["message"].endswith(".")
+    for told in (await engine.prompts(run_id), await engine.replay(run_id), await engine.export(run_id)):
+        assert told["ok"] or (told["code"], told["message"])
 
 
 async def test_a_fork_of_a_replay_sends_nothing_anywhere_before_somebody_agrees(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator
-from contextlib import closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -271,19 +272,43 @@ async def test_a_full_disk_ends_runs_in_words_answers_questions_and_loses_nothin
     await house.engine.close()
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere (issue 4: see the next test)"
-)
-def test_a_folder_that_may_only_be_read_is_refused(path: Path) -> None:
-    SqliteStorage(path).close()
-    path.chmod(0o400)
-    path.parent.chmod(0o500)
+NOBODY = 65534
+
+
+@contextmanager
+def _as_nobody() -> Iterator[None]:
+    """The superuser may write everywhere, so somebody else has to look."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
     try:
-        with pytest.raises(JournalRefused) as refused:
-            SqliteStorage(path)
-        assert refused.value.code == "read_only"
+        yield
     finally:
-        path.parent.chmod(0o700)
+        os.seteuid(0)
+
+
+@pytest.fixture
+def seen_by_all() -> Iterator[Path]:
+    """A folder that other users may enter too, unlike those that pytest makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no such users")
+@pytest.mark.parametrize("there", [True, False], ids=["with a journal", "empty"])
+def test_a_folder_that_may_only_be_read_is_refused(seen_by_all: Path, there: bool) -> None:
+    path = seen_by_all / "journal.db"
+    if there:
+        SqliteStorage(path).close()
+        path.chmod(0o444)
+    seen_by_all.chmod(0o555)
+    with _as_nobody(), pytest.raises(JournalRefused) as refused:
+        SqliteStorage(path)
+    assert refused.value.code == "read_only"
+    assert refused.value.hint
+    seen_by_all.chmod(0o755)
 
 
 def test_a_journal_that_became_read_only_refuses_to_write_and_can_be_read(path: Path) -> None:

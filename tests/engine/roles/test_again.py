@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from loop_ls.testing.models import failure
@@ -53,3 +54,22 @@ async def test_UP_60_a_loop_whose_file_is_gone_runs_on_and_no_new_one_starts(hou
     assert (state["status"], state["iteration"]) == ("completed", 2)
     answer = await house.ask()
     assert (answer["ok"], answer["code"]) == (False, "not_found")
+
+
+async def test_a_fork_of_a_loop_that_came_in_does_nothing_before_somebody_agrees(house: House) -> None:
+    house.say(write=["one", "two"], judge_it=["NEEDS CHANGES: more", "APPROVED", "APPROVED"])
+    state = await house.run()
+    document = json.loads(json.dumps((await house.engine.export(state["runId"]))["run"]))
+    document["facts"][0]["body"]["root"] = "/home/somebody/else"
+    document["runId"] = "elsewhere1"
+    (house.data / "consents.json").unlink()
+    taken = await house.engine.take_in(document)
+    asked = len(house.models.requests)
+    answer = await house.engine.fork(taken["runId"], 2)
+    assert (answer["code"], answer["programs"]) == ("consent_required", [["any command", "(role coder)"]])
+    assert len(house.models.requests) == asked
+    agreed = await house.engine.fork(taken["runId"], 2, consent=answer["digest"])
+    assert agreed["ok"], agreed
+    assert (await house.ended(agreed["runId"]))["reason"] == "approved"
+    first = (await house.facts(agreed["runId"], "run_started"))[0]
+    assert first["root"] == str(house.root)  # here, not where it was recorded

@@ -1,0 +1,183 @@
+"""Steps, judges and votes of a workflow that ask an agent of the command line: real processes that speak as one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.cli.compose import build
+from loop_ls.engine.providers import Providers
+from loop_ls.engine.service import Engine
+from loop_ls.testing.workflows import whole
+from tests.engine.runners.support.agents import FakeAgent, gone, option
+
+ENDS = ("completed", "failed", "cancelled")
+MAIN = """execution: {provider: claude-code, model: sonnet, timeout: 30s}
+loops:
+  - {name: polish, workflow: draft, with: {before: "{{loop.last.output}}"}, max_iterations: 3, until: It is good}
+"""
+DRAFT = 'execution: {provider: claude-code, model: sonnet}\nsteps:\n  - {name: write, run: "Better than: {{before}}"}\n'
+
+
+class Place:
+    def __init__(self, folder: Path) -> None:
+        self.root, self.data = folder / "project", folder / "data"
+        self.root.mkdir()
+        self.data.mkdir()
+        self.agent = FakeAgent(folder / "agent")
+        self.write(main=MAIN, draft=DRAFT)
+        self.settings()
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.root / f"{name}.yaml").write_text(whole(name, text))
+
+    def settings(self, **more: Any) -> None:
+        (self.root / ".loop-ls.yaml").write_text(json.dumps({"providers": self.agent.settings, **more}))
+
+    async def open(self) -> None:
+        self.providers = Providers({})
+        self.engine: Engine = build(self.data, self.providers, self.root)
+        await self.engine.open()
+
+    async def start(self, name: str = "main", agree: bool = True, **more: Any) -> dict[str, Any]:
+        request = {"root": str(self.root), "path": str(self.root / f"{name}.yaml"), **more}
+        answer = await self.engine.start(request)
+        if agree and answer.get("code") == "consent_required":
+            answer = await self.engine.start({**request, "consent": answer["digest"]})
+        return answer
+
+    async def run(self, name: str = "main", **more: Any) -> list[dict[str, Any]]:
+        answer = await self.start(name, **more)
+        assert answer["ok"], answer
+        return await self.ended(answer["runId"])
+
+    async def ended(self, run_id: str) -> list[dict[str, Any]]:
+        async with asyncio.timeout(60):
+            async for _, event in self.engine.subscribe(after=0, run_id=run_id):
+                if event["kind"] in ENDS:
+                    break
+        return list((await self.engine.events(run_id, limit=1000))["events"])
+
+    async def called(self) -> dict[str, Any]:
+        """What the agent was told first, once it was started."""
+        async with asyncio.timeout(30):
+            while not self.agent.calls:
+                await asyncio.sleep(0.005)
+        return self.agent.calls[0]
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    made = Place(tmp_path)
+    await made.open()
+    yield made
+    await made.engine.close()
+    await made.providers.aclose()
+
+
+async def test_steps_and_judges_are_fresh_processes_and_what_they_cost_is_counted(place: Place) -> None:
+    place.agent.say({"text": "one", "cost": 0.5}, {"text": "NO"}, {"text": "two", "cost": 0.25}, {"text": "YES"})
+    facts = await place.run()
+    assert (facts[-1]["reason"], facts[-1]["finalOutput"]) == ("condition_met", "two")
+    assert [call["message"].splitlines()[0] for call in place.agent.calls] == [
+        "Better than: ",
+        'Evaluate this condition: "It is good"',
+        "Better than: one",
+        'Evaluate this condition: "It is good"',
+    ]
+    assert len({call["pid"] for call in place.agent.calls}) == 4
+    assert {call["cwd"] for call in place.agent.calls} == {str(place.root)}
+    assert option(place.agent.calls[0]["words"], "--model") == "sonnet"
+    # Who works at a step may use its tools; who judges only answers.
+    permissions = [option(call["words"], "--permission-mode") for call in place.agent.calls]
+    assert permissions == ["bypassPermissions", "default"] * 2
+    state = (await place.engine.state(facts[0]["runId"]))["state"]
+    assert state["costUsd"] >= 0.75
+
+
+async def test_no_agent_starts_before_somebody_agrees(place: Place) -> None:
+    answer = await place.start(agree=False)
+    assert (answer["code"], answer["programs"]) == ("consent_required", [list(place.agent.program)])
+    assert place.agent.calls == []
+
+
+async def test_an_agent_that_is_not_installed_is_told_before_the_start(place: Place) -> None:
+    place.agent.settings["claude-code"]["cli"] = ["no-such-agent-anywhere"]
+    settings = {"claude-code": {"kind": "agent-cli", "cli": ["no-such-agent-anywhere"]}}
+    (place.root / ".loop-ls.yaml").write_text(json.dumps({"providers": settings}))
+    answer = await place.start()
+    assert (answer["ok"], answer["code"]) == (False, "provider_unavailable")
+    assert "no-such-agent-anywhere" in answer["message"]
+
+
+async def test_an_agent_that_fails_fails_its_step_and_the_next_of_the_chain_is_asked(place: Place) -> None:
+    place.write(
+        chain="""execution:
+  providers: [{provider: claude-code, model: a}, {provider: other, model: b}]
+steps:
+  - {name: write, run: Write}
+"""
+    )
+    place.settings(providers={**place.agent.settings, "other": {"kind": "scripted", "script": [{"say": "instead"}]}})
+    place.agent.say({"exit": 3, "stderr": "no disk", "silent": True})
+    facts = await place.run("chain")
+    assert (facts[-1]["kind"], facts[-1]["finalOutput"]) == ("completed", "instead")
+    failed = next(fact for fact in facts if fact["kind"] == "call" and fact.get("error"))
+    assert failed["provider"] == "claude-code"
+    assert "no disk" in failed["error"]["message"]
+
+
+async def test_a_stop_ends_the_agent_and_its_children(place: Place) -> None:
+    place.agent.say({"hang": True, "child": True})
+    answer = await place.start()
+    told = await place.called()
+    await place.engine.control("stop", answer["runId"])
+    facts = await place.ended(answer["runId"])
+    assert facts[-1]["kind"] == "cancelled"
+    async with asyncio.timeout(5):
+        while not (gone(told["pid"]) and gone(told["child"])):
+            await asyncio.sleep(0.01)
+
+
+async def test_the_time_limit_of_a_step_ends_its_agent(place: Place) -> None:
+    place.write(slow="execution: {provider: claude-code, model: m}\nsteps:\n  - {name: write, run: x, timeout: 1s}\n")
+    place.agent.say({"hang": True})
+    facts = await place.run("slow")
+    assert facts[-1]["kind"] == "failed"
+    assert "1 s" in facts[-1]["error"]["message"]
+    assert gone(place.agent.calls[0]["pid"])
+
+
+async def test_under_a_cap_an_agent_is_told_what_is_left_and_none_starts_where_nothing_is(place: Place) -> None:
+    place.agent.say({"text": "one", "cost": 0.75}, {"text": "NO", "cost": 0.5}, {"text": "never"})
+    facts = await place.run(limits={"budgetUsd": 1.0})
+    assert (facts[-1]["reason"], facts[-1]["finalOutput"]) == ("budget", "one")
+    assert len(place.agent.calls) == 2
+    assert [option(call["words"], "--max-budget-usd") for call in place.agent.calls] == ["1", "0.25"]
+
+
+async def test_an_agent_takes_no_tools_of_ours_and_says_so(place: Place) -> None:
+    place.write(
+        tools="""execution: {provider: claude-code, model: m, servers: [notes]}
+steps:
+  - {name: write, run: Write}
+"""
+    )
+    server = {"command": "python3", "args": ["-m", "loop_ls.testing.mcp_server"]}
+    place.settings(servers={"notes": server})
+    answer = await place.start("tools")
+    assert (answer["ok"], answer["code"]) == (False, "bad_argument")
+    assert "`servers`" in answer["message"] + answer["hint"]
+    assert place.agent.calls == []
+
+
+async def test_a_mock_run_starts_no_agent(place: Place) -> None:
+    facts = await place.run(mock=True)
+    assert facts[-1]["kind"] in ("completed", "failed")
+    assert place.agent.calls == []
