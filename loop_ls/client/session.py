@@ -87,13 +87,18 @@ class EngineClient:
             answer["runs"] = [row["state"] for row in answer.pop("loops")]
         return answer
 
-    async def events(self, run_id: str, after: int = 0, limit: int | None = None) -> Answer:
-        """Facts of one run with `seq` above `after` -> `{ok, events, next}`."""
-        return await self._of_run("GET", run_id, "/events", query={"after": after, "limit": limit})
+    async def events(self, run_id: str, after: int = 0, limit: int | None = None, cut: int | None = None) -> Answer:
+        """Facts of one run with `seq` above `after` -> `{ok, events, next}`. `cut`: texts no longer than this."""
+        return await self._of_run("GET", run_id, "/events", query={"after": after, "limit": limit, "cut": cut})
 
-    async def history(self, run_id: str) -> Answer:
-        """`{ok, loop, history: [iteration], count}` with outputs, questions and answers."""
-        return await self._of_run("GET", run_id, "/history")
+    async def history(self, run_id: str, **part: Any) -> Answer:
+        """`{ok, loop, history: [iteration], count}` with outputs, questions and answers; `place`, `after`, `until`
+        and `cut` give a part of it."""
+        return await self._of_run("GET", run_id, "/history", query=part)
+
+    async def graph(self, run_id: str) -> Answer:
+        """`{ok, nodes}`: the steps and loops of a run, and what waits for what."""
+        return await self._of_run("GET", run_id, "/graph")
 
     async def show(self, run_id: str) -> Answer:
         """`{ok, loop, state, iteration, stages}`: a loop with its latest iteration."""

@@ -20,6 +20,7 @@ from loop_ls.engine.carrying import Carried, exported, same_run
 from loop_ls.engine.changing import read_changes
 from loop_ls.engine.commands import obey
 from loop_ls.engine.control import Control
+from loop_ls.engine.drawing import drawn
 from loop_ls.engine.elsewhere import agreed, readable_record
 from loop_ls.engine.enhance import story
 from loop_ls.engine.enhance.telling import TELL
@@ -40,6 +41,7 @@ from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import read_request
 from loop_ls.engine.running import bring_to_end
 from loop_ls.engine.sharing import Sharing
+from loop_ls.engine.shortened import LIMIT, limited, short
 from loop_ls.engine.starting.prepare import Preparer
 from loop_ls.engine.trial import Output, given_output, recorded_outputs, tried
 from loop_ls.formats.enhance_states import phase
@@ -48,7 +50,6 @@ logger = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
 Keeper = Callable[[str, str | None], Awaitable[Answer]]
-LIMIT = 1000
 #: Formats whose runs spend nothing after a restart until a person says so.
 WAITS_FOR_PEOPLE = frozenset({"enhance"})
 
@@ -434,14 +435,21 @@ class Engine:
             return refused.answer()
         return {"ok": True, "prompts": found}
 
+    async def graph(self, run_id: str) -> Answer:
+        """The steps and loops of a run -> `{ok, nodes}`, see `drawing`."""
+        try:
+            return {"ok": True, "nodes": await drawn(self.journal, await self._runs.find(run_id))}
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
         """`{ok, runs: [RunState]}`, newest first; `status` may be `active`. Long outputs are cut."""
         try:
-            found = await self._runs.newest(status, uri, _limited(limit, 100))
+            found = await self._runs.newest(status, uri, limited(limit, 100))
         except JournalRefused as refused:
             return refused.answer()
         now = self._clock()
-        return {"ok": True, "runs": [_short(state.wire(now)) for state in found]}
+        return {"ok": True, "runs": [short(state.wire(now)) for state in found]}
 
     async def state(self, run_id: str) -> Answer:
         """`{ok, state: RunState}`. The id may be shortened, here and everywhere."""
@@ -454,7 +462,7 @@ class Engine:
     async def events(self, run_id: str | None = None, after: int = 0, limit: int | None = None) -> Answer:
         """Facts of one run above seq `after`, or of all runs above position `after`
         -> `{ok, events, next}`: `next` is what to ask `after` for the rest, None at the end."""
-        most = _limited(limit, 500)
+        most = limited(limit, 500)
         try:
             if run_id is None:
                 found = await self.journal.since(after, most)
@@ -482,14 +490,3 @@ class Engine:
             "position": self.feed.position,
             "managers": self.heart.wire(),
         }
-
-
-def _limited(given: int | None, usual: int) -> int:
-    return usual if given is None else max(1, min(given, LIMIT))
-
-
-def _short(state: Answer, most: int = 2000) -> Answer:
-    output = state.get("lastOutput")
-    if isinstance(output, str) and len(output) > most:
-        state["lastOutput"] = output[: most - 1] + "…"
-    return state

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from loop_ls.features.outcomes import ENDED, ended_in_words, run_in_words, sign, spent
 from loop_ls.features.rounds_lenses import rounds_lenses
+from loop_ls.features.run_lens import look
 from loop_ls.features.values import Command, Lens, LoopView, RunView
 from loop_ls.features.words import count
 from loop_ls.index.calls import element_calls, workflow_calls
@@ -52,6 +53,7 @@ def _of_workflow(workspace: Workspace, document: Document, run: RunView | None) 
     yield Lens(span, title, _start(document, {"kind": "workflow"}))
     if run is not None and run.rounds is None:
         yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{after(run)}")
+        yield look(span, run)
     if run is not None:
         return
     if callers := len(workspace.callers(document)):
@@ -90,6 +92,8 @@ def _of_loop(workspace: Workspace, document: Document, element: Element, runs: S
         run, loop = found
         tail = f" · {spent(run)}" if run.kind != "workflow" else ""
         yield Lens(span, f"{sign(loop.status, loop.reason)} {ended_in_words(loop)}{tail}{after(run)}")
+        if run.kind != "workflow":
+            yield look(span, run)
     elif (text := _costs(workspace, document, element)) is not None:
         yield Lens(span, text)
 
@@ -129,6 +133,7 @@ def going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
     said = {"paused": "paused · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(run.status, "")
     said = "waiting for approval · " if run.waiting else said
     yield Lens(span, f"{said}{progress} · {spent(run)}{after(run)}")
+    yield look(span, run)
 
 
 def _decisions(span: Span, run: RunView) -> Iterator[Lens]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from loop_ls.features.outcomes import ENDED
 from loop_ls.features.rounds import Rounds, ended_in_rounds, progress_in_words
+from loop_ls.features.run_lens import look
 from loop_ls.features.values import Action, ActionKind, Command, Lens, RunView
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -25,6 +26,7 @@ def rounds_lenses(workspace: Workspace, document: Document, run: RunView | None)
     if run is not None and run.rounds is not None:
         yield Lens(_FIRST, ended_in_rounds(run.rounds))
         yield _timeline(document, "Timeline")
+        yield look(_FIRST, run)
 
 
 def preview(document: Document, runs: Sequence[RunView]) -> tuple[Action, ...]:
@@ -61,6 +63,7 @@ def _going(document: Document, run: RunView, rounds: Rounds) -> Iterator[Lens]:
         yield _choice(document, "⏹ Stop", "stop")
     said = {"stopping": "stopping… · ", "paused": "" if rounds.phase == "awaiting_user" else "paused · "}
     yield Lens(_FIRST, f"{said.get(run.status, '')}{progress_in_words(rounds)}")
+    yield look(_FIRST, run)
 
 
 def _choice(document: Document, title: str, verb: str) -> Lens:

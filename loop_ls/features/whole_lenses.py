@@ -8,6 +8,7 @@ from loop_ls.features.assistant_docs import ceiling, loop_in_words
 from loop_ls.features.lenses import after, going
 from loop_ls.features.outcomes import ENDED, run_in_words, sign, spent
 from loop_ls.features.role_loop_docs import most_iterations
+from loop_ls.features.run_lens import look
 from loop_ls.features.values import Command, Lens, RunView
 from loop_ls.features.words import count, money
 from loop_ls.index.document import Document
@@ -65,6 +66,7 @@ def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunVie
     else:
         where = f" after {count(run.iteration, 'iteration')}" if run.iteration else ""
         yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)}{where} · {spent(run)}{after(run)}")
+        yield look(span, run)
 
 
 def _progress(run: RunView) -> str:

@@ -18,7 +18,7 @@ from loop_ls.index.graph_names import Node, Providers
 if TYPE_CHECKING:
     from loop_ls.formats.workflow import Element, Workflow
 
-__all__ = ["Graph", "Node", "cycles", "dependencies", "run_order"]
+__all__ = ["Graph", "Node", "cycles", "dependencies", "run_order", "waits"]
 
 
 class Graph:
@@ -304,6 +304,13 @@ def dependencies(workflow: Workflow, name: str) -> frozenset[str]:
     graph = _graph(workflow)
     index = graph.index(name)
     return frozenset() if index is None else frozenset(graph.node(i).name for i in graph.dependencies(index))
+
+
+def waits(workflow: Workflow) -> dict[str, tuple[str, ...]]:
+    """Of each element the names that it waits for directly, by `needs` or by what it uses."""
+    graph = _graph(workflow)
+    names = [graph.node(index).name for index in range(len(graph))]
+    return {name: tuple(names[i] for i in graph.targets(index)) for index, name in enumerate(names)}
 
 
 def cycles(workflow: Workflow) -> tuple[tuple[str, ...], ...]:

@@ -34,8 +34,18 @@ RUN: Shape = {
     "consent": _TEXT,
 }
 CONTROL: Shape = {"runId": _TEXT}
+STATUS: Shape = {"runId": _TEXT, "graph": _FLAG}
+HISTORY: Shape = {
+    "runId": _TEXT,
+    "place": _TEXT,
+    "afterSeq": _COUNT,
+    "untilSeq": _COUNT,
+    "cut": _COUNT,
+    "prompts": _FLAG,
+    "show": _FLAG,
+}
 RUNS: Shape = {"status": _TEXT, "uri": _TEXT, "limit": _COUNT}
-EVENTS: Shape = {"runId": _TEXT, "afterSeq": _COUNT, "limit": _COUNT}
+EVENTS: Shape = {"runId": _TEXT, "afterSeq": _COUNT, "limit": _COUNT, "cut": _COUNT, "follow": _FLAG}
 PREVIEW: Shape = {"uri": _TEXT, "target": _OBJECT, "iteration": _COUNT, "runId": _TEXT}
 ESTIMATE: Shape = {"uri": _TEXT, "target": _OBJECT}
 APPROVE: Shape = {"runId": _TEXT, "loopId": _TEXT, "approved": _FLAG, "decision": _TEXT, "feedback": _TEXT}
@@ -71,7 +81,7 @@ def checked(command: str, argument: Any, shape: Shape, required: tuple[str, ...]
         words, types = wanted
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             return refused("bad_argument", f"`{name}` of `{command}` is {words}.")
-    for name in ("maxIterations", "limit", "iteration", "times"):
+    for name in ("maxIterations", "limit", "iteration", "times", "cut"):
         if isinstance(value := argument.get(name), int) and value < 1:
             return refused("bad_argument", f"`{name}` of `{command}` is at least 1.")
     return _checked_target(argument.get("target"))

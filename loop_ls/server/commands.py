@@ -23,7 +23,18 @@ Command = Callable[[Json], Awaitable[Answer]]
 #: Refusals that a person who clicked has to hear of; a client that settles answers itself shows them.
 _TOLD = tuple(
     f"loopLs.{name}"
-    for name in ("run", "stop", "pause", "resume", "approve", "fork", "replay", "testUntil", "engine.restart")
+    for name in (
+        "run",
+        "stop",
+        "pause",
+        "resume",
+        "approve",
+        "fork",
+        "replay",
+        "history",
+        "testUntil",
+        "engine.restart",
+    )
 ) + tuple(
     f"loopLs.enhance.{name}"
     for name in ("start", "continue", "skipEdits", "stop", "timeline", "revert", "feedback", "enable")
@@ -44,10 +55,10 @@ class Commands:
             "loopLs.pause": (runs.pause, arguments.CONTROL, ("runId",)),
             "loopLs.resume": (runs.resume, arguments.CONTROL, ("runId",)),
             "loopLs.runs": (runs.recent, arguments.RUNS, ()),
-            "loopLs.status": (runs.status, arguments.CONTROL, ("runId",)),
+            "loopLs.status": (runs.status, arguments.STATUS, ("runId",)),
             "loopLs.events": (runs.events, arguments.EVENTS, ("runId",)),
             "loopLs.approve": (again.approve, arguments.APPROVE, ("runId",)),
-            "loopLs.history": (again.history, arguments.CONTROL, ("runId",)),
+            "loopLs.history": (again.history, arguments.HISTORY, ("runId",)),
             "loopLs.metrics": (again.metrics, arguments.CONTROL, ("runId",)),
             "loopLs.delete": (again.delete, arguments.CONTROL, ("runId",)),
             "loopLs.fork": (again.fork, arguments.FORK, ("runId",)),

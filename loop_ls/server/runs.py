@@ -174,13 +174,32 @@ class Runs:
         return {"ok": True, "runs": runs[:limit] if limit else runs}
 
     async def status(self, argument: Json) -> Answer:
-        return await self.ask_home(argument["runId"], lambda client: client.status(argument["runId"]))
+        """`loopLs.status`; with `graph`, also what the run consists of."""
+        run_id = argument["runId"]
+        answer = await self.ask_home(run_id, lambda client: client.status(run_id))
+        if answer.get("ok") and argument.get("graph") is True:
+            drawn = await self.ask_home(run_id, lambda client: client.graph(run_id))
+            answer["graph"] = drawn.get("nodes") or []
+        return answer
 
     async def events(self, argument: Json) -> Answer:
-        after, limit = argument.get("afterSeq") or 0, argument.get("limit")
-        return await self.ask_home(
-            argument["runId"], lambda client: client.events(argument["runId"], after=after, limit=limit)
-        )
+        """`loopLs.events`; with `follow`, the client hears of what comes after them too."""
+        run_id, after = argument["runId"], argument.get("afterSeq") or 0
+        limit, cut = argument.get("limit"), argument.get("cut")
+
+        async def ask(client: Client) -> Answer:
+            answer = await client.events(run_id, after=after, limit=limit, cut=cut)
+            if answer.get("ok") and argument.get("follow") is True:
+                await self._follow_from(client, run_id)
+            return answer
+
+        return await self.ask_home(run_id, ask)
+
+    async def _follow_from(self, client: Client, run_id: str) -> None:
+        """Tell the client of a run that it did not start and whose file it does not have open."""
+        for link, watch in self._links.values():
+            if link.client is client and run_id not in watch.records:
+                self._server.own(watch.track(link, run_id), None, "a run that is looked at")
 
     async def engine_status(self, argument: Json) -> Answer:
         """Tells of a running engine and starts none."""

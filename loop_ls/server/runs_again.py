@@ -9,9 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.features.transcript import transcript
 from loop_ls.server import consent
 from loop_ls.server.engine_link import Client, refusal
 from loop_ls.server.typed_answers import Answer, refused
+from loop_ls.server.written_files import show_text
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -63,8 +65,20 @@ class RunsAgain:
         return await self._runs.ask_home(run_id, lambda client: client.delete(run_id))
 
     async def history(self, argument: Json) -> Answer:
-        run_id = argument["runId"]
-        return await self._runs.ask_home(run_id, lambda client: client.history(run_id))
+        """`loopLs.history`: all of it or a part; with `prompts` what the models were asked there, with `show` also
+        as a document in the editor."""
+        run_id, place = argument["runId"], argument.get("place")
+        part = {"place": place, "after": argument.get("afterSeq"), "until": argument.get("untilSeq")}
+        part["cut"] = argument.get("cut")
+        answer = await self._runs.ask_home(run_id, lambda client: client.history(run_id, **part))
+        if answer.get("ok") and argument.get("prompts") is True:
+            asked = await self._runs.ask_home(run_id, lambda client: client.prompts(run_id, place))
+            answer["prompts"] = asked.get("prompts") if asked.get("ok") else None
+            answer["noPrompts"] = None if asked.get("ok") else asked.get("message")
+        if answer.get("ok") and argument.get("show") is True:
+            name = f"{run_id[:8]}-transcript.md"
+            answer["path"] = await show_text(self._server, name, transcript(answer))
+        return answer
 
     async def metrics(self, argument: Json) -> Answer:
         run_id = argument["runId"]

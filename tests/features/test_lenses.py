@@ -88,11 +88,18 @@ def running(status: str = "running", kind: str = "loop", **more: Any) -> RunView
 
 
 def test_a_running_loop_can_be_paused_and_stopped(ask: Any) -> None:
-    assert shown(ask, running())[-3:] == [
+    assert shown(ask, running())[-4:] == [
         "10: ⏸ Pause [loopLs.pause]",
         "10: ⏹ Stop [loopLs.stop]",
         "10: iteration 3/5 · 2 NO · $0.031 · 00:41",
+        "10: Open run [loopLs.history]",
     ]
+
+
+def test_a_run_that_is_shown_can_be_opened(ask: Any) -> None:
+    asked = ask(FLOW)
+    opened = [one for one in lenses(asked.workspace, asked.document, (running(),)) if one.title == "Open run"]
+    assert [one.command.argument for one in opened if one.command] == [{"runId": "r1", "show": True}]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +114,7 @@ def test_a_running_loop_can_be_paused_and_stopped(ask: Any) -> None:
 )
 def test_controls_fit_the_status(ask: Any, status: str, titles: list[str]) -> None:
     own = [line.removeprefix("10: ") for line in shown(ask, running(status)) if line.startswith("10:")]
-    assert own == titles
+    assert own == [*titles, "Open run [loopLs.history]"]
 
 
 def test_a_run_of_the_whole_workflow_is_controlled_at_its_name(ask: Any) -> None:
@@ -121,7 +128,7 @@ def test_a_run_of_the_whole_workflow_is_controlled_at_its_name(ask: Any) -> None
 
 
 def test_a_loop_whose_dependencies_still_run(ask: Any) -> None:
-    assert shown(ask, running(loops={}))[-1] == "10: starting · $0.031 · 00:41"
+    assert shown(ask, running(loops={}))[-2] == "10: starting · $0.031 · 00:41"
 
 
 @pytest.mark.parametrize(
@@ -139,12 +146,13 @@ def test_a_loop_whose_dependencies_still_run(ask: Any) -> None:
 )
 def test_UP_51_the_last_result(ask: Any, loop: LoopView, status: str, text: str) -> None:
     lines = shown(ask, running(status, loops={"refine": loop}))
-    assert lines[-2:] == ["10: ▶ Run loop again [loopLs.run]", f"10: {text} · $0.031 · 00:41"]
+    assert lines[-3:-1] == ["10: ▶ Run loop again [loopLs.run]", f"10: {text} · $0.031 · 00:41"]
+    assert lines[-1] == "10: Open run [loopLs.history]"
 
 
 def test_a_crash_in_between_is_told(ask: Any) -> None:
     lines = shown(ask, running(recovered=True, paid_twice=True))
-    assert lines[-1].endswith("recovered after a restart; one call may have been paid twice")
+    assert lines[-2].endswith("recovered after a restart; one call may have been paid twice")
 
 
 def test_runs_of_other_files_do_not_show(ask: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -112,3 +113,22 @@ async def test_UP_74_the_last_result_is_shown_in_the_next_session(session: Sessi
         assert any("condition met" in title for title in titles)
     finally:
         await again.end()
+
+
+async def test_a_run_that_is_looked_at_is_heard_although_its_file_is_not_open(session: Session) -> None:
+    (session.folder / "flow.answers.yaml").write_text(SLOW)
+    command = ["run", "flow.yaml", "--loop", "refine", "--input", "trains", "--mock", "--json", "--yes", "--detach"]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "loop_ls", *command),
+        cwd=session.folder,
+        env={**os.environ, "LOOP_LS_DATA_DIR": str(session.data), "PYTHONPATH": os.getcwd()},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    printed, _ = await process.communicate()
+    run_id = json.loads(printed)["runId"]
+    known = await session.command("loopLs.events", {"runId": run_id, "follow": True})
+    assert known["events"][0]["kind"] == "run_started"
+    await session.until_event("completed", run_id)
+    numbers = [event["seq"] for event in session.events_of(run_id) if "seq" in event]
+    assert numbers == list(range(1, len(numbers) + 1))

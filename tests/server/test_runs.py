@@ -151,5 +151,31 @@ def test_runs_status_and_events_can_be_asked_for(fake: Start, folder: Path) -> N
     assert editor.command("loopLs.status", {"runId": run_id})["state"]["status"] == "completed"
     events = editor.command("loopLs.events", {"runId": run_id, "afterSeq": 2})["events"]
     assert events[0]["seq"] == 3
+    graph = editor.command("loopLs.status", {"runId": run_id, "graph": True})["graph"]
+    assert [node["name"] for node in graph] == ["refine"]
     assert editor.command("loopLs.engine.status", {})["engine"]["running"] is True
     assert editor.command("loopLs.engine.restart", {})["ok"] is True
+
+
+def test_one_iteration_of_the_history_with_its_prompts(fake: Start, folder: Path) -> None:
+    editor = Editor(fake(), folder)
+    run_id = editor.run({"iterations": 2})["runId"]
+    editor.wait_event("completed")
+    answer = editor.command("loopLs.history", {"runId": run_id, "place": "refine/2", "prompts": True})
+    assert answer["ok"] is True
+    assert (answer["prompts"], answer["noPrompts"]) == (None, "There are no prompts.")
+
+
+def test_a_run_can_be_shown_as_a_document(fake: Start, folder: Path) -> None:
+    client = fake()
+    editor = Editor(client, folder, capabilities={"window": {"showDocument": {"support": True}}})
+    run_id = editor.run({"iterations": 2})["runId"]
+    editor.wait_event("completed")
+    params = {"command": "loopLs.history", "arguments": [{"runId": run_id, "show": True}]}
+    client.send({"jsonrpc": "2.0", "id": "show", "method": "workspace/executeCommand", "params": params})
+    shown = client.wait(lambda m: m.get("method") == "window/showDocument")
+    client.send({"jsonrpc": "2.0", "id": shown["id"], "result": {"success": True}})
+    answer = client.answer("show")["result"]
+    text = Path(answer["path"]).read_text("utf-8")
+    assert text.startswith("# Run of `flow`")
+    assert shown["params"]["uri"].endswith(f"{run_id[:8]}-transcript.md")

@@ -18,6 +18,7 @@ from loop_ls.engine.api.schemas import STATUSES
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.history import iterations, outer_stages
 from loop_ls.engine.measures import lasted, measured
+from loop_ls.engine.shortened import cut
 
 Answer = dict[str, Any]
 
@@ -82,21 +83,25 @@ async def state(request: Request) -> Response:
 
 
 async def history(request: Request) -> Response:
+    """All of it, or what lies at `place`; of a part of the facts, where the reader knows that it is enough."""
     answer = await engine_of(request).state(request.path_params["id"])
     if not answer["ok"]:
         return refused(answer)
-    events = await all_events(request, answer["state"]["runId"])
-    rows = iterations(answer["state"]["runId"], events)
-    return JSONResponse(
-        {
-            "ok": True,
-            "loop": await with_records(request, answer["state"], rows),
-            "state": answer["state"],
-            "history": [_measured_row(row) for row in rows],
-            "stages": outer_stages(events),
-            "count": len(rows),
-        }
-    )
+    after, until = whole_number(request, "after", 0) or 0, whole_number(request, "until")
+    events = await all_events(request, answer["state"]["runId"], after, until)
+    rows, stages = iterations(answer["state"]["runId"], events), outer_stages(events)
+    if place := request.query_params.get("place"):
+        rows = [row for row in rows if row["id"] == place]
+        stages = [stage for stage in stages if stage["place"] == place]
+    found = {
+        "ok": True,
+        "loop": await with_records(request, answer["state"], rows),
+        "state": answer["state"],
+        "history": [_measured_row(row) for row in rows],
+        "stages": stages,
+        "count": len(rows),
+    }
+    return JSONResponse(cut(found, whole_number(request, "cut")))
 
 
 async def iteration_rows(request: Request) -> Response:
@@ -125,19 +130,19 @@ async def one_iteration(request: Request) -> Response:
 async def event_page(request: Request) -> Response:
     after = whole_number(request, "after", 0) or 0
     answer = await engine_of(request).events(request.path_params["id"], after, whole_number(request, "limit"))
-    return JSONResponse(answer) if answer["ok"] else refused(answer)
+    return JSONResponse(cut(answer, whole_number(request, "cut"))) if answer["ok"] else refused(answer)
 
 
-async def all_events(request: Request, run_id: str) -> list[Answer]:
-    """Every fact of a run, page by page."""
+async def all_events(request: Request, run_id: str, after: int = 0, until: int | None = None) -> list[Answer]:
+    """The facts of a run above `after`, page by page, as far as `until`."""
     found: list[Answer] = []
-    after = 0
-    while True:
-        page = await engine_of(request).events(run_id, after, PAGE)
+    while until is None or after < until:
+        page = await engine_of(request).events(run_id, after, PAGE if until is None else min(PAGE, until - after))
         if not page["ok"] or not page["events"]:
-            return found
+            break
         found += page["events"]
         after = page["events"][-1]["seq"]
+    return found
 
 
 async def metrics(request: Request) -> Response:
@@ -152,6 +157,12 @@ async def prompts(request: Request) -> Response:
     """What was asked, made anew from the facts."""
     answer = await engine_of(request).prompts(request.path_params["id"], request.query_params.get("place") or "")
     return JSONResponse({**answer, "count": len(answer["prompts"])}) if answer["ok"] else refused(answer)
+
+
+async def graph(request: Request) -> Response:
+    """What the run consists of, and what waits for what."""
+    answer = await engine_of(request).graph(request.path_params["id"])
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
 async def definitions(request: Request) -> Response:

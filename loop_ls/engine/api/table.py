@@ -35,6 +35,8 @@ LOOPS = f"{API}/loops"
 LOOP = f"{LOOPS}/{{id}}"
 
 _LIMIT = Query("limit", "How many at most.", COUNT)
+_AFTER = Query("after", "Only facts with a `seq` above this.", COUNT)
+_CUT = Query("cut", "Texts are cut to so many characters; `cut` of an object says how long they were.", COUNT)
 _SOME = shape(total=COUNT, by_status={"type": "object", "additionalProperties": COUNT})
 
 READING = (
@@ -82,6 +84,12 @@ READING = (
         "Every iteration with output, verdict, question and answer.",
         loops.history,
         answer(loop=ref("Loop"), history=many(ref("Iteration")), stages=many(ref("Stage")), count=COUNT),
+        query=(
+            Query("place", "Only what happened at this place, such as `develop/3`.", TEXT),
+            _AFTER,
+            Query("until", "No fact with a `seq` above this: for a reader that wants a known part.", COUNT),
+            _CUT,
+        ),
     ),
     Route(
         "GET",
@@ -121,7 +129,16 @@ READING = (
         "The facts of a run, in pages.",
         loops.event_page,
         answer(events=many(ref("Event")), next=maybe(COUNT)),
-        query=(Query("after", "Only facts with a `seq` above this.", COUNT), _LIMIT),
+        query=(_AFTER, _LIMIT, _CUT),
+        refusals=(503,),
+    ),
+    Route(
+        "GET",
+        f"{LOOP}/graph",
+        "getGraph",
+        "The steps and loops of a run and what waits for what, as they were when it started.",
+        loops.graph,
+        answer(nodes=many(shape(name=TEXT, kind=TEXT, mode=TEXT, needs=many(TEXT)))),
         refusals=(503,),
     ),
     Route(

@@ -49,7 +49,7 @@ async def test_an_unknown_status_is_refused_with_the_known_ones(home: House) -> 
     assert "running" in answer["error"]
 
 
-@pytest.mark.parametrize("path", ["", "/state", "/history", "/iterations", "/iterations/1", "/events"])
+@pytest.mark.parametrize("path", ["", "/state", "/history", "/iterations", "/iterations/1", "/events", "/graph"])
 async def test_an_unknown_run_is_404(home: House, path: str) -> None:
     answer = await body(home, "GET", f"/loops/nowhere{path}", 404)
     assert answer["code"] == "not_found"
@@ -69,6 +69,29 @@ async def test_history_has_output_verdict_question_and_answer(home: House) -> No
     assert last["question"].startswith('Evaluate this condition: "It is good"\n\nOutput to evaluate:\noutput 3\n')
     assert last["answer"] == "YES"
     assert last["completed_at"] >= last["started_at"]
+
+
+async def test_a_part_of_the_history_and_of_long_texts(home: House) -> None:
+    run_id = await home.run(3)
+    await home.ended(run_id)
+    facts = (await body(home, "GET", f"/loops/{run_id}/events", 200))["events"]
+    begun = next(fact["seq"] for fact in facts if fact["kind"] == "iteration_started" and fact["iteration"] == 2)
+    judged = next(fact["seq"] for fact in facts if fact["kind"] == "judged" and fact["iteration"] == 2)
+    window = f"after={begun - 1}&until={judged}&place=develop/2"
+    found = await body(home, "GET", f"/loops/{run_id}/history?{window}", 200)
+    [row] = found["history"]
+    assert (row["output"], row["verdict"]) == ("output 2", "no")
+    assert "output 2" in row["question"]
+    [short] = (await body(home, "GET", f"/loops/{run_id}/history?{window}&cut=6", 200))["history"]
+    assert (short["output"], short["cut"]["output"]) == ("output", 8)
+    cut = (await body(home, "GET", f"/loops/{run_id}/events?after={judged - 2}&limit=1&cut=6", 200))["events"]
+    assert [(fact["output"], fact["cut"]) for fact in cut] == [("output", {"output": 8})]
+
+
+async def test_a_run_whose_texts_make_no_graph_has_an_empty_one(home: House) -> None:
+    run_id = await home.run(1)
+    await home.ended(run_id)
+    assert (await body(home, "GET", f"/loops/{run_id}/graph", 200))["nodes"] == []
 
 
 async def test_one_iteration_by_place_or_number(home: House) -> None:

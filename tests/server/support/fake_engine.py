@@ -22,6 +22,7 @@ from typing import Any
 
 from loop_ls.client import EngineUnavailable
 from loop_ls.engine.events import Event, RunState, fold
+from loop_ls.engine.history import iterations
 
 Json = dict[str, Any]
 
@@ -248,8 +249,23 @@ class FakeClient:
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Json:
         return await self._engine.listed(status, uri, limit)
 
-    async def events(self, run_id: str, after: int = 0, limit: int | None = None) -> Json:
+    async def events(self, run_id: str, after: int = 0, limit: int | None = None, cut: int | None = None) -> Json:
         return await self._engine.events(run_id, after, limit)
+
+    async def history(self, run_id: str, **part: Any) -> Json:
+        status, told = await self.status(run_id), await self._engine.events(run_id, 0, 1000)
+        if not status["ok"]:
+            return status
+        rows = iterations(run_id, told["events"])
+        place = part.get("place")
+        kept = [row for row in rows if place in (None, row["id"])]
+        return {"ok": True, "state": status["state"], "history": kept, "stages": [], "count": len(kept)}
+
+    async def prompts(self, run_id: str, place: str | None = None) -> Json:
+        return {"ok": False, "code": "bad_argument", "message": "There are no prompts.", "hint": ""}
+
+    async def graph(self, run_id: str) -> Json:
+        return {"ok": True, "nodes": [{"name": "refine", "kind": "loop", "mode": "refine", "needs": []}]}
 
     def follow(
         self,

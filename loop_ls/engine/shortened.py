@@ -1,0 +1,46 @@
+"""Answers made smaller for readers that show lists: how many at most, and long texts cut to their beginning.
+
+What was cut says how long it was, so that nobody takes the beginning for the whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: No answer holds more rows than this.
+LIMIT = 1000
+#: These say what something is, not what it holds: half of one would mean something else.
+WHOLE = frozenset(
+    {
+        *("runId", "at", "kind", "place", "outputRef", "loop", "step", "stage", "file", "workflow", "uri", "path"),
+        *("id", "loop_id", "name", "status", "verdict", "started_at", "completed_at"),
+    }
+)
+
+
+def limited(given: int | None, usual: int) -> int:
+    """How many rows are given to somebody who asked for `given`."""
+    return usual if given is None else max(1, min(given, LIMIT))
+
+
+def cut(value: Any, most: int | None) -> Any:
+    """The same with every text cut to `most` characters. An object whose texts were cut says in `cut` how long
+    each of them is."""
+    if most is None:
+        return value
+    if isinstance(value, list):
+        return [cut(each, most) for each in value]
+    if not isinstance(value, dict):
+        return value
+    texts = {name: each for name, each in value.items() if isinstance(each, str) and name not in WHOLE}
+    long = {name: len(each) for name, each in texts.items() if len(each) > most}
+    shorter = {name: each[:most] if name in long else cut(each, most) for name, each in value.items()}
+    return {**shorter, "cut": long} if long else shorter
+
+
+def short(state: dict[str, Any], most: int = 2000) -> dict[str, Any]:
+    """A state for a list: its last output is a taste."""
+    output = state.get("lastOutput")
+    if isinstance(output, str) and len(output) > most:
+        state["lastOutput"] = output[: most - 1] + "…"
+    return state
