@@ -44,7 +44,7 @@ from loop_ls.index.workspace import Workspace
 def build(folder: Path, providers: Providers, root: Path | None = None, database: str | None = None) -> Engine:
     """`root` is the workspace of starts that name none. `database`: the PostgreSQL that several engines
     and workers share; None: SQLite in the folder."""
-    records = Records(folder, time.time)
+    records = Records(folder, time.time, database)
     preparer = ByFormat(
         {
             "workflow": EnhancePreparer(WorkflowPreparer(folder, validate)),
@@ -60,6 +60,7 @@ def build(folder: Path, providers: Providers, root: Path | None = None, database
     engine = _engine(folder, providers, preparer, programs, root, database)
     engine.forgotten.append(records.forget)
     engine.keepers.append(records.beside)
+    engine.closing.append(records.close)
     programs["enhance"] = EnhanceProgram(WorkflowProgram(), validate, engine.facts_of)
     return engine
 

@@ -48,8 +48,8 @@ async def agreed(
         started = _moved(started, home)
     if not _is_below(started.path or ""):
         raise Refused("bad_argument", "The record names a file outside of its folder.", "Start it from its file.")
-    await agree(started, texts, consent, models)
-    return started
+    here: RunStarted = await agree(started, texts, consent, models)
+    return here
 
 
 def _moved(started: RunStarted, home: Path) -> RunStarted:

@@ -85,6 +85,7 @@ class Engine:
         self.started_at = clock()
         self.heart = Heart(self._can_work)
         self.keepers: list[Keeper] = []  # who knows more of a run than its journal
+        self.closing: list[Callable[[], None]] = []  # who lets go when the engine leaves
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -160,6 +161,8 @@ class Engine:
             await asyncio.wait(tasks, timeout=5)
         self.feed.close()
         await self._owner.close()
+        for let_go in self.closing:
+            let_go()
         await self.journal.close()
         if self.sharing is not None:
             await self.sharing.close()

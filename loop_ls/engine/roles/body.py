@@ -7,7 +7,6 @@ one. One that was under way is handed out again, at most twice (role-loop spec 6
 from __future__ import annotations
 
 import re
-import sqlite3
 from dataclasses import dataclass
 
 from loop_ls.engine.driver import Turn, error_of
@@ -19,7 +18,8 @@ from loop_ls.engine.roles.ids import derived, sprint_id
 from loop_ls.engine.roles.loop import RoundMemory, Started
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.engine.roles.prompt import Done, Work, compose
-from loop_ls.engine.roles.records import Table
+from loop_ls.engine.roles.stores import Unavailable
+from loop_ls.engine.roles.tables import Table
 from loop_ls.formats.role_loop import EvaluationBound, Stage
 
 #: How often a stage that a crash cut off is handed out once more.
@@ -66,7 +66,7 @@ class Rounds:
         """Hand the stage to its agent and journal how it ended. Raises `Stopped`."""
         try:
             job = await self._dispatched(turn, index, stage, done, place)
-        except (Failure, sqlite3.Error, OSError) as error:
+        except (Failure, Unavailable) as error:
             return await self._failed(index, stage, place, _told(error), dispatch=True)
         try:
             with self.started.recorder.undivided():
@@ -185,7 +185,7 @@ class Rounds:
 
         try:
             await started.records.do(work)
-        except (sqlite3.Error, OSError) as error:
+        except Unavailable as error:
             warned = Warned(code="no_artifact", message=f"the output of `{stage.label}` was not kept: {error}")
             await started.recorder.record(place.part("unkept"), [warned.fact(place)])
             return None
@@ -196,7 +196,11 @@ class Rounds:
         if not stage.memory_required:
             return
         by = f"{self.started.run_id}/{place.key}"
-        if not await self.started.records.do(lambda table: table.find("memories", created_by=by)):
+        try:
+            stored = await self.started.records.do(lambda table: table.find("memories", created_by=by))
+        except Unavailable:
+            return
+        if not stored:
             warned = Warned(code="no_memory", message=f"`{stage.label}` was to store a memory and stored none")
             await self.started.recorder.record(place.part("memory"), [warned.fact(place)])
 
@@ -216,7 +220,7 @@ class Rounds:
                 raise Failure(BLOCKED, f"`{stage.label}` cannot go on: {first_line(rest)}", place=place.key)
 
 
-def _told(error: Failure | sqlite3.Error | OSError) -> Failure:
+def _told(error: Failure | Unavailable) -> Failure:
     if isinstance(error, Failure):
         return error
     return Failure("dispatch", f"the stage could not be handed out: {error}"[:200])

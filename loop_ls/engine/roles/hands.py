@@ -69,8 +69,11 @@ class RunHands:
     def toolbox(self, job: Job) -> RoleToolbox:
         """Everything the role may do, and no more."""
         by = f"{self.plan.run_id}/{job.place.key}"
-        desk = Desk(self.records, job.session, self.plan.run_id, job.project, job.sprint, by)
+        desk = self._desk(job.session, job.project, job.sprint, by)
         return self._box(job.role.access, desk)
+
+    def _desk(self, session: str, project: str, sprint: str, by: str) -> Desk:
+        return Desk(self.records, session, self.plan.run_id, project, sprint, by, self.plan.root)
 
     def _box(self, access: Access, desk: Desk) -> RoleToolbox:
         servers = tuple(self.plan.settings.get("servers") or ())
@@ -80,7 +83,7 @@ class RunHands:
 
     async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
         """One call of one tool with full access, for `tool_bound`."""
-        desk = Desk(self.records, self.plan.session_id or "", self.plan.run_id, "", "", key)
+        desk = self._desk(self.plan.session_id or "", "", "", key)
         box = self._box("full", desk)
 
         async def work() -> Json:

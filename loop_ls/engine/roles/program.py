@@ -22,6 +22,7 @@ from loop_ls.engine.roles.measuring import Measure
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.engine.roles.records import Records
 from loop_ls.engine.roles.sprints import Sprints
+from loop_ls.engine.roles.stores import Unavailable
 from loop_ls.engine.roles.targets import utility_targets
 from loop_ls.formats.placeholders import fill
 from loop_ls.formats.role_loop import RoleLoop, TimeBound
@@ -65,7 +66,10 @@ class RoleLoopProgram:
     async def _started(self, plan: Plan, recorder: Recorder, models: Models, agent: Agent) -> Started:
         definition = snapshot(plan)
         project = str(plan.details.get("projectId") or "")
-        found = await self.records.do(lambda table: table.get("projects", project)) or {"id": project}
+        try:
+            found = await self.records.do(lambda table: table.get("projects", project)) or {"id": project}
+        except Unavailable:
+            found = {"id": project}
         base = Started(
             run_id=recorder.run_id,
             definition=definition,

@@ -7,13 +7,14 @@ A sprint that cannot be written stops no loop: whoever calls `Sprints` hears not
 from __future__ import annotations
 
 import logging
-import sqlite3
 from collections.abc import Callable
 from typing import Literal
 
 from loop_ls.engine.refusal import Refused
-from loop_ls.engine.roles.ids import fresh, sprint_id
-from loop_ls.engine.roles.records import Records, Row, Table
+from loop_ls.engine.roles.ids import sprint_id
+from loop_ls.engine.roles.records import Records
+from loop_ls.engine.roles.stores import Unavailable
+from loop_ls.engine.roles.tables import Row, Table
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def _active(table: Table, session: str) -> Row | None:
 
 
 def _made(table: Table, definition: str, goal: str, session: str) -> Row:
-    id_ = fresh()
+    id_ = table.fresh()
     return table.add(
         "projects",
         id_,
@@ -128,5 +129,5 @@ class Sprints:
     async def _quietly(self, work: Callable[[Table], None]) -> None:
         try:
             await self._records.do(work)
-        except (sqlite3.Error, OSError, ValueError) as error:
+        except (Unavailable, ValueError) as error:
             logger.warning("A sprint of run %s could not be written: %s", self._run_id, error)

@@ -76,7 +76,7 @@ class AssistantPreparer:
 
     async def agree(
         self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
-    ) -> None:
+    ) -> RunStarted:
         """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
         plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
         try:
@@ -84,6 +84,7 @@ class AssistantPreparer:
         except Failure as failure:
             raise Refused("not_found", failure.message) from failure
         self._settle(assistant, plan, consent, models)
+        return started
 
     def _chosen(self, request: StartRequest) -> Chosen:
         settings, _ = load_settings(str(request.root), request.settings)

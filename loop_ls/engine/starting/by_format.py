@@ -10,6 +10,7 @@ from pathlib import Path
 from loop_ls.engine.assistants.finding import Assistants
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.plan import Door, Plan
+from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import StartRequest
 from loop_ls.engine.starting.prepare import Prepared, Preparer
@@ -61,13 +62,18 @@ class ByFormat:
 
     async def agree(
         self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
-    ) -> None:
+    ) -> RunStarted:
         """For a run whose texts are recorded and came from elsewhere. Raises `Refused`."""
-        agree = getattr(self._preparers.get(started.format), "agree", None)
+        kind = "workflow" if started.format == "enhance" else started.format
+        agree = getattr(self._preparers.get(kind), "agree", None)
         if agree is None:
             told = "An imported run or a replay of this kind can be shown and replayed, not forked."
             raise Refused("forbidden", told, "Start it from its file.")
-        await agree(started, texts, consent, models)
+        try:
+            agreed: RunStarted = await agree(started, texts, consent, models)
+        except Failure as failure:
+            raise Refused("bad_argument", failure.message, failure.hint) from failure
+        return agreed
 
 
 def _format(request: StartRequest) -> str:

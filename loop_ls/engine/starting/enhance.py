@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.plan import Door, Plan, read_plan
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import StartRequest
@@ -40,8 +41,16 @@ class EnhancePreparer:
         self._workflow = workflow
 
     def __getattr__(self, name: str) -> Any:
-        """What else the preparer of workflows can do (`judging`, `agree`) stays within reach."""
+        """What else the preparer of workflows can do (`judging`) stays within reach."""
         return getattr(self._workflow, name)
+
+    async def agree(
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+    ) -> RunStarted:
+        """As for a plain run; the planner of an enhance loop is asked as well. Raises `Refused`."""
+        named = started.plan.get("planner") if started.format == "enhance" else None
+        planner = Target(str(named.get("provider")), str(named.get("model"))) if named else None
+        return await self._workflow.agree(started, texts, consent, models, planner)
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
         prepared = await self._workflow.prepare(request, models)

@@ -48,4 +48,6 @@ class Agreeing(Protocol):
 
     async def agree(
         self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
-    ) -> None: ...
+    ) -> RunStarted:
+        """The first fact, with what this place knows better. Raises `Refused`."""
+        ...

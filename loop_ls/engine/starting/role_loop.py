@@ -24,8 +24,10 @@ from loop_ls.engine.request import StartRequest
 from loop_ls.engine.roles.definitions import Definition, definition_of, definitions, seed, unknown_name
 from loop_ls.engine.roles.ids import fresh, workspace_session
 from loop_ls.engine.roles.program import snapshot as snapshot_of
-from loop_ls.engine.roles.records import Records, Row, Table
+from loop_ls.engine.roles.records import Records
 from loop_ls.engine.roles.sprints import project_of
+from loop_ls.engine.roles.stores import Unavailable
+from loop_ls.engine.roles.tables import Row, Table
 from loop_ls.engine.roles.targets import role_target, utility_targets
 from loop_ls.engine.runners.choosing import is_agent
 from loop_ls.engine.starting.agents import agents
@@ -62,7 +64,10 @@ class RoleLoopPreparer:
         seed(folder)
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
+        except Unavailable as error:
+            raise _without_records(error) from None
 
     def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
         snapshot = Folder(request.root).snapshot(request.texts, request.settings)
@@ -110,12 +115,25 @@ class RoleLoopPreparer:
 
     async def agree(
         self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
-    ) -> None:
-        """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
+    ) -> RunStarted:
+        """What `prepare` asks of models and people, for a run whose texts are recorded; its project is one of
+        this place. Raises `Refused`."""
         plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
         loop = snapshot_of(plan)
         if not plan.mock:
             self._settle(loop, plan, consent, models(plan), Caps.of(plan.limits))
+        session, goal = plan.session_id or fresh(), plan.goal or ""
+        known = str(plan.details.get("projectId") or "")
+
+        def work(table: Table) -> Row:
+            return table.get("projects", known) or project_of(table, loop.name, goal, session)
+
+        try:
+            project = await self._records.do(work)
+        except Unavailable as error:
+            raise _without_records(error) from None
+        changed = {"session_id": session, "plan": {**started.plan, "projectId": project["id"]}}
+        return started.model_copy(update=changed)
 
     def _settle(self, loop: RoleLoop, plan: Plan, consent: str | None, door: Door, caps: Caps) -> None:
         """Raises `Refused`: somebody cannot be asked, or nobody has agreed to what would happen."""
@@ -135,6 +153,11 @@ class RoleLoopPreparer:
         needed = of_servers(servers, servers if full else ())
         places = [*endpoints(names, providers, self._environ), *needed.places(self._environ)]
         self._consents.settle(places, consent, [*programs, *needed.programs(root)], root)
+
+
+def _without_records(error: Unavailable) -> Refused:
+    told = f"The records of role loops cannot be used: {error}."
+    return Refused("engine_not_ready", told, "Nothing was started; try again when they can.")
 
 
 def _right(found: Definition) -> Definition:

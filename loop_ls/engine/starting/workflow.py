@@ -197,8 +197,13 @@ class WorkflowPreparer:
         return Judging(loop, choice, plan, door)
 
     async def agree(
-        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
-    ) -> None:
+        self,
+        started: RunStarted,
+        texts: Mapping[str, str],
+        consent: str | None,
+        models: Callable[[Plan], Door],
+        planner: Target | None = None,
+    ) -> RunStarted:
         """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
         plan = _plan(started, texts)
         library = Library(plan.texts, plan.keys)
@@ -207,8 +212,10 @@ class WorkflowPreparer:
         chosen = Chosen(library, key, elements, reachable(library, key, elements))
         needed = Needs() if plan.mock else self._needs(chosen, plan.settings)
         asked = [*chains(library, chosen.reached, elements, plan.settings), *needed.asked]
+        asked += [("the planner", (planner,))] if planner else []
         require_models(asked, models(plan).problem)
         self._settle(chosen, asked, plan.settings.get("providers") or {}, consent, needed, plan.root)
+        return started
 
 
 def _loop_named(workflow: Workflow, name: str) -> Loop:

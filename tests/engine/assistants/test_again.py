@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.engine.assistants.support.house import House
 
@@ -53,3 +54,29 @@ async def test_a_fork_of_a_run_that_came_in_starts_no_program_before_somebody_ag
     assert agreed["ok"], agreed
     assert (await it.ended(agreed["runId"])).outputs == ["one", "two", "other three"]
     assert it.agent.calls[3]["cwd"] == str(it.root)  # here, not where it was recorded
+
+
+async def test_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_its_programs(
+    it: House, tmp_path: Path
+) -> None:
+    it.criterion("test_pass", "test -e done", maxIterations=2)
+    it.agent.say({"text": "one"}, {"text": "two"})
+    run_id = await it.started()
+    await it.ended(run_id)
+    assert it.engine is not None
+    document = (await it.engine.export(run_id))["run"]
+    other = House(tmp_path / "other")
+    engine = await other.open()
+    try:
+        await engine.take_in(document)
+        refused = await engine.fork(run_id, 2)
+        assert refused["code"] == "consent_required"
+        assert sorted(refused["programs"]) == sorted([list(it.agent.program), ["test", "-e", "done"]])
+        assert len(it.agent.calls) == 2
+        (other.root / "done").touch()
+        agreed = await engine.fork(run_id, 2, consent=refused["digest"])
+        facts = await other.ended(agreed["runId"])
+        assert (facts.end["reason"], facts.outputs[0], len(it.agent.calls)) == ("condition_met", "one", 3)
+        assert it.agent.calls[2]["cwd"] == str(other.root)
+    finally:
+        await other.close()

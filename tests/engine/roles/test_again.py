@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 from loop_ls.testing.models import failure
 
@@ -73,3 +74,35 @@ async def test_a_fork_of_a_loop_that_came_in_does_nothing_before_somebody_agrees
     assert (await house.ended(agreed["runId"]))["reason"] == "approved"
     first = (await house.facts(agreed["runId"], "run_started"))[0]
     assert first["root"] == str(house.root)  # here, not where it was recorded
+
+
+async def test_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_what_it_may_do(
+    house: House, tmp_path: Path
+) -> None:
+    house.say(judge_it=["NEEDS CHANGES: more", "APPROVED"])
+    state = await house.run()
+    document = (await house.engine.export(state["runId"]))["run"]
+    other = House(tmp_path / "other")
+    engine = await other.open()
+    await engine.take_in(document)
+    refused = await engine.fork(state["runId"], 2)
+    assert (refused["code"], refused["programs"]) == ("consent_required", [["any command", "(role coder)"]])
+    assert other.models.requests == []
+    answer = await engine.fork(state["runId"], 2, consent=refused["digest"])
+    assert answer["ok"], answer
+    forked = await other.ended(answer["runId"])
+    assert (forked["status"], forked["reason"], forked["iteration"]) == ("completed", "approved", 2)
+    assert other.models.order == ["write", "judge-it"]
+    started = (await other.facts(answer["runId"]))[0]
+    assert started["root"] == str(other.root)  # not the folder that it names, which is another machine's
+    [project] = await other.records_of("projects")
+    assert forked["projectId"] == project["id"]
+    await other.close()
+
+
+async def test_a_fork_of_a_replay_asks_what_a_start_would_ask(house: House) -> None:
+    state = await house.run()
+    replay = (await house.engine.replay(state["runId"]))["runId"]
+    await house.ended(replay)
+    (house.data / "consents.json").unlink()
+    assert (await house.engine.fork(replay, 1))["code"] == "consent_required"

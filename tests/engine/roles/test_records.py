@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from typing import Any
 
 import pytest
 
 from loop_ls.engine.roles.outcome import MARKER
 from loop_ls.engine.roles.sprints import move
+from loop_ls.engine.roles.stores import Unavailable
 from loop_ls.testing.models import SILENCE, failure
 
 from .conftest import PAIR, House
@@ -174,7 +174,7 @@ async def test_RB_100_a_failed_iteration_rejects_its_sprint_and_a_stop_cancels_i
 async def test_RB_101_a_sprint_that_cannot_be_written_stops_nothing(house: House) -> None:
     await house.run()
     await house.records.do(lambda table: table._connection.execute("drop table sprints"))
-    with pytest.raises(sqlite3.Error):
+    with pytest.raises(Unavailable):
         await house.records_of("sprints")
     assert (await house.run())["reason"] == "approved"
 

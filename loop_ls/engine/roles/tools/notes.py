@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from loop_ls.engine.roles.ids import fresh
 from loop_ls.engine.roles.outcome import first_line
-from loop_ls.engine.roles.records import Records, Row, Table
+from loop_ls.engine.roles.records import Records
 from loop_ls.engine.roles.sprints import move
+from loop_ls.engine.roles.stores import Unavailable
+from loop_ls.engine.roles.tables import Row, Table
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, spec, text
 
 TODO = ("open", "in_progress", "done")
@@ -20,7 +21,7 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where a stage writes. `by` names the stage in what it makes."""
+    """Where a stage writes. `by` names the stage in what it makes; `workspace` is whose memory it is."""
 
     records: Records
     session: str
@@ -28,10 +29,14 @@ class Desk:
     project: str
     sprint: str
     by: str
+    workspace: str = ""
 
     def tool(self, work: Callable[[Table, Arguments], str], name: str, told: str, **parameters: Any) -> RoleTool:
         async def run(given: Arguments) -> str:
-            return await self.records.do(lambda table: work(table, given))
+            try:
+                return await self.records.do(lambda table: work(table, given))
+            except Unavailable as error:
+                raise Refusal(f"It cannot be read or written now: {error}.") from None
 
         return RoleTool(spec(name, told, **parameters), run)
 
@@ -50,7 +55,7 @@ def artifact_tools(desk: Desk, may_delete: bool) -> list[RoleTool]:
             raise Refusal("`title` says what the artifact is; it is empty.")
         row = table.add(
             "artifacts",
-            fresh(),
+            table.fresh(),
             session_id=desk.session,
             project_id=desk.project,
             loop_id=desk.run_id,
@@ -93,7 +98,7 @@ def todo_tools(desk: Desk) -> list[RoleTool]:
         title = first_line(text(given, "title"))
         row = table.add(
             "todos",
-            fresh(),
+            table.fresh(),
             session_id=desk.session,
             loop_id=desk.run_id,
             title=title,
@@ -158,12 +163,14 @@ def memory_tools(desk: Desk) -> list[RoleTool]:
         remembered = text(given, "text")
         if not remembered.strip():
             raise Refusal("`text` is what to remember; it is empty.")
-        row = table.add("memories", fresh(), session_id=desk.session, text=remembered, created_by=desk.by)
+        told = {"session_id": desk.session, "text": remembered, "created_by": desk.by, "workspace": desk.workspace}
+        row = table.add("memories", table.fresh(), **told)
         return f"memory {row['id']}"
 
     def search(table: Table, given: Arguments) -> str:
         words = text(given, "query").lower().split()
-        rows = [row for row in table.find("memories") if all(word in row["text"].lower() for word in words)]
+        known = table.find("memories", workspace=desk.workspace)
+        rows = [row for row in known if all(word in row["text"].lower() for word in words)]
         return "\n".join(f"- {row['text']}" for row in rows[-SHOWN:]) or "nothing is remembered about that"
 
     return [
