@@ -6,7 +6,7 @@ call goes through the recorder, so a replay after a crash takes the same way wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -102,7 +102,8 @@ class LoopParts:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a loop or a whole run ended. `output` is the final one; `failure` is set where it failed. `last`
-    is what came out last, where that is not what counts as final; `because` names the limit that ended it."""
+    is what came out last, where that is not what counts as final; `because` names the limit that ended it;
+    `details` is what only the format of the run says of its end."""
 
     reason: str
     output: str = ""
@@ -110,6 +111,7 @@ class Outcome:
     failure: Failure | None = None
     last: str | None = None
     because: str | None = field(default=None, compare=False)
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 async def drive(loop: LoopParts, recorder: Recorder) -> Outcome:

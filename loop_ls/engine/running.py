@@ -96,6 +96,7 @@ def _ended(run: LiveRun, outcome: Outcome) -> End:
                 total_iterations=outcome.iterations,
                 final_output=outcome.output,
                 last_output=outcome.output if outcome.last is None else outcome.last,
+                **outcome.details,
             )
         case "cancelled":
             return _cancelled(run)

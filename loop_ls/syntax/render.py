@@ -14,7 +14,7 @@ _UNPRINTABLE = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\"\\]
 _NO_LINE = pattern(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 #: plain texts that other readers take for a number, a truth value or nothing
 _NO_TEXT = pattern(
-    r"~|null|true|false|yes|no|on|off|y|n|[-+]?(?:\.inf|(?:0[xob])?[\d_]+(?:[.:][\d_:]*)?(?:e[-+]?\d+)?)|\.nan|\d{4}-\d.*",
+    r"~|<<|=|null|true|false|yes|no|on|off|y|n|[-+]?(?:\.inf|(?:0[xob])?[\d_]+(?:[.:][\d_:]*)?(?:e[-+]?\d+)?)|\.nan|\d{4}-\d.*",
     re.IGNORECASE,
 )
 

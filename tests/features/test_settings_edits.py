@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loop_ls.features.settings_edits import NoPlace, with_value, without_value
+from loop_ls.formats.enhance import is_enabled
+from loop_ls.formats.settings import read_settings
 
 FILE = """\
 # of this project
@@ -58,3 +60,14 @@ def test_line_ends_stay() -> None:
 def test_what_is_no_mapping_is_left_alone() -> None:
     with pytest.raises(NoPlace):
         with_value("enhance: on\n", SWITCH, True)
+
+
+@pytest.mark.parametrize("name", ["<<", "=", "a: b", "yes", "'", "12", "ünï", "x #y", "~"])
+@pytest.mark.parametrize("before", ["", FILE, "enhance: {workflows: {}}\n"])
+def test_the_switch_of_a_workflow_with_any_name_is_read_back_and_taken_out(name: str, before: str) -> None:
+    path = ("enhance", "workflows", name, "enabled")
+    text = with_value(before, path, True)
+    section = read_settings(text)[0].raw["enhance"]
+    assert is_enabled(section, name)
+    assert section["workflows"].get("other") == ({"enabled": True} if before == FILE else None)
+    assert not is_enabled(read_settings(without_value(text, path))[0].raw.get("enhance"), name)

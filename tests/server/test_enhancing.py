@@ -227,11 +227,22 @@ def test_EB_091_a_running_round_holds_nothing_up(editor: Callable[..., Editor]) 
     (one.folder / "report.answers.yaml").write_text("delay: 60\n" + ANSWERS)
     one.start()
     one.event("round_started")
-    began = time.perf_counter()
     at = {"textDocument": {"uri": one.uri}, "position": {"line": 12, "character": 4}}
-    assert one.client.ask("textDocument/completion", at, LIMIT)["result"]
-    assert time.perf_counter() - began < 60  # the round goes on for longer than this
+    took = []
+    for _ in range(20):  # the fastest: how long others hold the machine is not ours to say
+        began = time.perf_counter()
+        assert one.client.ask("textDocument/completion", at, LIMIT)["result"]
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.1
     assert one.events("round_finished") == []
+
+
+def test_EB_122_after_a_pause_no_edit_asks_once_more(editor: Callable[..., Editor]) -> None:
+    one = editor(settings=SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
+    one.start()
+    one.answer(one.asked("window/showMessageRequest"), {"title": "Continue to next round"})
+    edit = one.asked("workspace/applyEdit")["params"]["edit"]
+    assert [note["needsConfirmation"] for note in edit["changeAnnotations"].values()] == [False]
 
 
 def test_EB_113_the_switch_is_one_line_of_the_settings(editor: Callable[..., Editor]) -> None:

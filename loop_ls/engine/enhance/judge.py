@@ -15,7 +15,7 @@ from loop_ls.engine.driver import Turn, Verdict
 from loop_ls.engine.enhance import wire
 from loop_ls.engine.enhance.copy import Copy
 from loop_ls.engine.enhance.desk import Ack, Desk, Sent
-from loop_ls.engine.enhance.failures import FailedStep, Observed
+from loop_ls.engine.enhance.failures import FailedStep, Observed, has_converged, independent
 from loop_ls.engine.enhance.fingerprint import fingerprint
 from loop_ls.engine.enhance.known import Known, known_skills
 from loop_ls.engine.enhance.ledger import Ledger
@@ -28,7 +28,7 @@ from loop_ls.engine.enhance.reporting import Decision, Situation, back_off, deci
 from loop_ls.engine.enhance.rounds import Course
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
-from loop_ls.engine.events.kinds import BudgetWarning, Judged
+from loop_ls.engine.events.kinds import BudgetWarning, Judged, Warned
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Fact, Recorder, Stopped
 from loop_ls.formats.enhance import Knobs
@@ -61,6 +61,7 @@ class EnhanceJudge:
         self.planner.spent = Decimal(seen["spent"])
         if decision.fixation:
             await self._warn(turn, observed)
+        await self._offer_lenient(turn, observed)
         course.previous = next_previous(observed, course.previous)
         match decision.next:
             case "converged":
@@ -174,6 +175,16 @@ class EnhanceJudge:
             "stateLabel": "fixation-risk",
         }
         await self.recorder.record(turn.place.part("fixation"), [("loop_fixation_warning", body)])
+
+    async def _offer_lenient(self, turn: Turn, observed: Observed) -> None:
+        """A step that its `if` rightly skips keeps a strict loop from ever converging: said after round 1."""
+        if turn.number > 1 or self.knobs.convergence_mode == "lenient" or not has_converged(observed, "lenient"):
+            return
+        left = independent(observed.failures)
+        if left:
+            steps = ", ".join(f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in left)
+            message = f"strict mode wants more than {steps}; with `convergenceMode: lenient` this round is good enough"
+            await self.recorder.record(turn.place.part("lenient"), [Warned(code="lenient", message=message).fact()])
 
     async def _back_off(self, turn: Turn, observed: Observed) -> Verdict:
         after = [(one.error or {}).get("retry_after") for one in observed.failures]

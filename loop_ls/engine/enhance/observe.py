@@ -120,6 +120,8 @@ def _not_run(failed: Any, element: Element, found: dict[str, Trace], document: D
 
 def _ended_badly(failed: Any, element: Element, trace: Trace) -> FailedStep:
     error = dict(trace.error or {"code": "internal", "message": "it ended without a result"})
+    if trace.refused_by is not None and trace.refused_by[2] == error.get("code"):
+        error |= {"provider": trace.refused_by[0], "model": trace.refused_by[1]}
     inner = trace.inner
     name = f"{element.name}/{inner}" if inner else element.name
     kind = kind_of(error, trace.reason)

@@ -21,7 +21,7 @@ from loop_ls.engine.enhance.known import Known, maxima
 from loop_ls.engine.enhance.ledger import Ledger
 from loop_ls.engine.enhance.planning import Errors
 from loop_ls.engine.enhance.proposing import Planner
-from loop_ls.engine.enhance.report import Mask
+from loop_ls.engine.enhance.report import Mask, unfixable
 from loop_ls.engine.enhance.rounds import Course, RoundBody
 from loop_ls.engine.events import Event
 from loop_ls.engine.money.pricing import price_of
@@ -127,6 +127,7 @@ class _Loop:
             output=course.outputs.get(best, "") if best is not None else "",
             last=outcome.output,
             because=self._because(outcome, best),
+            details=self._details(outcome, best),
         )
         if outcome.reason not in _NOT_RESTORED:
             await self._restore(best)
@@ -143,6 +144,14 @@ class _Loop:
         sent = Sent(f"{self.plan.run_id}:restore", label, current, text, mask=self.mask())
         await self.desk.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
 
+    def _details(self, outcome: Outcome, best: int | None) -> dict[str, Json]:
+        """What only an enhance loop says of its end (12)."""
+        if outcome.reason == "converged":
+            return {"mode": self.knobs.convergence_mode, "rounds_used": outcome.iterations}
+        last = self.course.observed.get(max(self.course.observed, default=0))
+        left = [] if last is None else unfixable(last)
+        return {"unfixable": left, "best_round": best, "last_successful_round": self.course.last_success()}
+
     def _because(self, outcome: Outcome, best: int | None) -> str | None:
         if outcome.reason == "converged":
             return None
@@ -151,7 +160,7 @@ class _Loop:
         left = f" Still failing: {', '.join(failed)}." if failed else ""
         if self.course.last_success() is not None:
             return f"The output is that of round {best}, the last that succeeded.{left}"
-        partial = "" if best is None else f" The output is that of round {best}, the one with the fewest failures."
+        partial = "" if best is None else f" The output is that of round {best}, with the fewest failures: partial."
         return f"No round succeeded.{partial}{left}"
 
     # -- ports of the parts ------------------------------------------------------------------------

@@ -66,6 +66,7 @@ class Planner:
     ledger: Callable[[], Awaitable[Ledger]]
     price: Callable[[int, int], float | None] = lambda sent, got: None
     spent: Decimal = field(default_factory=Decimal)
+    paid: Decimal = field(default_factory=Decimal)  # for the answer that came last
 
     def estimate(self, observed: Observed) -> float | None:
         """What the first answer may cost."""
@@ -95,7 +96,7 @@ class Planner:
                 proposal = read_answer(answer)
             except NoPlan as wrong:
                 repair = str(wrong)
-                await self._failed(turn, number, "no_plan", str(wrong))
+                await self._failed(turn, number, "no_plan", str(wrong), plannerUsd=float(self.paid))
                 continue
             usable = True
             planned = planning(copy).plan(copy, proposal.ops)
@@ -145,11 +146,12 @@ class Planner:
         except Failure as failure:
             await self._failed(turn, number, failure.code, failure.message)
             return None
-        self.spent += dollars(answer["usd"] if answer["usd"] is not None else self.knobs.unknown_price_usd_per_call)
+        self.paid = dollars(answer["usd"] if answer["usd"] is not None else self.knobs.unknown_price_usd_per_call)
+        self.spent += self.paid
         return str(answer["text"])
 
-    async def _failed(self, turn: Turn, number: int, code: str, message: str) -> None:
-        body = {**self._common(turn), "code": code, "message": self.mask(message), "attempt": number}
+    async def _failed(self, turn: Turn, number: int, code: str, message: str, **more: Json) -> None:
+        body = {**self._common(turn), "code": code, "message": self.mask(message), "attempt": number, **more}
         await self.recorder.record(turn.place.part(f"planner_failed{number}"), [("planner_failed", body)])
 
     async def _told(
@@ -157,7 +159,8 @@ class Planner:
     ) -> None:
         """What the planner said and what became of it, as facts."""
         body = self._common(turn)
-        facts: list[Fact] = [("planner_finished", {**body, "ops": len(proposal.ops), "attempt": number})]
+        finished = {**body, "ops": len(proposal.ops), "attempt": number, "plannerUsd": float(self.paid)}
+        facts: list[Fact] = [("planner_finished", finished)]
         facts += [("op_rejected", {**body, **_camel(one.wire())}) for one in planned.refused]
         if planned.accepted:
             proposed = {

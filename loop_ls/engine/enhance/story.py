@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from loop_ls.formats.enhance_states import phase
@@ -102,6 +103,9 @@ def _take(entry: dict[str, Json], event: Event) -> None:
             cost = report.get("cost") or {}
             entry["roundUsd"], entry["cumulativeUsd"] = cost.get("round_usd"), cost.get("cumulative_usd")
             entry["successful"] = event.get("successful")
+            entry["unfixable"] = list(report.get("unfixable") or ())
+        case "planner_finished" | "planner_failed":
+            entry["plannerUsd"] = entry.get("plannerUsd", 0.0) + (event.get("plannerUsd") or 0.0)
         case "loop_fixation_warning":
             entry["label"] = "fixation-risk"
         case "op_rejected":
@@ -114,13 +118,21 @@ def _take(entry: dict[str, Json], event: Event) -> None:
             entry["planId"] = event.get("planId")
             entry["diff"] = event.get("diff", "")
         case "edit_sent":
-            entry["sent"] = {name: event.get(name) for name in ("planId", "label", "edits", "changes")}
+            entry["sent"] = {name: event.get(name) for name in ("planId", "label", "edits", "changes", "at")}
             entry["diff"] = event.get("diff", entry["diff"])
         case "edit_acknowledged":
             entry["applied"] = list((entry.get("sent") or {}).get("changes") or ())
-            entry["ack"] = {"outcome": "applied"}
+            entry["ack"] = {"outcome": "applied", "milliseconds": _between(entry.get("sent"), event)}
         case "edit_refused":
             entry["ack"] = {"outcome": event.get("outcome", "refused"), "reason": event.get("failureReason", "")}
+
+
+def _between(sent: Mapping[str, Json] | None, event: Event) -> int | None:
+    """How long an editor took for an edit."""
+    began, ended = (sent or {}).get("at"), event.get("at")
+    if not isinstance(began, str) or not isinstance(ended, str):
+        return None
+    return round((datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds() * 1000)
 
 
 def unified(before: str, after: str, name: str) -> str:

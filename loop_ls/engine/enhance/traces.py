@@ -16,8 +16,9 @@ Json = Any
 @dataclass(frozen=True, slots=True)
 class Trace:
     """`ended` "none": it never began, or was still going on. `answered_by`: provider and model of the
-    last whole answer of the element itself. `inner`: the step of a called workflow that failed first.
-    `verdict` and `answer` are the judge's last. `duration` in seconds."""
+    last whole answer of the element itself; `refused_by`: those of its last call that failed, and the code.
+    `inner`: the step of a called workflow that failed first. `verdict` and `answer` are the judge's last.
+    `duration` in seconds."""
 
     ended: Literal["none", "completed", "failed", "skipped"] = "none"
     output: str = ""
@@ -27,6 +28,7 @@ class Trace:
     condition: str = ""
     inner: str | None = None
     answered_by: tuple[str, str] | None = None
+    refused_by: tuple[str, str, str] | None = None
     iterations: Json = None
     verdict: str | None = None
     answer: str = ""
@@ -100,7 +102,10 @@ def _inside(trace: Trace, event: Event, depth: int) -> Trace:
     match event.kind:
         case "call":
             usd = trace.usd + float(body.get("usd") or 0.0)
-            if "error" in body or depth or body.get("purpose") not in (None, "step"):
+            if "error" in body:
+                code = str((body["error"] or {}).get("code", ""))
+                return replace(trace, usd=usd, refused_by=(body["provider"], body["model"], code))
+            if depth or body.get("purpose") not in (None, "step"):
                 return replace(trace, usd=usd)
             return replace(trace, usd=usd, answered_by=(body["provider"], body["model"]))
         case "judged" if depth == 1:

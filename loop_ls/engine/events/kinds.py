@@ -73,7 +73,8 @@ class RunStarted(Payload):
 
 
 class Completed(Payload):
-    """`because` names the limit that ended it, in one sentence."""
+    """`because` names the limit that ended it, in one sentence. What follows `last_output` is said of enhance
+    loops; a `best_round` without a `last_successful_round` is partial, no success."""
 
     kind = "completed"
     reason: str
@@ -81,6 +82,11 @@ class Completed(Payload):
     total_iterations: int = 0
     final_output: str = ""
     last_output: str = ""
+    mode: str | None = None
+    rounds_used: int | None = None
+    unfixable: list[dict[str, str]] | None = None
+    best_round: int | None = None
+    last_successful_round: int | None = None
 
 
 class Failed(Payload):

@@ -91,8 +91,7 @@ async def test_a_stale_edit_that_no_longer_fits_is_for_a_person() -> None:
     assert (await running).reason == "apply_rejected"
 
 
-def test_EB_064_only_the_first_answer_counts() -> None:
-    """The record takes one answer for one question: a second word of the editor changes nothing."""
+def test_an_answer_is_judged_by_the_text_that_it_names() -> None:
     sent = Sent("p", "l", THREE, KIND)
     assert judged(sent, {"outcome": "applied", "text": KIND}).trouble is None
     assert judged(sent, {"outcome": "applied", "text": THREE}).trouble == "text_mismatch"
@@ -133,13 +132,6 @@ async def test_EB_123_without_an_editor_the_file_is_changed(tmp_path: Path) -> N
     assert (await loop.run()).reason == "converged"
     assert path.read_text() == KIND
     assert [fact["textSha256"] for fact in loop.of("edit_acknowledged")] == [text_hash(KIND)]
-
-
-async def test_EB_122_no_edit_asks_for_confirmation() -> None:
-    loop = mending(knobs={"pauseBetweenRounds": True})
-    loop.recorder.tell({"choice": "continue"})
-    await loop.run()
-    assert "needsConfirmation" not in str(loop.of("edit_sent"))
 
 
 @pytest.mark.parametrize("text", ["a\nb\nc", "a\r\nb\r\n", "", "ä😀b\n"])

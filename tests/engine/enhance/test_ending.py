@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.enhance.ledger import Ledger, dollars, shown
+from loop_ls.engine.events import Event
 from loop_ls.engine.ports import Stopped
+from loop_ls.formats.enhance import Knobs
 from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of, priced
 
 BAD = failing("bad_answer", "no JSON")
@@ -120,10 +122,22 @@ async def test_EB_073_the_warning_is_shown_once_in_all_rounds() -> None:
     assert [fact["code"] for fact in loop.of("warning")].count("unknown_price") == 1
 
 
-def test_EB_074_waiting_costs_nothing() -> None:
-    ledger = Ledger(5.0, 0.05)
-    ledger.book(0.1)
-    assert (ledger.spent, shown(ledger.spent)) == (dollars(0.1), "$0.10")
+async def test_EB_074_waiting_costs_nothing() -> None:
+    loop = Loop(
+        script={"draft": [priced("d", 0.1)], "review": [BAD, priced("good", 0.1)], "publish": [priced("p", 0.1)]},
+        planner=[priced(BETTER, 0.03)],
+        knobs={"pauseBetweenRounds": True},
+    )
+    running = asyncio.ensure_future(loop.run())
+    await _until(loop, "loop_paused")
+    before = (await loop.facts("run-1"))[-1].body["spentUsd"]
+    facts = await loop.facts("run-1")
+    later = [Event(one.run_id, one.seq, one.at + 3600, one.kind, one.body) for one in facts]
+    assert Ledger.of(later, Knobs()).spent == dollars(before) == dollars(0.13)
+    loop.recorder.tell({"choice": "continue"})
+    assert (await running).reason == "converged"
+    assert loop.of("round_started")[1]["spentUsd"] == before
+    assert shown(dollars(before)) == "$0.13"
 
 
 def test_tenths_of_a_cent_add_up() -> None:
@@ -152,7 +166,10 @@ async def test_EB_084_a_refused_key_ends_the_loop() -> None:
     outcome = await loop.run()
     assert outcome.reason == "unfixable"
     assert loop.planner_calls == []
-    assert "acme" in str(loop.reports[0]["unfixable"]) or "provider" in str(loop.reports[0]["unfixable"])
+    [left] = loop.reports[0]["unfixable"]
+    assert left["failure"] == "1:draft:auth"
+    assert "`acme`" in left["reason"]
+    assert outcome.details["unfixable"] == [left]
 
 
 async def test_EB_085_what_can_be_mended_is() -> None:
@@ -276,10 +293,21 @@ async def test_EB_081_the_last_success_is_kept() -> None:
 
 
 async def test_EB_082_without_a_success_nothing_is_called_one() -> None:
-    loop = Loop(script={"review": BAD}, planner=[BETTER])
+    answers = [BAD, failing("bad_answer", "worse")]
+    loop = Loop(
+        text=THREE.replace("    needs: [draft]\n", "    needs: [draft]\n    on_failure: continue\n"),
+        script={"review": answers, "publish": ["first", failing("bad_answer", "no")]},
+        planner=[BETTER],
+        knobs={"maxRounds": 2},
+    )
     outcome = await loop.run()
+    assert (outcome.reason, outcome.details["best_round"], outcome.details["last_successful_round"]) == (
+        *("max_rounds", 1),
+        None,
+    )
     assert outcome.because is not None
-    assert outcome.because.startswith("No round succeeded.")
+    assert outcome.because.startswith("No round succeeded. The output is that of round 1, with the fewest failures: pa")
+    assert not any(report["converged"] for report in loop.reports)
 
 
 async def test_EB_086_the_first_text_comes_back() -> None:

@@ -166,6 +166,9 @@ def test_EB_068_what_is_accepted_has_no_new_errors() -> None:
     ):
         assert planned.accepted
         assert errors_of(planned.copy) == []
+    broken = {"op": "add_step", "name": "late", "template": {"name": "missing"}}
+    mended = desk(workflow_exists=lambda reference: True).plan(PROMPT, broken)
+    assert (ops_of(mended), errors_of(mended.copy)) == (["set_instructions"], [])
 
 
 def test_the_operation_that_breaks_the_document_is_dropped() -> None:

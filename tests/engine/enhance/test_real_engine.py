@@ -124,6 +124,18 @@ async def test_EB_064_another_plan_is_not_meant(world: World) -> None:
     assert sent["planId"].startswith(run_id)
 
 
+async def test_EB_064_a_second_yes_starts_no_second_round(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    sent = await sent_by(engine, run_id)
+    told = {"planId": sent["planId"], "outcome": "applied", "text": applied(THREE, sent)}
+    answers = await asyncio.gather(*(engine.enhance("acknowledge", run_id, told) for _ in range(3)))
+    assert sorted(answer["ok"] for answer in answers) == [False, False, True]
+    state = await until(engine, run_id, ended)
+    kinds = [one["kind"] for one in (await engine.events(run_id))["events"]]
+    assert (state["iteration"], kinds.count("round_started"), kinds.count("edit_acknowledged")) == (2, 2, 1)
+
+
 async def test_EB_065_without_an_editor_nothing_starts(world: World) -> None:
     engine = await world.open()
     refused = await world.start(engine)
@@ -242,8 +254,17 @@ async def test_EB_121_the_first_fact_and_the_last(world: World) -> None:
     await until(engine, run_id, ended)
     events = (await engine.events(run_id))["events"]
     assert (events[0]["kind"], events[-1]["kind"], events[-1]["reason"]) == ("run_started", "completed", "converged")
+    assert (events[-1]["mode"], events[-1]["roundsUsed"]) == ("strict", 2)
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert all(event.keys() >= {"runId", "seq", "at", "kind"} for event in events)
+    world.file.write_text(THREE)
+    world.models.script["review"] = [failing("auth", "401")]
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    last = (await engine.events(run_id))["events"][-1]
+    assert (last["kind"], last["reason"], last["bestRound"]) == ("completed", "unfixable", 1)
+    assert last["unfixable"][0]["failure"] == "1:review:auth"
+    assert "lastSuccessfulRound" not in last
 
 
 async def test_EB_090_who_comes_back_gets_the_rest(world: World) -> None:
@@ -388,3 +409,22 @@ async def test_EB_008_what_was_set_at_the_start_holds(world: World) -> None:
     await engine.enhance("acknowledge", run_id, told)
     state = await until(engine, run_id, ended)
     assert (state["reason"], state["iteration"], state["maxIterations"]) == ("converged", 2, 3)
+
+
+async def test_a_loop_that_came_in_is_forked_after_somebody_agreed_to_whom_it_asks(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    document = (await engine.export(run_id))["run"]
+    stranger = {"baseUrl": "https://planner.example/v1", "apiKeyEnv": "VICTIM_KEY"}
+    document["facts"][0]["body"]["settings"]["providers"] = {"acme": {"kind": "openai", **stranger}}
+    document["runId"] = "stranger1"
+    world.file.write_text(THREE)
+    asked = len(world.calls)
+    assert (await engine.take_in(document))["runId"] == "stranger1"
+    refused = await engine.fork("stranger1", 2)
+    assert (refused["code"], refused["endpoints"][0]["host"]) == ("consent_required", "planner.example")
+    assert len(world.calls) == asked
+    agreed = await engine.fork("stranger1", 2, consent=refused["digest"])
+    assert agreed["ok"], agreed
+    assert (await until(engine, agreed["runId"], ended))["status"] == "completed"

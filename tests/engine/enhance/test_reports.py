@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from loop_ls.engine.enhance.failures import FailedStep, Verifier
+from loop_ls.engine.enhance.failures import FailedStep, Observed, Verifier
 from loop_ls.engine.enhance.fingerprint import fingerprint, normalised
 from loop_ls.engine.enhance.report import excerpt
+from loop_ls.engine.enhance.reporting import Situation, decide
 from tests.engine.enhance.loops import THREE, VERIFY, Loop, failing, instructions, plan_of
 
 KEY = "sk-live-0123456789abcdefghij"
@@ -55,6 +57,22 @@ def test_EB_025_long_outputs_are_cut_in_the_middle(most: int) -> None:
     assert cut.startswith(text[:40])
     assert cut.endswith(text[-40:])
     assert excerpt("short", most) == "short"
+
+
+async def test_EB_025_a_report_has_the_excerpt_and_the_true_length() -> None:
+    whole = "FAIL: " + "x" * 9_994
+    loop = Loop(text=THREE + VERIFY, script={"publish": "y" * 10_000, "verify": whole}, knobs={"maxRounds": 1})
+    await loop.run()
+    [found] = loop.reports[0]["failures"]
+    assert (found["kind"], found["output_chars"]) == ("verifier_fail", 10_000)
+    assert len(found["output_excerpt"]) <= 2_000
+    short = Loop(
+        text=THREE + VERIFY,
+        script={"publish": "y" * 10_000, "verify": whole},
+        knobs={"maxRounds": 1, "excerptChars": 300},
+    )
+    await short.run()
+    assert len(short.reports[0]["failures"][0]["output_excerpt"]) <= 300
 
 
 async def test_the_true_length_is_given() -> None:
@@ -168,13 +186,31 @@ async def test_EB_037_what_has_converged_is_not_stuck() -> None:
     )
     assert (await loop.run()).reason == "converged"
     assert loop.of("loop_fixation_warning") == []
+    skipped = FailedStep(2, "review", "intentional_skip")
+    same = fingerprint([skipped])
+    decision = decide(Situation(Observed(2, (skipped,)), "lenient", same, "abort", True, 3))
+    assert (decision.next, decision.fixation) == ("converged", False)
+    strict = decide(Situation(Observed(2, (skipped,)), "strict", same, "abort", True, 3))
+    assert (strict.next, strict.fixation) == ("gave_up", True)
 
 
 async def test_EB_119_the_label_goes_when_a_round_differs() -> None:
     answers = [failing("bad_answer", "red")] * 2 + [failing("bad_answer", "blue")]
-    loop = Loop(script={"review": answers}, planner=plans("well", "better"), knobs={"onFixation": "warn"})
+    labels: list[str | None] = []
+
+    async def label() -> None:
+        labels.append((await loop.state()).label)
+
+    def ask(request: Any) -> str:
+        waiting.append(asyncio.ensure_future(label()))  # when the planner is asked
+        return next(told)
+
+    told, waiting = iter(plans("well", "better")), list[asyncio.Future[None]]()
+    loop = Loop(script={"review": answers}, planner=[ask, ask], knobs={"onFixation": "warn"})
     await loop.run()
+    await asyncio.gather(*waiting)
     assert len(loop.of("loop_fixation_warning")) == 1
+    assert labels == [None, "fixation-risk"]
     assert (await loop.state()).label is None
 
 
