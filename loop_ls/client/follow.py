@@ -36,20 +36,21 @@ async def follow(
 ) -> AsyncIterator[Event]:
     """See `EngineClient.follow`."""
     place, connected, revive, wait = _Place(after), False, True, FIRST_WAIT
+    left: object = None  # the engine that said goodbye; it may take a last connection on its way out
     tell = on_connection or (lambda up: None)
     while not client.closing.is_set():
         try:
             async with aclosing(_stream(client, place, run_id)) as events:
                 async for event in events:
                     if not connected:
-                        connected, revive, wait = True, True, FIRST_WAIT
+                        connected, revive, wait = True, client.handover != left, FIRST_WAIT
                         tell(True)
                     if event is not None:
                         yield event
         except _NoSuchRun:
             return
         except _Goodbye:
-            revive = False
+            revive, left = False, client.handover
         except EngineUnavailable:
             pass
         if client.closing.is_set():

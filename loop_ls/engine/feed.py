@@ -60,6 +60,12 @@ class Feed:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(GATHER, self._flush_and_wake)
 
+    def gone(self, run_id: str) -> None:
+        """A run was deleted. Like text it is told and not journalled: there is nothing left to hold it."""
+        self.flush()
+        self._push(Event(run_id, 0, self._clock(), "deleted", {}))
+        self._wake()
+
     def flush(self) -> None:
         """Text comes before the facts that follow from it."""
         for key, parts in self._texts.items():

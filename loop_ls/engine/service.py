@@ -113,6 +113,7 @@ class Engine:
         self._runs = Runs(self.journal)
         self._keeping = Keeping(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
+        self.journal.forgotten.append(self.feed.gone)
         if self._crew is not None:
             self.journal.told = position
             crew = self._crew(self.journal.storage)

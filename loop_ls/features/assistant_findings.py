@@ -31,7 +31,7 @@ def assistant_findings(document: Document, run: RunView, rule: str) -> Iterator[
     yield Finding(
         rule,
         _severity(run),
-        _place(document, name),
+        name_place(document, name),
         f"{said}. {advice}" if advice else said,
         name="run result",
         related=tuple(_verdicts(document, one, loop)),
@@ -65,20 +65,26 @@ def _severity(run: RunView) -> Severity:
     return Severity.WARNING if limited else Severity.INFORMATION
 
 
-def _verdicts(document: Document, one: AssistantParts, loop: LoopView) -> Iterator[Related]:
+def verdict_place(document: Document, one: AssistantParts) -> Span | None:
+    """Where the verdicts on an assistant's loop are shown."""
     criteria = one.get("loopCriteria")
-    name = one.get("name")
-    part = criteria or name
+    part = criteria or one.get("name")
     if part is None:
-        return
-    place = _place(document, part)
+        return None
     value = None if one.criteria is None else one.criteria.get("value") or one.criteria.get("type")
     if criteria is not None and value is not None and value.node is not None:
-        place = document.absolute(criteria.piece, value.node.span)
+        return document.absolute(criteria.piece, value.node.span)
+    return name_place(document, part)
+
+
+def _verdicts(document: Document, one: AssistantParts, loop: LoopView) -> Iterator[Related]:
+    place = verdict_place(document, one)
+    if place is None:
+        return
     for verdict in loop.verdicts:
         yield Related(place, verdict_in_words(verdict))
 
 
-def _place(document: Document, part: Part) -> Span:
+def name_place(document: Document, part: Part) -> Span:
     node = part.node
     return document.absolute(part.piece, part.entry.key.span if node is None else node.span)

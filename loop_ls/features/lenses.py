@@ -47,7 +47,7 @@ def _of_workflow(workspace: Workspace, document: Document, run: RunView | None) 
     span = document.absolute(top.piece, top.entry.key.span)
     if run is not None and run.status not in ENDED:
         if run.rounds is None:  # rounds have their line at the top
-            yield from going(span, run, _progress_of_run(run))
+            yield from going(span, run, progress_of_run(run))
         return
     title = "▶ Run workflow" if run is None else "▶ Run workflow again"
     yield Lens(span, title, _start(document, {"kind": "workflow"}))
@@ -63,9 +63,9 @@ def _of_workflow(workspace: Workspace, document: Document, run: RunView | None) 
         yield Lens(span, f"≤ {count(calls, 'call')}")
 
 
-def _progress_of_run(run: RunView) -> str:
+def progress_of_run(run: RunView) -> str:
     current = next((loop for loop in run.loops.values() if loop.status not in ENDED), None)
-    return f"{current.name}: {_progress(current)}" if current is not None else "running"
+    return f"{current.name}: {progress_of_loop(current)}" if current is not None else "running"
 
 
 # -- loops ----------------------------------------------------------------------------------------
@@ -77,9 +77,9 @@ def _of_loop(workspace: Workspace, document: Document, element: Element, runs: S
     if found is not None and found[1].status not in ENDED and found[0].status not in ENDED:
         run, loop = found
         if run.kind == "workflow":
-            yield Lens(span, f"{_progress(loop)} · {spent(run)}")
+            yield Lens(span, f"{progress_of_loop(loop)} · {spent(run)}")
         else:
-            yield from going(span, run, _progress(loop))
+            yield from going(span, run, progress_of_loop(loop))
         return
     started = _started(element, runs)
     if started is not None:
@@ -130,10 +130,16 @@ def going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
             yield Lens(span, "⏸ Pause", _control("pause", run))
     if run.status != "stopping":
         yield Lens(span, "⏹ Stop", _control("stop", run))
-    said = {"paused": "paused · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(run.status, "")
-    said = "waiting for approval · " if run.waiting else said
-    yield Lens(span, f"{said}{progress} · {spent(run)}{after(run)}")
+    yield Lens(span, f"{with_state(run, progress)} · {spent(run)}{after(run)}")
     yield look(span, run)
+
+
+def with_state(run: RunView, progress: str) -> str:
+    """`paused · iteration 3/5`: what a run does, where it does not simply go on."""
+    if run.waiting:
+        return f"waiting for approval · {progress}"
+    said = {"paused": "paused · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(run.status, "")
+    return said + progress
 
 
 def _decisions(span: Span, run: RunView) -> Iterator[Lens]:
@@ -143,7 +149,7 @@ def _decisions(span: Span, run: RunView) -> Iterator[Lens]:
         yield Lens(span, title, Command("loopLs.approve", argument))
 
 
-def _progress(loop: LoopView) -> str:
+def progress_of_loop(loop: LoopView) -> str:
     """`iteration 3/5 · 2 NO`."""
     of = f"/{loop.max_iterations}" if loop.max_iterations else ""
     text = f"iteration {loop.iteration or 1}{of}"

@@ -31,7 +31,7 @@ def role_loop_findings(document: Document, run: RunView, rule: str) -> Iterator[
     yield Finding(
         rule,
         _severity(run),
-        _place(document, name),
+        name_place(document, name),
         f"{said}. {_LATE}" if late else said,
         name="run result",
         related=tuple(_verdicts(document, name, view)),
@@ -55,15 +55,19 @@ def _severity(run: RunView) -> Severity:
     return Severity.WARNING if run.status == "completed" and run.reason not in _GOOD else Severity.INFORMATION
 
 
+def verdict_place(document: Document, name: Part) -> Span:
+    """Where the verdicts on a role loop are shown."""
+    return name_place(document, document.whole.role_loop.parts.get("termination_condition") or name)
+
+
 def _verdicts(document: Document, name: Part, view: LoopView) -> Iterator[Related]:
-    condition = document.whole.role_loop.parts.get("termination_condition")
-    place = _place(document, condition or name)
+    place = verdict_place(document, name)
     for verdict in view.verdicts:
         said = verdict_in_words(verdict)
         yield Related(place, f"{said} · {excerpt(verdict.answer, 120)}" if verdict.answer.strip() else said)
 
 
-def _place(document: Document, part: Part) -> Span:
+def name_place(document: Document, part: Part) -> Span:
     """Of a name its value, of an object its key: all of it would be the whole file."""
     node = part.node
     short = node is not None and node.span.start.line == node.span.end.line

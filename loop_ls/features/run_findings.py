@@ -92,11 +92,16 @@ def _advice(element: Element, loop: LoopView) -> str:
     return ""
 
 
-def _verdicts(document: Document, element: Element, loop: LoopView) -> list[Related]:
+def verdict_place(document: Document, element: Element) -> Span:
+    """Where the verdicts on a loop are shown."""
     assert element.loop is not None
     until = element.loop.get("until") or element.loop.get("items")
     span = element.label_span if until is None else until.span
-    place = document.absolute(element.piece, Span(span.start, max(span.start, span.end)))
+    return document.absolute(element.piece, Span(span.start, max(span.start, span.end)))
+
+
+def _verdicts(document: Document, element: Element, loop: LoopView) -> list[Related]:
+    place = verdict_place(document, element)
     return [Related(place, verdict_in_words(verdict)) for verdict in loop.verdicts]
 
 

@@ -57,19 +57,23 @@ def _of_assistants(document: Document, runs: Sequence[RunView]) -> Iterator[Lens
 def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunView | None, told: str) -> Iterator[Lens]:
     """Controls and progress while it runs, the result and Run again after, what it may cost before."""
     if run is not None and run.status not in ENDED:
-        yield from going(span, run, _progress(run))
+        yield from going(span, run, progress_of_whole(run))
         return
     title = "▶ Run loop" if run is None else "▶ Run loop again"
     yield Lens(span, title, Command("loopLs.run", {"uri": document.uri, "target": target}))
     if run is None:
         yield Lens(span, told)
     else:
-        where = f" after {count(run.iteration, 'iteration')}" if run.iteration else ""
-        yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)}{where} · {spent(run)}{after(run)}")
+        yield Lens(span, f"{sign(run.status, run.reason)} {ended_of_whole(run)} · {spent(run)}{after(run)}")
         yield look(span, run)
 
 
-def _progress(run: RunView) -> str:
+def ended_of_whole(run: RunView) -> str:
+    where = f" after {count(run.iteration, 'iteration')}" if run.iteration else ""
+    return run_in_words(run) + where
+
+
+def progress_of_whole(run: RunView) -> str:
     """`iteration 3/10`; of an assistant, the iterations that are done: nothing before the first."""
     if run.kind == "assistant":
         progress = f"iteration {badge_of(run)}" if run.done else "running"

@@ -40,7 +40,7 @@ class Approvals:
         asked = {(record.run_id, str(each.get("place") or each.get("loopId"))): each for each in pending}
         for key in [key for key in self._open if key[0] == record.run_id and key not in asked]:
             self._open.pop(key).cancel()
-        if not self._server.client.message_request:
+        if not self._server.client.message_request or self._server.session.asks_people:
             return
         for key, each in asked.items():
             if key not in self._open:

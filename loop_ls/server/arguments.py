@@ -63,6 +63,7 @@ TEST_UNTIL: Shape = {
 ENHANCE: Shape = {**RUN, "text": _TEXT, "step": _TEXT, "negative": _FLAG, "show": _FLAG}
 ENABLE: Shape = {"uri": _TEXT, "enabled": _FLAG, "overrides": _OBJECT}
 SETUP: Shape = {"uri": _TEXT, "values": _OBJECT}
+DEFINITIONS: Shape = {"runnables": _FLAG}
 NOTHING: Shape = {}
 
 

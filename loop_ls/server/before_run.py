@@ -77,7 +77,13 @@ class BeforeRun:
         ]
         names = {one["name"] for one in found}
         shipped = [one for one in _built_in() if one["name"] not in names]
-        return {"ok": True, "definitions": [*sorted(found, key=lambda one: (one["name"], one["uri"])), *shipped]}
+        answer: Answer = {"ok": True}
+        answer["definitions"] = [*sorted(found, key=lambda one: (one["name"], one["uri"])), *shipped]
+        if argument.get("runnables"):
+            from loop_ls.server.runnables import runnables
+
+            answer["runnables"] = runnables(self._server.session)
+        return answer
 
     async def _asked(
         self, argument: Json, formats: tuple[str, ...] = ("workflow",)

@@ -14,6 +14,7 @@ COMMANDS = (
     "loopLs.history",
     "loopLs.metrics",
     "loopLs.delete",
+    "loopLs.export",
     "loopLs.fork",
     "loopLs.replay",
     "loopLs.testUntil",

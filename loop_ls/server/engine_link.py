@@ -71,6 +71,10 @@ class Door(Protocol):
         """The file that an engine writes when it starts; None where there is nothing to look for."""
         ...
 
+    async def recorded(self, root: Path, data_dir: str | None) -> bool:
+        """Whether an engine may have recorded anything: nobody starts one to read an empty record."""
+        ...
+
 
 class EngineDoor:
     """The real one."""
@@ -86,6 +90,11 @@ class EngineDoor:
     async def handover(self, root: Path, data_dir: str | None) -> Path | None:
         place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.place")
         return cast(Path, place.data_folder(root, data_dir) / place.FILE_NAME)
+
+    async def recorded(self, root: Path, data_dir: str | None) -> bool:
+        place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.place")
+        folder = place.data_folder(root, data_dir)
+        return await asyncio.to_thread(lambda: folder.is_dir() and any(folder.iterdir()))
 
 
 async def _room() -> Any:

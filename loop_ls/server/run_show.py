@@ -10,8 +10,11 @@ from loop_ls.server.approvals import Approvals
 from loop_ls.server.rounds import Rounds
 from loop_ls.server.run_progress import RunProgress
 from loop_ls.server.run_text import TextFeed
+from loop_ls.server.run_words import worded
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from loop_ls.server.language_server import LoopServer
     from loop_ls.server.run_record import RunRecord
 
@@ -20,6 +23,7 @@ logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 EVENT = "loopLs/event"
 RUN = "loopLs/run"
+ENGINE = "loopLs/engine"
 
 
 class RunShow:
@@ -31,6 +35,7 @@ class RunShow:
         self._progress: dict[str, RunProgress] = {}
         self._approvals = Approvals(server)
         self._rounds = Rounds(server)
+        self._engines: dict[Path, bool] = {}
 
     def text(self, record: RunRecord, event: Json) -> None:
         self._texts.add(event)
@@ -43,7 +48,7 @@ class RunShow:
 
     def state(self, record: RunRecord) -> None:
         """The folded state is as new as the facts."""
-        self._server.protocol.notify(RUN, record.state)
+        self._server.protocol.notify(RUN, worded(record.state, record.view()))
         self._show_progress(record)
         self._approvals.look(record)
         self._rounds.look(record)
@@ -52,11 +57,31 @@ class RunShow:
             self._server.publisher.publish_runs(opened)
             self._server.refresh.runs(begun_or_ended=record.ended or record.last_seq <= 1)
 
+    def other(self, state: Json) -> None:
+        """The state of a run that concerns no document here: for lists."""
+        self._server.protocol.notify(RUN, worded(state))
+
+    def deleted(self, run_id: str, record: RunRecord | None) -> None:
+        """A run was removed from the record; `record` is what was shown of it."""
+        if record is not None or self._server.session.lists_runs:
+            self._server.protocol.notify(EVENT, {"runId": run_id, "kind": "deleted"})
+        if record is None:
+            return
+        if (opened := self._server.session.open.get(record.key)) is not None:
+            self._server.publisher.publish_runs(opened)
+        self._server.refresh.runs(begun_or_ended=True)
+
+    def engine(self, root: Path, running: bool) -> None:
+        """The engine is there, or has been away for a while; only for clients that list runs."""
+        if self._server.session.lists_runs and self._engines.get(root) is not running:
+            self._engines[root] = running
+            self._server.protocol.notify(ENGINE, {"root": str(root), "running": running})
+
     def lost(self, records: Iterable[RunRecord]) -> None:
         """The engine is gone and did not come back at once."""
         for record in records:
             record.state = {**record.state, "status": "interrupted", "reason": "engine_restart"}
-            self._server.protocol.notify(RUN, record.state)
+            self._server.protocol.notify(RUN, worded(record.state, record.view()))
             if progress := self._progress.pop(record.run_id, None):
                 progress.end("interrupted: the engine is gone")
         self._server.refresh.runs()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.server import uris
 from loop_ls.server.engine_link import EngineLink
+from loop_ls.server.run_others import Others
 from loop_ls.server.run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class RunWatch:
         self._server, self._show = server, show
         self.records: dict[str, RunRecord] = {}
         self._foreign: set[str] = set()
+        self._others = Others(server, show.other)
         self._refreshing: set[str] = set()
         self._gone: asyncio.TimerHandle | None = None
 
@@ -72,6 +74,7 @@ class RunWatch:
         if record is None:
             record = self.records[run_id] = RunRecord(run_id)
         self._foreign.discard(run_id)
+        self._others.drop(run_id)
         if opened is not None:
             record.place(opened)
         elif state is not None:
@@ -87,7 +90,14 @@ class RunWatch:
 
     async def _heard(self, link: EngineLink, event: Json) -> None:
         run_id = event.get("runId")
-        if not isinstance(run_id, str) or run_id in self._foreign:
+        if not isinstance(run_id, str):
+            return
+        if event.get("kind") == "deleted":
+            self._deleted(run_id)
+            return
+        if run_id in self._foreign:
+            if event.get("seq"):
+                self._others.heard(link, run_id)
             return
         record = self.records.get(run_id)
         if record is None:
@@ -113,10 +123,17 @@ class RunWatch:
             return self.records[run_id]
         if self._opened(about) is None:
             self._foreign.add(run_id)
+            self._others.heard(link, run_id)
             return None
         record = self.records[run_id] = RunRecord(run_id)
         self._place(record, about)
         return record
+
+    def _deleted(self, run_id: str) -> None:
+        """Nothing is shown any more of a run that somebody removed from the record."""
+        self._others.drop(run_id)
+        self._foreign.discard(run_id)
+        self._show.deleted(run_id, self.records.pop(run_id, None))
 
     async def _catch_up(self, link: EngineLink, record: RunRecord) -> None:
         """Ask for the facts after the last one that is known."""
@@ -168,10 +185,23 @@ class RunWatch:
             self._gone = None
         live = [record for record in self.records.values() if not record.ended]
         if there:
+            self._show.engine(link.root, running=True)
+            self._others.all_again(link)
             for record in live:
                 self._refresh(link, record)
-        elif live:
-            self._gone = asyncio.get_running_loop().call_later(_GONE_AFTER, self._show.lost, live)
+        else:
+            self._gone = asyncio.get_running_loop().call_later(_GONE_AFTER, self._lost, link, live)
+
+    def _lost(self, link: EngineLink, live: list[RunRecord]) -> None:
+        self._show.engine(link.root, running=False)
+        self._show.lost(live)
+        for state in self._others.live.values():
+            self._show.other({**state, "status": "interrupted", "reason": "engine_restart"})
+
+    def close(self) -> None:
+        self._others.close()
+        if self._gone is not None:
+            self._gone.cancel()
 
     # -- files --------------------------------------------------------------------------------
 

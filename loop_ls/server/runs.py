@@ -19,6 +19,7 @@ from loop_ls.server import consent, uris
 from loop_ls.server.engine_link import LIMIT, Client, Door, EngineDoor, EngineLink, refusal
 from loop_ls.server.run_show import RunShow
 from loop_ls.server.run_watch import RunWatch
+from loop_ls.server.run_words import worded
 from loop_ls.server.typed_answers import Answer, refused
 
 if TYPE_CHECKING:
@@ -160,10 +161,7 @@ class Runs:
         status, uri, limit = argument.get("status"), argument.get("uri"), argument.get("limit")
         runs: list[Json] = []
         try:
-            clients = await self._clients(uri)
-            if not clients:
-                clients = [await self._link(self.default_folder(uri))[0].connect()]
-            for client in clients:
+            for client in await self._readers(uri):
                 answer = await asyncio.wait_for(client.runs(status=status, uri=uri, limit=limit), LIMIT)
                 if not answer.get("ok"):
                     return answer
@@ -171,16 +169,41 @@ class Runs:
         except Exception as error:
             return refusal(error)
         runs.sort(key=lambda state: str(state.get("startedAt", "")), reverse=True)
-        return {"ok": True, "runs": runs[:limit] if limit else runs}
+        return {"ok": True, "runs": [self._worded(state) for state in (runs[:limit] if limit else runs)]}
+
+    async def _readers(self, uri: str | None) -> list[Client]:
+        """The engines whose records are to be read, started where something is recorded. Where nothing is,
+        an engine that somebody starts later is found by a client that lists runs."""
+        found = []
+        every = [] if uri is not None else list(self._server.session.all_folders())
+        for folder in every or [self.default_folder(uri)]:
+            link, _ = self._link(folder)
+            if (client := await link.find()) is not None:
+                found.append(client)
+            elif await self._door.recorded(link.root, link.data_dir):
+                found.append(await link.connect())
+            elif self._server.session.lists_runs and link not in self._attaching:
+                self._own(self._attach(link), f"engine of {link.root}")
+        return found
+
+    def _worded(self, state: Json) -> Json:
+        """In the same words as its lens, where its facts are known here."""
+        for _, watch in self._links.values():
+            record = watch.records.get(str(state.get("runId")))
+            if record is not None and record.last_seq == state.get("lastSeq"):
+                return worded(state, record.view())
+        return worded(state)
 
     async def status(self, argument: Json) -> Answer:
         """`loopLs.status`; with `graph`, also what the run consists of."""
         run_id = argument["runId"]
         answer = await self.ask_home(run_id, lambda client: client.status(run_id))
-        if answer.get("ok") and argument.get("graph") is True:
+        if not answer.get("ok"):
+            return answer
+        if argument.get("graph") is True:
             drawn = await self.ask_home(run_id, lambda client: client.graph(run_id))
             answer["graph"] = drawn.get("nodes") or []
-        return answer
+        return {**answer, "state": self._worded(answer["state"])}
 
     async def events(self, argument: Json) -> Answer:
         """`loopLs.events`; with `follow`, the client hears of what comes after them too."""
@@ -243,17 +266,21 @@ class Runs:
         if link.client is not None:
             await watch.look_around(link, uris.real(opened.uri))
         elif link not in self._attaching:
-            self._attaching.add(link)
-            try:
-                await link.attach()
-            finally:
-                self._attaching.discard(link)
+            await self._attach(link)
+
+    async def _attach(self, link: EngineLink) -> None:
+        self._attaching.add(link)
+        try:
+            await link.attach()
+        finally:
+            self._attaching.discard(link)
 
     async def close(self) -> None:
         """Let go. The runs go on in the engine."""
         self._show.close()
         links, self._links = self._links, {}
-        for link, _ in links.values():
+        for link, watch in links.values():
+            watch.close()
             await link.close()
 
     # -- engines ------------------------------------------------------------------------------

@@ -64,6 +64,11 @@ class RunsAgain:
         run_id = argument["runId"]
         return await self._runs.ask_home(run_id, lambda client: client.delete(run_id))
 
+    async def export(self, argument: Json) -> Answer:
+        """`loopLs.export`: all of a run as one object, without secrets; whoever asks writes it where he wants."""
+        run_id = argument["runId"]
+        return await self._runs.ask_home(run_id, lambda client: client.export(run_id))
+
     async def history(self, argument: Json) -> Answer:
         """`loopLs.history`: all of it or a part; with `prompts` what the models were asked there, with `show` also
         as a document in the editor."""

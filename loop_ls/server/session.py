@@ -52,18 +52,23 @@ class Session:
         self.encoding: Encoding = "utf-16"
         self.trusted = True
         self.settles_answers = False
+        self.lists_runs = False
+        self.asks_people = False
         self.folders: dict[str, Folder] = {}
         self.open: dict[str, OpenDocument] = {}
         self._editor_settings: Any = None
 
     def begin(self, params: dict[str, Any], client: ClientFacts) -> None:
         """`initialize`. `settlesAnswers` says that the client itself asks for what a command's answer
-        misses, and shows refusals."""
+        misses, and shows refusals; `listsRuns` that it wants the states of all runs of its folders;
+        `asksPeople` that it asks for decisions about waiting runs in its own way."""
         self.encoding = cast(Encoding, client.encoding)
         options = params.get("initializationOptions")
         options = options if isinstance(options, dict) else {}
         self.trusted = options.get("trusted") is not False
         self.settles_answers = options.get("settlesAnswers") is True
+        self.lists_runs = options.get("listsRuns") is True
+        self.asks_people = options.get("asksPeople") is True
         self._editor_settings = options.get("settings")
         for uri in _folders(params):
             self.add_folder(uri)

@@ -304,3 +304,6 @@ class FakeDoor:
 
     async def handover(self, root: Path, data_dir: str | None) -> Path | None:
         return None
+
+    async def recorded(self, root: Path, data_dir: str | None) -> bool:
+        return True

@@ -20,6 +20,20 @@ export class RunStore implements vscode.Disposable {
   /** Each fact and each piece of streamed text, as it arrives; a view that opens later asks the server for the rest. */
   readonly onDidHappen = this.happened.event;
   readonly onDidRemove = this.removed.event;
+  private readonly engine = new vscode.EventEmitter<boolean>();
+  /** The engine is there (true), or has been away for a while. */
+  readonly onDidChangeEngine = this.engine.event;
+  private gone = false;
+
+  /** Whether an engine that was there is gone; runs wait for it. */
+  get engineGone(): boolean {
+    return this.gone;
+  }
+
+  engineIs(there: boolean): void {
+    this.gone = !there;
+    this.engine.fire(there);
+  }
 
   get(runId: string): RunState | undefined {
     return this.known.get(runId);
@@ -38,6 +52,7 @@ export class RunStore implements vscode.Disposable {
   }
 
   happen(event: RunEvent): void {
+    if (event.kind === "deleted") return this.remove(event.runId);
     this.happened.fire(event);
   }
 
@@ -49,5 +64,6 @@ export class RunStore implements vscode.Disposable {
     this.changed.dispose();
     this.happened.dispose();
     this.removed.dispose();
+    this.engine.dispose();
   }
 }

@@ -58,3 +58,43 @@ export function endingOf(state: RunState): string {
   }
   return `${name}: completed.`;
 }
+
+/** What people call a run: the loop that was started, else the file's own name. */
+export const nameOf = (state: RunState): string => state.target?.name ?? state.name ?? state.runId;
+
+/** `3/5`; nothing before the first iteration. */
+export function progressOf(state: RunState): string {
+  if (!state.iteration) return "";
+  return state.maxIterations ? `${state.iteration}/${state.maxIterations}` : String(state.iteration);
+}
+
+/** The line of the lens; of a server that sends none, what the state says by itself. */
+export function lineOfRun(state: RunState): string {
+  if (state.said) return [state.said.sign, state.said.line].filter(Boolean).join(" ");
+  return (state.reason ?? state.status).replaceAll("_", " ");
+}
+
+/** Cents matter while a loop is cheap: `$0.031`, `$12.50`; nothing where no price is known. */
+export function money(usd: number | undefined): string {
+  if (usd === undefined) return "";
+  if (usd === 0) return "$0";
+  if (usd < 0.001) return "<$0.001";
+  return usd < 1 ? `$${usd.toFixed(3)}` : `$${usd.toFixed(2)}`;
+}
+
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+];
+
+/** `10 minutes ago`. */
+export function ago(moment: string | undefined, now = Date.now()): string {
+  const passed = now - Date.parse(moment ?? "");
+  if (Number.isNaN(passed)) return "";
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(passed / size);
+    if (count >= 1) return count === 1 ? `1 ${unit} ago` : `${count} ${unit}s ago`;
+  }
+  return "just now";
+}

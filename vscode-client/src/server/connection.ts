@@ -78,6 +78,7 @@ export class Connection implements Server, vscode.Disposable {
     this.client = client;
     client.onNotification("loopLs/event", (event: RunEvent) => this.runs.happen(event));
     client.onNotification("loopLs/run", (state: RunState) => this.runs.take(state));
+    client.onNotification("loopLs/engine", ({ running }: { running: boolean }) => this.runs.engineIs(running));
     try {
       await withLimit(client.start(), START_LIMIT, `${program.command} did not answer within 20 seconds.`);
       this.become("ready");
@@ -97,6 +98,8 @@ export class Connection implements Server, vscode.Disposable {
       initializationOptions: {
         trusted: vscode.workspace.isTrusted,
         settlesAnswers: true,
+        listsRuns: true,
+        asksPeople: true,
         settings: vscode.workspace.getConfiguration("loopLs"),
       },
       synchronize: { configurationSection: "loopLs" },

@@ -1,0 +1,27 @@
+"""States of runs as clients get them: with the line that the lens says, so that no view has its own words."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.features.outcomes import spent
+from loop_ls.features.said import said, seen
+
+if TYPE_CHECKING:
+    from loop_ls.features.values import RunView
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+
+def worded(state: Json, view: RunView | None = None) -> Json:
+    """The state with `said: {sign, line, spent}`; `view` is what its facts make of it, where they are known."""
+    try:
+        shown = seen(state) if view is None else view
+        sign, line = said(shown)
+    except Exception:  # a state of another version must not keep a list from being shown
+        logger.exception("Run %s cannot be put into words.", state.get("runId"))
+        return state
+    return {**state, "said": {"sign": sign, "line": line, "spent": spent(shown)}}
