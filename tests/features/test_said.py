@@ -31,6 +31,9 @@ BASE: dict[str, Any] = {
     "costUsd": 0.047,
     "elapsedMs": 72_000,
 }
+LIMIT = "limit reached after 3 iterations, condition not met"
+TIMEOUT = "time limit reached, failed in iteration 3: slow"
+ROUND = "Round 2 of 3 · $1.09 of $5.00"
 BEGUN = [{"kind": "step_started", "place": "refine", "step": "refine", "mode": "loop", "maxIterations": 5}]
 
 
@@ -51,9 +54,9 @@ GOES_ON = [*BEGUN, turn(1, "iteration_started"), turn(1, "judged", verdict="no")
         ({"status": "waiting_approval"}, [], "", "waiting for approval · iteration 3/5"),
         ({"status": "completed", "reason": "condition_met"}, [], "✓", "condition met in iteration 3"),
         ({"status": "completed", "reason": "budget"}, [], "◼", "budget used up"),
-        ({"status": "completed", "reason": "max_iterations"}, [], "◼", "limit reached after 3 iterations, condition not met"),
+        ({"status": "completed", "reason": "max_iterations"}, [], "◼", LIMIT),
         ({"status": "cancelled", "reason": "user"}, [], "⏹", "stopped in iteration 3"),
-        ({"status": "failed", "reason": "timeout", "error": {"message": "slow"}}, [], "✗", "time limit reached, failed in iteration 3: slow"),
+        ({"status": "failed", "reason": "timeout", "error": {"message": "slow"}}, [], "✗", TIMEOUT),
     ],
 )  # fmt: skip
 def test_a_loop_is_told_in_one_line(state: dict[str, Any], facts: list[Any], sign: str, line: str) -> None:
@@ -88,8 +91,8 @@ def test_whole_runs_have_their_words_too(kind: str, state: dict[str, Any], expec
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        ({"status": "running"}, ("", "Round 2 of 3 · $1.09 of $5.00")),
-        ({"status": "paused", "question": {"kind": "loop_paused"}}, ("", "Round 2 of 3 · $1.09 of $5.00 · waiting for you")),
+        ({"status": "running"}, ("", ROUND)),
+        ({"status": "paused", "question": {"kind": "loop_paused"}}, ("", f"{ROUND} · waiting for you")),
         ({"status": "completed", "reason": "converged"}, ("✓", "converged in round 2 of 3 · $1.09")),
         ({"status": "completed", "reason": "max_rounds"}, ("◼", "gave up after 2 rounds: no round left · $1.09")),
     ],

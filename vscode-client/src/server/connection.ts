@@ -99,7 +99,6 @@ export class Connection implements Server, vscode.Disposable {
         trusted: vscode.workspace.isTrusted,
         settlesAnswers: true,
         listsRuns: true,
-        asksPeople: true,
         settings: vscode.workspace.getConfiguration("loopLs"),
       },
       synchronize: { configurationSection: "loopLs" },
