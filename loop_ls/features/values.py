@@ -199,6 +199,7 @@ class ActionKind(Enum):
     REWRITE = "refactor.rewrite"
     SOURCE = "source"
     PREVIEW = "source.enhance.preview"
+    RUN = "source.run"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.server import methods, uris
+from loop_ls.server import methods
 from loop_ls.server.protocol import Refused
+from loop_ls.server.written_files import show_text
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -32,6 +31,7 @@ class Approvals:
     def __init__(self, server: LoopServer) -> None:
         self._server = server
         self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._told: set[tuple[tuple[str, str], Any]] = set()
 
     def look(self, record: RunRecord) -> None:
         """The run's state is new: ask what is asked, close what was answered."""
@@ -40,13 +40,25 @@ class Approvals:
         asked = {(record.run_id, str(each.get("place") or each.get("loopId"))): each for each in pending}
         for key in [key for key in self._open if key[0] == record.run_id and key not in asked]:
             self._open.pop(key).cancel()
-        if not self._server.client.message_request or self._server.session.asks_people:
+        if self._server.session.asks_people:
+            return
+        if not self._server.client.message_request:
+            self._tell(record, asked)
             return
         for key, each in asked.items():
             if key not in self._open:
                 task = asyncio.get_running_loop().create_task(self._ask(record, each))
                 task.add_done_callback(_seen)
                 self._open[key] = task
+
+    def _tell(self, record: RunRecord, asked: dict[tuple[str, str], Json]) -> None:
+        """The editor cannot be asked, so it is told once, and how to answer."""
+        for key, each in asked.items():
+            if (number := (key, each.get("iteration"))) not in self._told:
+                self._told.add(number)
+                said = f"{question(record.name, each)} Answer at the loop, or: loop-ls runs approve {record.run_id[:8]}"
+                params = {"type": methods.INFO, "message": said}
+                self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
 
     def close(self) -> None:
         for task in self._open.values():
@@ -83,15 +95,8 @@ class Approvals:
 
     async def _show(self, record: RunRecord, asked: Json) -> None:
         """The output as a document of its own, which the editor can show however long it is."""
-        folder = Path(tempfile.mkdtemp(prefix="loop-ls-"))
-        path = folder / f"{record.run_id}-{asked.get('iteration', 'output')}.md"
-        await asyncio.to_thread(path.write_text, str(asked.get("output") or ""), "utf-8")
-        params = {"uri": uris.from_path(path), "takeFocus": False}
-        try:
-            await self._server.protocol.ask(methods.WINDOW_SHOW_DOCUMENT, params)
-        except (Refused, TimeoutError):
-            said = {"type": methods.INFO, "message": f"The output is in {path}."}
-            self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, said)
+        name = f"{record.run_id}-{asked.get('iteration', 'output')}.md"
+        await show_text(self._server, name, str(asked.get("output") or ""))
 
 
 def question(name: str, asked: Json) -> str:

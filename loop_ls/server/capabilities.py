@@ -60,6 +60,8 @@ class ClientFacts:
     configuration_registration: bool = False
     progress: bool = False
     message_request: bool = False
+    shows_documents: bool = False
+    draws_lenses: bool = False
     applies_edits: bool = False
     suggest_command: str = ""
 
@@ -117,6 +119,8 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
         configuration_registration=said("workspace.didChangeConfiguration.dynamicRegistration"),
         progress=said("window.workDoneProgress"),
         message_request=isinstance(at("window.showMessage.messageActionItem"), dict),
+        shows_documents=said("window.showDocument.support"),
+        draws_lenses=isinstance(at("textDocument.codeLens"), dict),
         applies_edits=said("workspace.applyEdit"),
         suggest_command=_suggest_command(info, params.get("initializationOptions")),
     )
@@ -181,6 +185,7 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
                 "refactor.rewrite",
                 "source.fixAll.loopLs",
                 "source.enhance.preview",
+                "source.run",
             ],
             "resolveProvider": client.action_resolve,
         }

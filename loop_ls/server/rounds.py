@@ -137,9 +137,12 @@ class Rounds:
     # -- questions --------------------------------------------------------------------------------
 
     async def _ask(self, record: RunRecord, question: Json) -> None:
-        if not self._server.client.message_request:
-            return None  # there are the commands, and the lens
         conflict = question.get("reason") == "conflict"
+        if not self._server.client.message_request:
+            told = f"{self._sentence(record, question)} Answer on the first line of the file."
+            params = {"type": methods.WARNING if conflict else methods.INFO, "message": told}
+            self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
+            return None  # there are the commands, the lens and the code action
         titles = (AGAIN, AS_IT_IS, STOP) if conflict else (GO_ON, SHOW, AS_IT_IS, STOP)
         params = {
             "type": methods.WARNING if conflict else methods.INFO,

@@ -76,6 +76,30 @@ def test_an_editor_that_cannot_ask_has_the_lens(fake: Start, folder: Path) -> No
     assert editor.command("loopLs.approve", approve["arguments"][0])["ok"] is True
     editor.wait_event("completed")
     assert not [m for m in client.received if m.get("method") == "window/showMessageRequest"]
+    [told] = [m["params"] for m in client.received if m.get("method") == "window/showMessage"]
+    assert told["message"].startswith("`refine` waits for your decision on iteration 1: a draft")
+    assert told["message"].endswith(f"Answer at the loop, or: loop-ls runs approve {approve['arguments'][0]['runId']}")
+
+
+def test_an_editor_without_lenses_runs_and_answers_by_code_actions(fake: Start, folder: Path) -> None:
+    client = fake()
+    editor = Editor(client, folder, capabilities={})
+
+    def offered(line: int) -> dict[str, Json]:
+        place = {"line": line, "character": 0}
+        about = {"textDocument": {"uri": editor.uri}, "range": {"start": place, "end": place}}
+        wanted = {"diagnostics": [], "only": ["source.run"]}
+        found = client.ask("textDocument/codeAction", {**about, "context": wanted})["result"]
+        return {one["title"]: one for one in found}
+
+    start = offered(LOOP.splitlines().index("  - name: refine"))["▶ Run loop `refine`"]
+    argument = {**start["arguments"][0], "input": '{"iterations": 1, "asks": 1}'}
+    run_id = editor.command(start["command"], argument)["runId"]
+    editor.wait_state(status="waiting_approval")
+    approve = offered(0)["✓ Approve"]
+    assert approve["arguments"] == [{"runId": run_id, "loopId": "refine", "approved": True}]
+    assert editor.command(approve["command"], approve["arguments"][0])["ok"] is True
+    editor.wait_event("completed")
 
 
 def test_a_fork_and_a_replay_are_followed_like_a_start(fake: Start, folder: Path) -> None:

@@ -166,6 +166,23 @@ def test_one_iteration_of_the_history_with_its_prompts(fake: Start, folder: Path
     assert (answer["prompts"], answer["noPrompts"]) == (None, "There are no prompts.")
 
 
+@pytest.mark.parametrize("able", [True, False], ids=["does not", "cannot"])
+def test_who_uses_an_editor_that_does_not_show_a_document_is_told_where_it_is(
+    fake: Start, folder: Path, able: bool
+) -> None:
+    client = fake()
+    editor = Editor(client, folder, capabilities={"window": {"showDocument": {"support": able}}})
+    run_id = editor.run({"iterations": 1})["runId"]
+    editor.wait_event("completed")
+    params = {"command": "loopLs.history", "arguments": [{"runId": run_id, "show": True}]}
+    client.send({"jsonrpc": "2.0", "id": "show", "method": "workspace/executeCommand", "params": params})
+    if able:
+        asked = client.wait(lambda m: m.get("method") == "window/showDocument")
+        client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"success": False}})
+    told = client.wait(lambda m: m.get("method") == "window/showMessage")
+    assert told["params"]["message"] == f"It is in {client.answer('show')['result']['path']}."
+
+
 def test_a_run_can_be_shown_as_a_document(fake: Start, folder: Path) -> None:
     client = fake()
     editor = Editor(client, folder, capabilities={"window": {"showDocument": {"support": True}}})

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.actions import actions, fix_all
 from loop_ls.features.extract import extract
 from loop_ls.features.ignoring import ignoring
+from loop_ls.features.lens_actions import lens_actions
+from loop_ls.features.lenses import lenses
 from loop_ls.features.loop_places import loop_places
 from loop_ls.features.loop_switch import loop_switch
 from loop_ls.features.rounds_lenses import preview
@@ -34,7 +36,7 @@ def register(server: LoopServer) -> None:
         if asked is None:
             return None
         span, only, opened = asked.range(params), _only(params.get("context")), asked.opened
-        offered = [*_offered(opened, span), *_of_runs(server, opened)]
+        offered = [*_offered(opened, span), *_of_runs(server, opened, span.start)]
         return [_written(server, opened, action, span) for action in offered if _wanted(action, only)]
 
     def resolve(action: Json) -> Json:
@@ -73,8 +75,14 @@ def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
     yield from ignoring(opened.document, findings, span)
 
 
-def _of_runs(server: LoopServer, opened: OpenDocument) -> tuple[Action, ...]:
-    return preview(opened.document, server.runs.views(opened)) if "runs" in server.__dict__ else ()
+def _of_runs(server: LoopServer, opened: OpenDocument, cursor: Position) -> Iterator[Action]:
+    if server.client.draws_lenses:
+        if "runs" in server.__dict__:
+            yield from preview(opened.document, server.runs.views(opened))
+        return
+    views = server.runs.views(opened)
+    yield from preview(opened.document, views)
+    yield from lens_actions(lenses(opened.folder.workspace, opened.document, views), cursor)
 
 
 def _wanted(action: Action, only: Sequence[str]) -> bool:

@@ -13,9 +13,13 @@ from tests.server.support.raw import RawClient
 Json = dict[str, Any]
 
 CAPABILITIES: Json = {
-    "window": {"workDoneProgress": True, "showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}}},
+    "window": {
+        "workDoneProgress": True,
+        "showMessage": {"messageActionItem": {"additionalPropertiesSupport": True}},
+        "showDocument": {"support": True},
+    },
     "workspace": {"codeLens": {"refreshSupport": True}},
-    "textDocument": {"publishDiagnostics": {"relatedInformation": True}},
+    "textDocument": {"publishDiagnostics": {"relatedInformation": True}, "codeLens": {}},
 }
 TARGET = {"kind": "loop", "name": "refine"}
 
