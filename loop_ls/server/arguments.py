@@ -64,6 +64,7 @@ ENHANCE: Shape = {**RUN, "text": _TEXT, "step": _TEXT, "negative": _FLAG, "show"
 ENABLE: Shape = {"uri": _TEXT, "enabled": _FLAG, "overrides": _OBJECT}
 SETUP: Shape = {"uri": _TEXT, "values": _OBJECT}
 DEFINITIONS: Shape = {"runnables": _FLAG}
+LOOP_SETUP: Shape = {"uri": _TEXT, "name": _TEXT, "values": _OBJECT}
 NOTHING: Shape = {}
 
 

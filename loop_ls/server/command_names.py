@@ -31,6 +31,7 @@ COMMANDS = (
     "loopLs.enhance.feedback",
     "loopLs.enhance.enable",
     "loopLs.enhance.setup",
+    "loopLs.assistant.setup",
     "loopLs.engine.status",
     "loopLs.engine.restart",
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.server import arguments, methods
+from loop_ls.server.assistant_setup import assistant_setup
 from loop_ls.server.before_run import BeforeRun
 from loop_ls.server.enhancing import Enhancing
 from loop_ls.server.runs_again import RunsAgain
@@ -78,6 +80,7 @@ class Commands:
             "loopLs.enhance.feedback": (enhancing.feedback, arguments.ENHANCE, ("uri", "text")),
             "loopLs.enhance.enable": (enhancing.enable, arguments.ENABLE, ("uri", "enabled")),
             "loopLs.enhance.setup": (enhancing.setup, arguments.SETUP, ()),
+            "loopLs.assistant.setup": (partial(assistant_setup, server), arguments.LOOP_SETUP, ("uri",)),
             "loopLs.engine.status": (runs.engine_status, arguments.NOTHING, ()),
             "loopLs.engine.restart": (runs.engine_restart, arguments.NOTHING, ()),
         }

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.settings_edits import NoPlace, with_value, without_value
 from loop_ls.formats.enhance import SETUP, Wrong, defaults, is_knob, knobs_as_written, taken
 from loop_ls.formats.recognise import SETTINGS_NAME
-from loop_ls.server import methods, uris
-from loop_ls.server.protocol import Refused
+from loop_ls.server import uris
+from loop_ls.server.replacing import replace_text
 from loop_ls.server.typed_answers import Answer, refused
 from loop_ls.server.written_files import show_text
-from loop_ls.text.lines import Text
-from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -90,7 +88,7 @@ class Enhancing:
             return refused("not_found", "The record does not hold the text of the first round.")
         if text == str(opened.document.text):
             return {"ok": True, "changed": False}
-        if problem := await self._edit(opened, text, "Enhance: back to round 1"):
+        if problem := await replace_text(self._server, opened, text, "Enhance: back to round 1"):
             return refused("wrong_status", problem)
         return {"ok": True, "changed": True}
 
@@ -178,7 +176,7 @@ class Enhancing:
             return refused("file_has_errors", f"{SETTINGS_NAME} cannot hold it: {no_place}.", "Mend the file first.")
         if text != before:
             if shown is not None:
-                if problem := await self._edit(shown, text, "Settings of enhance loops"):
+                if problem := await replace_text(self._server, shown, text, "Settings of enhance loops"):
                     return refused("wrong_status", problem)
             else:
                 try:
@@ -187,23 +185,6 @@ class Enhancing:
                     return refused("wrong_status", f"{path} cannot be written: {error.strerror or error}.")
                 folder.read_settings()
         return {"ok": True, "path": str(path), "changed": text != before}
-
-    async def _edit(self, opened: OpenDocument, text: str, label: str) -> str | None:
-        """Have the editor hold another text. Why not; None: it does."""
-        places = self._server.session.places(opened.document)
-        span, new = _middle(opened.document.text, text)
-        edits = [places.edit(span, new)]
-        document = {"uri": opened.uri, "version": opened.document.version}
-        edit: Json = {"changes": {opened.uri: edits}}
-        if self._server.client.document_changes:
-            edit = {"documentChanges": [{"textDocument": document, "edits": edits}]}
-        try:
-            answer = await self._server.protocol.ask(methods.WORKSPACE_APPLY_EDIT, {"label": label, "edit": edit})
-        except (Refused, TimeoutError) as error:
-            return f"The editor did not take the edit: {error}."
-        if not isinstance(answer, dict) or answer.get("applied") is not True:
-            return "The editor did not take the edit."
-        return None
 
 
 def first_text(run: Json) -> str | None:
@@ -214,20 +195,6 @@ def first_text(run: Json) -> str | None:
     name = (body.get("files") or {}).get(body.get("path"))
     found = (run.get("texts") or {}).get(name)
     return found if isinstance(found, str) else None
-
-
-def _middle(before: Text, after: str) -> tuple[Span, str]:
-    """The lines that differ, in one piece."""
-    old, new = str(before).splitlines(keepends=True), after.splitlines(keepends=True)
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    start = Position(head, 0) if head < len(old) else before.end
-    end = Position(len(old) - tail, 0) if tail else before.end
-    return Span(start, end), "".join(new[head : len(new) - tail])
 
 
 def _read(path: Path) -> str:
