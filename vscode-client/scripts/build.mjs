@@ -14,4 +14,5 @@ rmSync(path.join(root, "dist"), { recursive: true, force: true });
 await Promise.all([
   build({ ...host, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", external: ["vscode", "./client.js"] }),
   build({ ...host, entryPoints: ["src/client.ts"], outfile: "dist/client.js" }),
+  build({ ...common, entryPoints: ["src/editing/forms/web/form.ts", "src/editing/forms/web/form.css"], outdir: "dist", target: "es2022" }),
 ]);
