@@ -74,6 +74,11 @@ def lacks(site: Site, *keys: str) -> list[str]:
     return [key for key in keys if not site.block.meant(key) or site.block.text(key) == ""]
 
 
+def has_no(site: Site, key: str) -> str:
+    """How to say that a value is missing: whether its key is."""
+    return f"has an empty `{key}`" if site.block.has(key) else f"has no `{key}`"
+
+
 def outside_its_list(field: Field | None) -> str | None:
     """The value of a key with a closed list that is not on the list."""
     if field is None or field.empty or not isinstance(field.value, str) or field.value in field.key.choices:

@@ -6,20 +6,21 @@ from collections.abc import Iterator
 
 from loop_ls.formats.workflow_keys import SCHEMA
 from loop_ls.rules import fixes
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.registry import also, rule
 from loop_ls.rules.site import LINE_1, Draft, Site, Spot, draft, value_span
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 
-#: Faults that every further line repeats.
-_ALL_ALIKE = ("tab", "indentation")
+#: Faults that every further line repeats, and those of them that a file says once.
+_ALL_ALIKE = ("tab", "odd-blank", "indentation")
+_EVERYWHERE = ("tab", "odd-blank")
 
 #: Faults of a whole document that hide what stands below them.
 _ENDS = ("second-document", "directive")
 
 
-@rule("WF001", "syntax", Severity.ERROR, on="tree", local=True)
+@rule("WF001", "syntax", Severity.ERROR, on="tree", local=True, fixes=(Tier.SAFE,))
 def syntax(site: Site) -> Iterator[Draft]:
     """Text that is no YAML: a quote or bracket that never closes, a tab, wrong indentation.
 
@@ -43,8 +44,9 @@ def syntax(site: Site) -> Iterator[Draft]:
             told.add(fault.code)
         else:
             told.add("")
-        once = fault.code if fault.code == "tab" else ""
-        yield site.found(fault.span, fault.message)._replace(once=once)
+        once = fault.code if fault.code in _EVERYWHERE else ""
+        fix = (fixes.plain_blanks(),) if fault.code == "odd-blank" else ()
+        yield site.found(fault.span, fault.message, fixes=fix)._replace(once=once)
 
 
 @also("WF001", on=("document", "root"))

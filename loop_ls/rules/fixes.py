@@ -60,6 +60,26 @@ def quote(piece: Piece, span: Span) -> Fix:
     return _fix("Put quotes around it", change)
 
 
+def plain_blanks() -> Fix:
+    """Spaces wherever in the file something stands in front of words that only looks like a space."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        spans = [
+            document.absolute(piece, fault.span)
+            for piece in document.tree.pieces
+            for fault in piece.faults
+            if fault.code == "odd-blank"
+        ]
+        return tuple(TextEdit(span, _plain_blanks(document.text.slice(span))) for span in spans)
+
+    return _fix("Write plain spaces", change)
+
+
+def _plain_blanks(text: str) -> str:
+    """As wide as it looks: some of these signs have no width."""
+    return "".join("" if sign in "\u200b\u2060\ufeff" else " " if sign != "\t" else sign for sign in text)
+
+
 def wrap(piece: Piece, span: Span, before: str, after: str, title: str) -> Fix:
     def change(document: Document) -> tuple[TextEdit, ...]:
         start, end = document.absolute(piece, span)
@@ -77,6 +97,18 @@ def insert_key(piece: Piece, block: Block, key: str, value: str, title: str, tie
 
     def change(document: Document) -> tuple[TextEdit, ...]:
         return _taken(layout.insert_entry(document.tree, piece, block.node, key, value))
+
+    return _fix(title, change, tier)
+
+
+def fill_in(piece: Piece, entry: Entry, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
+    """A value for a key that has none."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        end = document.absolute(piece, entry.key.span).end
+        colon = document.text.line(end.line).index(":", end.column) + 1
+        place = Position(end.line, colon)
+        return (TextEdit(Span(place, place), f" {value}"),)
 
     return _fix(title, change, tier)
 
@@ -134,7 +166,7 @@ def guarded(change: Edits) -> Edits:
     def edits(document: Document) -> tuple[TextEdit, ...]:
         try:
             return change(document)
-        except LookupError:
+        except (LookupError, ValueError):
             return ()
 
     return edits

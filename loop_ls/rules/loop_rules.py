@@ -7,7 +7,7 @@ from typing import Literal
 
 from loop_ls.formats.block import Block
 from loop_ls.rules import fixes
-from loop_ls.rules.execution_rules import lacks, not_in_list, outside_its_list
+from loop_ls.rules.execution_rules import has_no, lacks, not_in_list, outside_its_list
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import UNNECESSARY, Draft, Site, entry_span, value_span
@@ -72,7 +72,7 @@ def loop_without_workflow(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     if lacks(site, "workflow"):
-        yield site.found(site.label, f"{_this(site)} has no `workflow` to repeat")
+        yield site.found(site.label, f"{_this(site)} {has_no(site, 'workflow')}: say which one it repeats")
 
 
 def _this(site: Site) -> str:
@@ -108,12 +108,14 @@ def loop_without_limit(site: Site) -> Iterator[Draft]:
 
 def limits(site: Site) -> tuple[Fix, ...]:
     chosen = ((3, "polishing"), (5, "development"), (10, "exploration"))
-    return tuple(
-        fixes.insert_key(
-            site.piece, site.block, "max_iterations", str(number), f"Limit to {number} (suits {what})", Tier.REVIEW
-        )
-        for number, what in chosen
-    )
+    return tuple(_limit(site, str(number), f"Limit to {number} (suits {what})") for number, what in chosen)
+
+
+def _limit(site: Site, number: str, title: str) -> Fix:
+    field = site.block.get("max_iterations")
+    if field is not None and not field.entry.merged:
+        return fixes.fill_in(site.piece, field.entry, number, title, Tier.REVIEW)
+    return fixes.insert_key(site.piece, site.block, "max_iterations", number, title, Tier.REVIEW)
 
 
 @rule("WF404", "unknown-loop-mode", Severity.ERROR, on=LOOPS, local=True, fixes=(Tier.SAFE,))
@@ -157,7 +159,7 @@ def loop_without_condition(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     if mode_of(site.block) == "refine" and lacks(site, "until"):
-        yield site.found(site.label, f"{_this(site)} has no `until`: say what ends it")
+        yield site.found(site.label, f"{_this(site)} {has_no(site, 'until')}: say what ends it")
 
 
 @rule("WF406", "loop-without-items", Severity.ERROR, on=LOOPS, local=True, missing=True)
@@ -178,7 +180,7 @@ def loop_without_items(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}"}
     """
     if mode_of(site.block) == "iterate" and lacks(site, "items"):
-        yield site.found(site.label, f"{_this(site)} has no `items` to go through")
+        yield site.found(site.label, f"{_this(site)} {has_no(site, 'items')}: say what it goes through")
 
 
 @rule("WF407", "key-of-other-mode", Severity.WARNING, on=LOOPS, local=True)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from loop_ls.index.element import Element
+from loop_ls.rules.execution_rules import has_no
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.loop_rules import LOOPS, limits, mode_of
 from loop_ls.rules.registry import also, rule
@@ -19,8 +20,9 @@ from loop_ls.rules.wording import shortened
 def limit_missing(site: Site) -> Iterator[Draft]:
     field = site.block.get("max_iterations")
     if (field is None and not site.block.meant("max_iterations")) or (field is not None and field.empty):
-        message = "this loop has no `max_iterations`: say after how many iterations it ends at the latest"
-        yield site.found(site.label, message, fixes=limits(site) if field is None else ())
+        what = has_no(site, "max_iterations")
+        message = f"this loop {what}: say after how many iterations it ends at the latest"
+        yield site.found(site.label, message, fixes=limits(site))
 
 
 @rule("WF415", "items-file-missing", Severity.WARNING, on=LOOPS)

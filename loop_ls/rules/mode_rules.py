@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from loop_ls.rules.execution_rules import lacks, not_in_list, outside_its_list
+from loop_ls.rules.execution_rules import has_no, lacks, not_in_list, outside_its_list
 from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, Site, entry_span, value_span
@@ -39,7 +39,7 @@ def template_without_name(site: Site) -> Iterator[Draft]:
           - {name: write, run: "Improve {{input}}"}
     """
     if lacks(site, "name"):
-        yield site.found(site.label, "`template` has no `name`: say which workflow is called")
+        yield site.found(site.label, f"`template` {has_no(site, 'name')}: say which workflow is called")
 
 
 @rule("WF207", "embeddings-without-input", Severity.ERROR, on="embeddings", local=True, missing=True)
@@ -102,7 +102,7 @@ def consensus_without_prompt(site: Site) -> Iterator[Draft]:
               require: majority
     """
     if lacks(site, "prompt"):
-        yield site.found(site.label, "`consensus` has no `prompt`")
+        yield site.found(site.label, f"`consensus` {has_no(site, 'prompt')}")
 
 
 @rule("WF802", "too-few-executions", Severity.ERROR, on="consensus", local=True, missing=True)
@@ -193,7 +193,7 @@ def unknown_requirement(site: Site) -> Iterator[Draft]:
         if not site.block.meant("require") or field is not None:
             choices = listed(site.block.shape.keys["require"].choices)
             span = site.label if field is None else field.entry.key.span
-            yield site.found(span, f"`consensus` has no `require`; it is one of {choices}")
+            yield site.found(span, f"`consensus` {has_no(site, 'require')}; it is one of {choices}")
         return
     value = outside_its_list(site.own("require"))
     if value is not None:
@@ -351,7 +351,7 @@ def rag_without_query(site: Site) -> Iterator[Draft]:
             rag: {server: pgvector, query: "{{input}}"}
     """
     if lacks(site, "query"):
-        yield site.found(site.label, "`rag` has no `query`")
+        yield site.found(site.label, f"`rag` {has_no(site, 'query')}")
 
 
 @rule("WF812", "rag-without-server", Severity.WARNING, on="rag", local=True, missing=True)
@@ -368,7 +368,9 @@ def rag_without_server(site: Site) -> Iterator[Draft]:
             rag: {server: pgvector, query: "{{input}}"}
     """
     if lacks(site, "server"):
-        yield site.found(site.label, "`rag` has no `server`: the default one is searched, and mcp-cli refuses the step")
+        yield site.found(
+            site.label, f"`rag` {has_no(site, 'server')}: the default one is searched, and mcp-cli refuses the step"
+        )
 
 
 @rule("WF813", "unknown-rag-choice", Severity.ERROR, on="rag", local=True, fixes=(Tier.SAFE,))

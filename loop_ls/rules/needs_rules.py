@@ -149,7 +149,7 @@ def used_without_needs(element: Element, view: View) -> Iterator[Draft]:
             needs: [outline]
             run: "Write from {{outline}}"
     """
-    if element.kind != "step" or not element.uses or view.default("parallel"):
+    if element.kind != "step" or not element.uses or view.default("parallel") or _is_being_typed(element):
         return
     told: set[str] = set()
     for use in own_uses(element):
@@ -165,6 +165,15 @@ def used_without_needs(element: Element, view: View) -> Iterator[Draft]:
             f"{_who(element)} uses `{shortened(owner)}`, which is not in its `needs`",
             fixes=(fixes.add_need(element, owner),),
         )
+
+
+def _is_being_typed(element: Element) -> bool:
+    """Whether the list of `needs` is still open: who knows what comes into it."""
+    field = element.block.get("needs")
+    if field is None or not element.piece.faults:
+        return False
+    line = field.entry.key.span.start.line
+    return any(fault.code == "open-bracket" and fault.span.start.line == line for fault in element.piece.faults)
 
 
 def _owner(element: Element, use: Use, view: View) -> str | None:

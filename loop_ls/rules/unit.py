@@ -17,7 +17,8 @@ from loop_ls.rules.traits import of_block, of_element
 from loop_ls.rules.view import View
 from loop_ls.syntax.nodes import Mapping
 from loop_ls.syntax.piece import Piece
-from loop_ls.text.position import span
+from loop_ls.text.fault import Fault
+from loop_ls.text.position import Position, span
 
 Found = tuple[tuple[Check, Draft], ...]
 #: A finding behind what findings are sorted by: line, column, rule.
@@ -57,7 +58,7 @@ class Unit:
 
 
 #: Faults behind which keys may have ended up where they do not belong.
-_MISPLACED = ("tab", "indentation", "unexpected-text", "missing-space")
+_MISPLACED = ("tab", "odd-blank", "indentation", "unexpected-text", "missing-space")
 
 
 def _is_broken_text(check: Check, draft: Draft) -> bool:
@@ -67,8 +68,15 @@ def _is_broken_text(check: Check, draft: Draft) -> bool:
         return False
     start, end = draft.spot.span
     return any(
-        fault.span.start <= end and (start <= fault.span.end or fault.code in _MISPLACED) for fault in piece.faults
+        fault.span.start <= end
+        and (start <= fault.span.end or fault.code in _MISPLACED or _is_half_typed(fault, start))
+        for fault in piece.faults
     )
+
+
+def _is_half_typed(fault: Fault, start: Position) -> bool:
+    """Whether a place lies behind a bracket that is still open: its last entry may be half a word."""
+    return fault.code == "open-bracket" and start.line == fault.span.start.line
 
 
 #: Rules of whole pieces have no block to look at.

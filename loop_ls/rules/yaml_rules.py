@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from loop_ls.formats.block import Fault, Field, Unknown
-from loop_ls.formats.keys import Shape, Type
+from loop_ls.formats.block import Block, Fault, Field, Unknown
+from loop_ls.formats.keys import Key, Shape, Type
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule
@@ -246,8 +246,19 @@ def empty_value(site: Site) -> Iterator[Draft]:
             run: "Greet {{input}}"
     """
     for field in site.own_fields():
-        if field.empty and not _is_written_null(field):
+        if field.empty and not _is_written_null(field) and not _is_asked_for(field.key, site.block):
             yield site.found(field.entry.key.span, f"nothing stands behind `{field.key.name}`")
+
+
+def _is_asked_for(key: Key, block: Block) -> bool:
+    """Whether another rule says that a value is missing here: that is the same fault."""
+    mode = block.text("mode") or "refine"
+    needed = key.required or key.required_in == mode or (block.shape.name, key.name) == ("rag", "server")
+    return needed or (key.name in block.shape.one_of and not _has_mode(block))
+
+
+def _has_mode(block: Block) -> bool:
+    return any(not field.empty for name, field in block.fields.items() if name in block.shape.one_of)
 
 
 def _is_written_null(field: Field) -> bool:

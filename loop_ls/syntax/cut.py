@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from loop_ls.syntax.escapes import unquoted
-from loop_ls.syntax.shapes import is_blank, is_dash
+from loop_ls.syntax.shapes import ODD_BLANKS, is_blank, is_dash
 from loop_ls.text.pattern import pattern
 
 Kind = Literal["lead", "entry", "head", "item", "tail", "root"]
@@ -101,7 +101,7 @@ def begins(line: str, state: State) -> tuple[Kind, State] | None:
     if state.begun and (start == " " or is_dash(line)):
         item = _is_item(line, state.dash)
         return ("item", state._replace(dash=len(line) - len(line.lstrip(" ")))) if item else None
-    if state.begun and start in "]}|>\t":
+    if state.begun and (start in "]}|>\t" or start in ODD_BLANKS):
         return None  # cannot begin an entry at the left margin
     key = key_of(line)
     if key in SECTIONS:

@@ -18,6 +18,17 @@ def tab(line: int, start: int, end: int) -> Fault:
     return Fault(_at(line, start, end), "A tab indents this line; YAML takes only spaces there.", "tab")
 
 
+def odd_blank(line: int, start: int, end: int, sign: str) -> Fault:
+    """A sign that looks like a blank and is none: it comes along when text is copied from a page."""
+    sentence = f"{_named(sign)} stands here, which YAML takes for a letter; write a plain space, or nothing."
+    return Fault(_at(line, start, end), sentence, "odd-blank")
+
+
+def _named(sign: str) -> str:
+    name = {0xA0: "A no-break space", 0x202F: "A narrow no-break space", 0x200B: "A zero-width space"}.get(ord(sign))
+    return f"{name or 'A special blank'} (U+{ord(sign):04X})"
+
+
 def missing_colon(line: int, start: int, word: str) -> Fault:
     return Fault(
         _at(line, start, start + len(word)),

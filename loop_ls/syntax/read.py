@@ -13,6 +13,7 @@ from loop_ls.syntax.cut import Follower, Unit
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
 from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.refusal import Rejected
+from loop_ls.syntax.shapes import ODD_BLANKS, ODD_INDENT
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
@@ -87,7 +88,7 @@ def read_chunk(part: Slice) -> Chunk:
         except Rejected as rejected:
             return _refused(part, rejected)
     root = composed.node
-    if not _fits(root, part.unit):
+    if not _fits(root, part.unit) or _oddly_indented(root, lines):
         return _refused(part, None)
     if kind == "head" and part.follower == "item" and isinstance(root, Mapping) and root.entries[0].value is not None:
         return _head_with_text(part, composed, root.entries[0])
@@ -108,6 +109,22 @@ def _fits(root: Node | None, unit: Unit) -> bool:
 def _too_far_left(unit: Unit) -> bool:
     """An item that begins further left than those in front of it."""
     return unit.kind == "item" and unit.after.dash < unit.before.dash
+
+
+def _oddly_indented(root: Node | None, lines: tuple[str, ...]) -> bool:
+    """Whether keys begin with what only looks like a blank: to YAML it is part of the key."""
+    if not any(ODD_INDENT.match(line) for line in lines if not line.isascii()):
+        return False
+    waiting: list[Node | None] = [root]
+    while waiting:
+        match waiting.pop():
+            case Mapping() as one:
+                if any(entry.key.text[:1] in ODD_BLANKS for entry in one.entries if entry.key.text):
+                    return True
+                waiting += [entry.value for entry in one.entries]
+            case Sequence() as one:
+                waiting += one.items
+    return False
 
 
 def _merges(root: Node | None) -> bool:
@@ -145,6 +162,8 @@ def _refused(part: Slice, why: Rejected | None) -> Chunk:
     faults = read.faults or (_refusal(why, part.lines),)
     found = pieces(read.node, part.source(faults, True), part.unit.kind)
     first = not part.unit.before.begun
+    if why is None and any(fault.code == "odd-blank" for fault in faults):
+        first = False  # as a whole it would be read as it looks, too
     odd = _odd_breaks(part.lines) or part.lines[0].startswith(_ODD_STARTS) or (first and why is None)
     ended = first or (why is not None and why.ended)
     return part.chunk(found).flag(refused=True, ended=ended, doubt=odd, anchors=read.anchors, missing=read.missing)

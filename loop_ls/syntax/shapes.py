@@ -6,6 +6,13 @@ import re
 
 from loop_ls.text.pattern import pattern
 
+#: Signs that look like a blank, or like nothing, and are letters to YAML.
+ODD_BLANKS = (
+    "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u202f\u205f\u2060\u3000\ufeff"
+)
+#: blanks of which one at least is odd
+ODD_INDENT = pattern(rf"[ \t]*[{ODD_BLANKS}][ \t{ODD_BLANKS}]*")
+
 _PLAIN_KEY = r"""(?:[^\s\#\-\[\]{},"'&*!|>%@`?:]|[-?:](?=[^\s,\[\]{}]))
     (?:[^\s:\#]|:(?=\S)|(?<=\S)\#|[ \t]+(?=[^\s:\#])){0,1023}"""
 
@@ -19,7 +26,7 @@ KEY = pattern(
     re.VERBOSE,
 )
 #: `key:value`, the space forgotten; not `https://...`; known by identity to those who get the match
-KEY_WITHOUT_SPACE = re.compile(r"(?P<key>[A-Za-z_$][\w.$-]*):(?!//)(?P<value>\S.*)")
+KEY_WITHOUT_SPACE = re.compile(r"(?P<key>[A-Za-z_$][\w.$-]*):(?!//)(?P<value>[^ \t].*)")
 #: a key in quotes without its colon, perhaps without its second quote
 QUOTED_WORD = pattern(r"""(["'])([\w.$-]*)(\1?)""")
 WORD = pattern(r"[^\W\d][\w.$-]*|\$[\w.$-]*")

@@ -15,6 +15,7 @@ from loop_ls.syntax.cut import NO_ITEMS
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
 from loop_ls.syntax.piece import Chunk
 from loop_ls.syntax.refusal import Rejected
+from loop_ls.syntax.shapes import ODD_INDENT
 from loop_ls.text.position import Position, Span
 
 #: Collections of fewer lines are not worth the look.
@@ -51,7 +52,7 @@ def spliced(chunk: Chunk, line: int, text: str) -> Chunk | None:
 
 def _is_inner(line: str, chunk: Chunk) -> bool:
     """Whether the line can neither begin a unit nor be anything but content."""
-    if line[:1] != " " or line.lstrip(" ")[:1] in ("", "#", "\t"):
+    if line[:1] != " " or line.lstrip(" ")[:1] in ("", "#", "\t") or (not line.isascii() and ODD_INDENT.match(line)):
         return False
     dash = chunk.after.dash
     return dash == NO_ITEMS or "-" not in line[: dash + 1]

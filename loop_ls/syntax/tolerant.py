@@ -19,6 +19,8 @@ from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, 
 from loop_ls.syntax.shapes import (
     DASH_WITHOUT_SPACE,
     KEY_WITHOUT_SPACE,
+    ODD_BLANKS,
+    ODD_INDENT,
     PROPERTY,
     QUOTED_WORD,
     WORD,
@@ -92,6 +94,13 @@ class _Reader:
         if "\t" in text[:column]:
             self.faults.append(faults.tab(line, text.index("\t"), column))
             indent = self._nearest(len(text[:column].expandtabs(2)), is_dash(text[column:]))
+        odd = None if text.isascii() else ODD_INDENT.match(text)
+        if odd is not None:
+            first = next(number for number, sign in enumerate(text) if sign in ODD_BLANKS)
+            self.faults.append(faults.odd_blank(line, first, odd.end(), text[first]))
+            indent = column = odd.end()
+            if is_blank(text[column:]):
+                return line + 1
         body = text[column:]
         fresh, loose = False, 0
         while self._begins_item(body, indent):
@@ -263,10 +272,21 @@ class _Reader:
         level.waiting = True
         level.end = Position(line, column + (found.end("key") if spaceless else body.index(":", found.end("key"))) + 1)
         if spaceless:
+            gap = ODD_INDENT.match(found["value"])
+            if gap is not None:
+                at = column + found.start("value")
+                self.faults.append(faults.odd_blank(line, at, at + gap.end(), found["value"][0]))
+                return self._value_behind(line, at + gap.end(), level)
             self.faults.append(faults.missing_space(line, end, found["key"]))
         if found["value"] is None or is_blank(found["value"]):
             return line + 1
         return self._value(line, column + found.start("value"), level.indent, level.key.text)
+
+    def _value_behind(self, line: int, column: int, level: _Level) -> int:
+        """The value of the key that was just read, where blanks that are none stand in front of it."""
+        if is_blank(self.lines[line][column:]):
+            return line + 1
+        return self._value(line, column, level.indent, level.key.text if level.key is not None else "")
 
     def _key(self, written: str, span: Span) -> Scalar:
         if written[0] in "\"'":

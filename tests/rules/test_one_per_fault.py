@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loop_ls.index.document import Document
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import findings_of
 
@@ -42,3 +43,64 @@ def test_WF006_a_key_that_was_begun_is_the_one_that_goes_on_like_it(written: str
 def test_of_two_reasons_at_one_place_it_is_always_the_same() -> None:
     text = "execution: {provider: ollac: *x\n  *x : [ama, model: llama3.2}\n"
     assert len({tuple(rules(HEAD + text)) for _ in range(20)}) == 1
+
+
+LOOP = "loops:\n  - name: polish\n    workflow: flow\n    max_iterations: 3\n    until: The reply says READY\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "emptied", "rule"),
+    [
+        ("until: The reply says READY", "until:", "WF405"),
+        ("max_iterations: 3", "max_iterations:", "WF403"),
+        ("workflow: flow", "workflow:", "WF402"),
+        ("until: The reply says READY", "mode: iterate\n    items:", "WF406"),
+    ],
+)
+def test_an_empty_value_that_is_asked_for_is_told_once(written: str, emptied: str, rule: str) -> None:
+    text = LOOP.replace(written, emptied)
+    told = [one for one in rules(text) if one[0] not in ("WF604", "WF417")]
+    assert [code for code, _ in told] == [rule]
+    assert "has an empty `" in told[0][1]
+
+
+def test_an_empty_value_that_nobody_asks_for_is_told() -> None:
+    assert ("WF009", "nothing stands behind `timeout`") in rules(f"{HEAD}    timeout:\n")
+    assert "WF009" not in [rule for rule, _ in rules("steps:\n  - name: research\n    run:\n")]
+
+
+@pytest.mark.parametrize(
+    "written", ["needs: [research, q", "needs: [q", "needs: [q, zz, ", "needs: [research]\n    servers: [a, {b: c"]
+)
+def test_behind_an_open_bracket_nothing_is_judged(written: str) -> None:
+    last = f"  - name: report\n    {written}\n    run: 'Report on {{{{research}}}}'\n"
+    assert [rule for rule, _ in rules(HEAD + last)] == ["WF001"]
+    assert "WF301" in [rule for rule, _ in rules(HEAD + last.replace(written, "needs: [q]"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "steps:\n  - name: a\n\u00a0\u00a0  run: x {{input}}\n",
+        "steps:\n\u00a0\u00a0- name: a\n\u00a0\u00a0\u00a0\u00a0run: x {{input}}\n",
+        "steps:\n  - name: a\n    run:\u00a0x {{input}}\n",
+        "env:\n\u00a0 A: b\nsteps:\n  - name: a\n    run: x {{env.A}}\n",
+        "steps:\n  - name: a\n\u3000\u3000\u3000\u3000run: x {{input}}\n",
+        "steps:\n  - name: a\n\u200b    run: x {{input}}\n",
+        "steps:\n  - name: a\n    run: x {{input}}\n\u00a0\n",
+    ],
+)
+def test_what_looks_like_a_blank_and_is_none_is_named_and_mended(text: str) -> None:
+    found = findings_of(read_fixture(text))["flow.yaml"]
+    assert [(one.rule, one.span.end > one.span.start) for one in found] == [("WF001", True)]
+    assert "U+" in found[0].message
+    document = Document.open("file:///ws/flow.yaml", read_fixture(text).main.text)
+    assert [element.name for element in document.elements] == ["a"]
+    mended = document.text
+    for edit in reversed(found[0].fixes[0].edits(document)):
+        mended = mended.edit(edit.span, edit.text)
+    assert findings_of(read_fixture(str(mended)))["flow.yaml"] == ()
+
+
+def test_a_no_break_space_in_a_text_is_no_fault() -> None:
+    assert rules("steps:\n  - name: a\n    run: |\n      10\u00a0EUR\n      \u00a0and {{input}}\n") == []
