@@ -8,17 +8,14 @@ with its square.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 from loop_ls.engine.asking import request_of
-from loop_ls.engine.events.kinds import ManualApprovalRequired
 from loop_ls.engine.journal import Journal
-from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Program, read_plan
 from loop_ls.engine.ports import (
-    Approval,
     EmbedReply,
     Fact,
     Failure,
@@ -30,6 +27,7 @@ from loop_ls.engine.ports import (
 )
 from loop_ls.engine.recorder import replayed
 from loop_ls.engine.refusal import Refused
+from loop_ls.engine.unrecorded import Unrecorded
 
 #: More prompts than this are not given at once: `place` says which are wanted.
 MOST = 200
@@ -52,7 +50,7 @@ async def prompts(journal: Journal, programs: Mapping[str, Program], run_id: str
     return reader.found
 
 
-class Reader:
+class Reader(Unrecorded):
     """The recorder of a way that was gone already."""
 
     def __init__(self, run_id: str, journal: Journal, place: str) -> None:
@@ -93,36 +91,8 @@ class Reader:
         known = self._journal.recall(self.run_id, key)
         return float(known.get("value") or 0.0) if known else 0.0
 
-    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
-        raise Stopped
-
-    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
-        raise Stopped
-
-    async def gate(self) -> None:
-        return
-
     async def sleep(self, key: str, seconds: float) -> None:
         return
-
-    def changed(self) -> Mapping[str, Json]:
-        return {}
-
-    async def hold(self, key: str, reason: Literal["stalled"]) -> None:
-        return
-
-    @contextmanager
-    def undivided(self) -> Iterator[None]:
-        yield
-
-    def stream(self, text: str, **place: Json) -> None:
-        return
-
-    def left_usd(self) -> float | None:
-        return None
-
-    def active(self) -> float:
-        return 0.0
 
 
 class Nobody:

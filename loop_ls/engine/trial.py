@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from loop_ls.engine.driver import History, Turn
-from loop_ls.engine.events.kinds import ManualApprovalRequired
 from loop_ls.engine.journal.border import plain_text
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.condition import UntilJudge
@@ -23,11 +21,12 @@ from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Door, Plan
-from loop_ls.engine.ports import Approval, Fact, Json, Models, Stopped
+from loop_ls.engine.ports import Fact, Json, Models
 from loop_ls.engine.prompts import until_question
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.together import together
+from loop_ls.engine.unrecorded import Unrecorded
 from loop_ls.formats.workflow import Loop
 
 #: Questions of one trial.
@@ -84,7 +83,7 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Answ
 
 
 async def _one(judging: Judging, models: Models, output: Output) -> Answer:
-    recorder = _Unrecorded()
+    recorder = _Trial()
     history = History()
     history.outputs += [*output.before, output.text]
     number = output.iteration or 1
@@ -135,8 +134,8 @@ def _times(given: Any, outputs: int, local: bool) -> int:
 
 
 @dataclass
-class _Unrecorded:
-    """The `Recorder` port of something that leaves no record."""
+class _Trial(Unrecorded):
+    """The `Recorder` port of a trial: what happens is kept for its answer alone."""
 
     run_id: str = "trial"
     facts: list[Fact] = field(default_factory=list)
@@ -159,38 +158,11 @@ class _Unrecorded:
     async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
         self.facts += facts
 
-    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
-        raise Stopped
-
-    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
-        raise Stopped
-
-    async def gate(self) -> None:
-        return None
-
-    def changed(self) -> Mapping[str, Json]:
-        return {}
-
-    async def hold(self, key: str, reason: str) -> None:
-        return None
-
-    def undivided(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def stream(self, text: str, **place: Json) -> None:
-        return None
-
     async def now(self, key: str) -> float:
         return 0.0
 
     async def sleep(self, key: str, seconds: float) -> None:
         await asyncio.sleep(seconds)
-
-    def left_usd(self) -> float | None:
-        return None
-
-    def active(self) -> float:
-        return 0.0
 
 
 def given_output(argument: Mapping[str, Any]) -> Output | None:

@@ -23,7 +23,7 @@ from loop_ls.index.uris import path_of, uri_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import TextEdit
 from loop_ls.syntax.nodes import Entry, Mapping
-from loop_ls.text.lines import Text
+from loop_ls.text.lines import Text, without_trailing_blanks
 from loop_ls.text.position import Position, Span
 
 #: The proof reads the file again, and actions are asked for with every move of the cursor.
@@ -197,7 +197,7 @@ def _execution(document: Document) -> list[str]:
         drop = [entry.key.span.start.line for entry in entries if entry.key.text in _SCHEDULING] if kept else []
         lines = [line for number, line in enumerate(lines) if number not in drop]
     first = top.entry.key.span.start.line
-    return _trimmed(lines[first:])
+    return without_trailing_blanks(lines[first:])
 
 
 def _caller(plan: _Plan) -> Document | None:
@@ -249,13 +249,9 @@ def _is_outside(line: str, entry: Entry) -> bool:
 def _indented(lines: list[str], column: int) -> list[str]:
     """Lines of an entry as an entry of a step of the new file."""
     head = "    " + lines[0][column:]
-    return _trimmed([head, *("    " + line[column:] if line[:column].isspace() else line for line in lines[1:])])
-
-
-def _trimmed(lines: list[str]) -> list[str]:
-    while lines and not lines[-1].strip():
-        lines = lines[:-1]
-    return lines
+    return without_trailing_blanks(
+        [head, *("    " + line[column:] if line[:column].isspace() else line for line in lines[1:])]
+    )
 
 
 # -- the proof ------------------------------------------------------------------------------------

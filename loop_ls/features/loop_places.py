@@ -15,6 +15,7 @@ from loop_ls.formats.plain import plain
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.syntax.nodes import Mapping
+from loop_ls.text.lines import without_trailing_blanks
 from loop_ls.text.position import Position
 
 #: The proof reads the whole file again, and actions are asked for with every move of the cursor.
@@ -103,9 +104,7 @@ def _inserted(lines: list[str], target: str, item: list[str]) -> list[str]:
     section is begun where there is none."""
     head = next((number for number, line in enumerate(lines) if line.rstrip() == target), None)
     if head is None:
-        while lines and not lines[-1].strip():
-            lines = lines[:-1]
-        return [*lines, target, *item, ""]
+        return [*without_trailing_blanks(lines), target, *item, ""]
     if target == "steps:":
         return [*lines[: head + 1], *item, *lines[head + 1 :]]
     end = head + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import stat
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,9 @@ from loop_ls.text.decode import MAX_BYTES, decode, too_large
 from loop_ls.text.lines import Text
 from loop_ls.text.record import equal_record
 
-#: More files than this are not looked at: somebody opened a whole disk.
+#: More files than this are not looked at, nor more entries of folders: somebody opened a whole disk.
 MAX_FILES = 50_000
+MAX_ENTRIES = 200_000
 CONFIG_NAME = "config.yaml"
 
 _SUFFIXES = (".yaml", ".yml")
@@ -96,7 +98,7 @@ def candidates(folder: str, most: int = MAX_FILES) -> tuple[tuple[str, ...], boo
     found: list[str] = []
     capped = False
     for path in _walk(folder):
-        if len(found) >= most:
+        if path is None or len(found) >= most:
             capped = True
             break
         found.append(path)
@@ -109,7 +111,7 @@ def is_candidate(folder: str, path: str) -> bool:
         return False
     format_ = by_name(path)
     if format_ == "settings":
-        return path == f"{folder}/{SETTINGS_NAME}"
+        return path == f"{folder.rstrip('/')}/{SETTINGS_NAME}"
     return format_ is not None or path.endswith(_SUFFIXES)
 
 
@@ -167,17 +169,23 @@ def read_file(path: str) -> tuple[int, bytes] | None:
         return None
 
 
-def _walk(folder: str) -> Iterator[str]:
+def _walk(folder: str) -> Iterator[str | None]:
+    """The files that may be ours, those of outer folders first; None where the rest is not looked at."""
     seen: set[tuple[int, int]] = set()
-    waiting = [folder]
+    waiting = deque([folder])
+    looked_at = 0
     while waiting:
-        base = waiting.pop()
+        if looked_at > MAX_ENTRIES:
+            yield None
+            return
+        base = waiting.popleft()
         entered = _identity(base)
         if entered is None or entered in seen:
             continue
         seen.add(entered)
         for entry in _entries(base):
-            path = f"{base}/{entry.name}"
+            looked_at += 1
+            path = f"{base.rstrip('/')}/{entry.name}"
             if _is_folder(entry):
                 if is_entered(entry.name):
                     waiting.append(path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import TextEdit
 from loop_ls.syntax.piece import Piece
+from loop_ls.text.lines import without_trailing_blanks
 from loop_ls.text.position import Position, Span
 
 
@@ -20,7 +21,7 @@ def merged(document: Document, first: Piece, later: Piece) -> tuple[TextEdit, ..
     lines = document.text.lines
     body = lines[source[0] + 1 : source[1]]
     shift = _indent(lines[target[0] + 1 : target[1]]) - _indent(body)
-    moved = [_shifted(line, shift) for line in _without_trailing_blanks(body)]
+    moved = [_shifted(line, shift) for line in without_trailing_blanks(body)]
     end = _end_of_content(lines[: target[1]])
     place = Position(end, len(lines[end]))
     eol = document.text.eol
@@ -68,12 +69,6 @@ def _shifted(line: str, shift: int) -> str:
         return " " * shift + line if line.strip() else line
     room = len(line) - len(line.lstrip(" "))
     return line[min(-shift, room) :]
-
-
-def _without_trailing_blanks(lines: list[str]) -> list[str]:
-    while lines and not lines[-1].strip():
-        lines = lines[:-1]
-    return lines
 
 
 def _end_of_content(lines: list[str]) -> int:

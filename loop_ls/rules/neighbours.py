@@ -50,7 +50,7 @@ class Neighbours:
 
     def path(self, document: Document) -> str:
         """The path of a file as people know it: counted from the workspace folder."""
-        return document.path.removeprefix(f"{self.workspace.roots.workspace}/")
+        return document.path.removeprefix(f"{self.workspace.roots.workspace.rstrip('/')}/")
 
     def document(self, uri: str) -> Document | None:
         return self.workspace.documents.get(uri)

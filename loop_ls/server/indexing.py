@@ -127,7 +127,7 @@ class Indexing:
         documents: list[Document] = []
         for at in range(0, len(paths), _BATCH):
             batch = paths[at : at + _BATCH]
-            await self._parse(await asyncio.to_thread(_of_ours, batch), documents)
+            await self._parse(*await asyncio.to_thread(_of_ours, batch), documents)
             progress.report(at + len(batch))
         progress.end()
         self._finish(folder, documents, capped)
@@ -136,11 +136,7 @@ class Indexing:
                 await self.look_beside(opened)
         logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
 
-    async def _parse(self, paths: list[str], documents: list[Document]) -> None:
-        long: list[str] = []
-        short: list[str] = []
-        for path in paths:
-            (long if _size(path) > _LONG else short).append(path)
+    async def _parse(self, short: list[str], long: list[str], documents: list[Document]) -> None:
         waiting = iter(short)
         done = False
         while not done:
@@ -269,9 +265,14 @@ def _inside(folders: list[str], changed: set[str]) -> set[str]:
     return {uri_of(path) for folder in came for path in candidates(folder)[0]}
 
 
-def _of_ours(paths: tuple[str, ...]) -> list[str]:
-    """In a thread: the files that may be ours, so that nothing else is parsed."""
-    return [path for path in paths if by_name(path) is not None or _speaks_of_workflows(path)]
+def _of_ours(paths: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """In a thread: the files that may be ours, so that nothing else is parsed; short ones and long ones."""
+    short: list[str] = []
+    long: list[str] = []
+    for path in paths:
+        if by_name(path) is not None or _speaks_of_workflows(path):
+            (long if _size(path) > _LONG else short).append(path)
+    return short, long
 
 
 def _speaks_of_workflows(path: str) -> bool:

@@ -18,6 +18,14 @@ BLOCK = 256  # lines of a fresh block; one that outgrows twice this is split
 _BREAK = pattern(r"(\r\n|\r|\n)")
 
 
+def without_trailing_blanks(lines: list[str]) -> list[str]:
+    """The lines up to the last one that holds more than blanks."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return lines[:end]
+
+
 class _Block(NamedTuple):
     """Lines with the terminator of each; `ends` None: LF everywhere."""
 

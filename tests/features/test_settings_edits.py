@@ -71,3 +71,16 @@ def test_the_switch_of_a_workflow_with_any_name_is_read_back_and_taken_out(name:
     assert is_enabled(section, name)
     assert section["workflows"].get("other") == ({"enabled": True} if before == FILE else None)
     assert not is_enabled(read_settings(without_value(text, path))[0].raw.get("enhance"), name)
+
+
+def test_a_workflow_may_be_called_like_a_merge_key() -> None:
+    path = ["enhance", "workflows", "<<", "enabled"]
+    for start in (
+        "",
+        "enhance:\n  workflows:\n    a: {enabled: true}\n",
+        "enhance: {workflows: {a: {enabled: true}}}\n",
+    ):
+        on = with_value(start, path, True)
+        assert "<<" in read_settings(on)[0].enhanced
+        assert with_value(on, path, True) == on
+        assert without_value(on, path) == start

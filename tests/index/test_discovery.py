@@ -209,3 +209,17 @@ def test_names_of_candidates() -> None:
     assert is_candidate("/w", "/w/.loop-ls.yaml")
     assert not is_candidate("/w", "/w/sub/.loop-ls.yaml")
     assert not is_candidate("/w", "/w/a.json")
+
+
+def test_a_whole_disk_is_not_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(30):
+        write(tmp_path, f"deep/{number}/{number}/x.yaml")
+    write(tmp_path, "near.yaml")
+    monkeypatch.setattr("loop_ls.index.discovery.MAX_ENTRIES", 20)
+    assert candidates(str(tmp_path)) == ((f"{tmp_path}/near.yaml",), True)
+
+
+def test_the_root_of_the_disk_is_a_folder_like_others() -> None:
+    assert is_candidate("/", "/flow.yaml")
+    assert is_candidate("/", "/.loop-ls.yaml")
+    assert not is_candidate("/", "/a/.loop-ls.yaml")

@@ -159,8 +159,9 @@ def test_a_budget_may_come_from_three_places() -> None:
 def test_a_provider_that_is_set_up() -> None:
     text = "name: a\npersona: b\nprovider: openai\n"
     assert found(text) == [("AL027", "openai")]
-    settings, _ = settings_of({"providers": {"openai": {"kind": "openai"}}})
-    assert findings_of(read_fixture(text, PATH, head=False), settings=settings)[PATH] == ()
+    for kind in ("openai", "scripted", "agent-cli"):
+        settings, _ = settings_of({"providers": {"openai": {"kind": kind}}})
+        assert findings_of(read_fixture(text, PATH, head=False), settings=settings)[PATH] == ()
 
 
 # -- type and value -------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from loop_ls.engine.api.socket_events import Message, error, messages
 from loop_ls.engine.assistants.attendance import Attendance
 from loop_ls.engine.assistants.desk import Desk
 from loop_ls.engine.assistants.errors import classified
-from loop_ls.engine.assistants.told import Teller, Told
+from loop_ls.engine.assistants.told import Teller, Told, agent_of
 from loop_ls.engine.people import OWNER, Person
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class Sockets:
         for run in self._desk.engine.live:
             if run.format == "assistant" and run.user == person.user:
                 waits = "waiting_approval" if run.asked else "running"
-                await self._send(sid, Message("agent:status", {"agentId": _agent(run.target), "status": waits}))
+                await self._send(sid, Message("agent:status", {"agentId": agent_of(run.target), "status": waits}))
         return True
 
     async def _disconnect(self, sid: str, *_: Any) -> None:
@@ -203,10 +203,6 @@ def _bearer(scope: Scope) -> str:
     headers = dict(scope.get("headers") or ())
     scheme, _, given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     return given.strip() if scheme.lower() == "bearer" else ""
-
-
-def _agent(target: Any) -> str:
-    return str((target or {}).get("name") or "")
 
 
 def _imported() -> Any:

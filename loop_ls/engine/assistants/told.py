@@ -50,13 +50,13 @@ class Teller:
         self.runs: dict[str, LoopRun] = {}
         for state in live:
             if state.format == "assistant":
-                run = self.runs[state.run_id] = LoopRun(state.run_id, _agent(state.target), state.name, state.user)
+                run = self.runs[state.run_id] = LoopRun(state.run_id, agent_of(state.target), state.name, state.user)
                 run.asked = state.asked[0].get("iteration") if state.asked else None
 
     def hear(self, fact: Answer) -> Iterator[Told]:
         """`fact` as it travels. Ends with `("stopped", {})` for a run that was stopped or torn down."""
         if fact["kind"] == "run_started" and fact.get("format") == "assistant":
-            run = LoopRun(fact["runId"], _agent(fact.get("target")), str(fact.get("name")), fact.get("user"))
+            run = LoopRun(fact["runId"], agent_of(fact.get("target")), str(fact.get("name")), fact.get("user"))
             self.runs[fact["runId"]] = run
             yield Told(run, "running", {})
             return
@@ -118,5 +118,5 @@ def _of(fact: Answer, *names: str) -> Answer:
     return {name: fact.get(name) for name in names}
 
 
-def _agent(target: Any) -> str:
+def agent_of(target: Any) -> str:
     return str((target or {}).get("name") or "")

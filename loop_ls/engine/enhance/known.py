@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from loop_ls.formats.target import Target
 from loop_ls.index.document import Document
-from loop_ls.index.effective import effective, execution_models
+from loop_ls.index.effective import Models, effective, execution_models
 from loop_ls.index.workspace import Workspace
 
 
@@ -30,20 +30,19 @@ Primaries = dict[str, tuple[str | None, str | None]]
 
 def primaries(document: Document) -> Primaries:
     """Whom each step asks first; under the empty name whom the workflow itself asks."""
-    found: Primaries = {"": _first(execution_models(document).chain, execution_models(document))}
+    found: Primaries = {"": _first(execution_models(document))}
     for element in document.steps:
-        models = effective(document, element).models
-        found[element.name] = _first(models.chain, models)
+        found[element.name] = _first(effective(document, element).models)
         block = element.block.block("consensus")
         for number, one in enumerate(() if block is None else block.blocks("executions")):
             found[f"{element.name}/{number}"] = (one.text("provider"), one.text("model"))
     return found
 
 
-def _first(chain: tuple[Target, ...], models: object) -> tuple[str | None, str | None]:
-    if chain:
-        return chain[0].provider, chain[0].model
-    return getattr(models, "provider", None), getattr(models, "model", None)
+def _first(models: Models) -> tuple[str | None, str | None]:
+    if models.chain:
+        return models.chain[0].provider, models.chain[0].model
+    return models.provider, models.model
 
 
 def primaries_kept(before: Primaries, after: Primaries) -> str | None:

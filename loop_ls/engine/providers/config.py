@@ -15,6 +15,7 @@ from loop_ls.engine.environment import filled
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.prices import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
+from loop_ls.engine.providers.limits import limit
 from loop_ls.formats.target import Target
 
 KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")
@@ -76,9 +77,9 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
         base_url=_base_url(name, str(own.get("baseUrl") or ""), facts, environ),
         key_env=str(own.get("apiKeyEnv") or ("" if own.get("baseUrl") and not known else facts.key_env)),
         default_model=str(own.get("defaultModel") or facts.default_model),
-        max_concurrency=_whole(own.get("maxConcurrency")),
-        requests_per_minute=_whole(own.get("requestsPerMinute")),
-        tokens_per_minute=_whole(own.get("tokensPerMinute")),
+        max_concurrency=limit(own.get("maxConcurrency")),
+        requests_per_minute=limit(own.get("requestsPerMinute")),
+        tokens_per_minute=limit(own.get("tokensPerMinute")),
         first_token=_seconds(own.get("firstTokenSeconds")),
         idle=_seconds(own.get("idleSeconds")),
         embedding_model=str(own.get("embeddingModel") or facts.embedding_model),
@@ -120,10 +121,6 @@ def _target(written: str) -> Target:
 
 def _seconds(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _unknown(name: str, settings: Mapping[str, Any]) -> ModelFailure:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 MINUTE = 60.0
 
@@ -24,6 +25,11 @@ class _Passage:
 
     moment: float
     tokens: int
+
+
+def limit(value: Any) -> int | None:
+    """A limit as settings write it: a whole number from 1, else none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 class Gate:

@@ -98,7 +98,7 @@ def _built_in(data: Path, roles: tuple[str, ...]) -> Iterator[Definition]:
 
 
 def _of_workspace(root: str, overlay: Mapping[str, str], roles: tuple[str, ...]) -> Iterator[Definition]:
-    paths = {path.removeprefix(f"{root}/") for path in candidates(root)[0] if by_name(path) == "role_loop"}
+    paths = {path.removeprefix(f"{root.rstrip('/')}/") for path in candidates(root)[0] if by_name(path) == "role_loop"}
     paths |= {path for path in overlay if by_name(f"/{path}") == "role_loop"}
     for path in sorted(paths):
         text = overlay.get(path)

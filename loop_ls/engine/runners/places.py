@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from loop_ls.engine.providers.limits import Gate
+from loop_ls.engine.providers.limits import Gate, limit
 
 AT_ONCE = 5
 _Key = tuple[str, int, int | None]
@@ -20,10 +20,6 @@ _GATES: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, Gate]] = WeakKey
 
 def gate_of(provider: str, own: Mapping[str, Any]) -> Gate:
     """`own` are the provider's settings: `maxConcurrency`, `requestsPerMinute` (starts, for an agent)."""
-    at_once, per_minute = _whole(own.get("maxConcurrency")) or AT_ONCE, _whole(own.get("requestsPerMinute"))
+    at_once, per_minute = limit(own.get("maxConcurrency")) or AT_ONCE, limit(own.get("requestsPerMinute"))
     gates = _GATES.setdefault(asyncio.get_running_loop(), {})
     return gates.setdefault((provider, at_once, per_minute), Gate(at_once, per_minute))
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

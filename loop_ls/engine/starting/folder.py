@@ -122,7 +122,7 @@ class Folder:
 
     def _named(self, overlay: Mapping[str, str]) -> dict[str, str | None]:
         paths, _ = candidates(self.root)
-        names = {path.removeprefix(f"{self.root}/"): None for path in paths if not path.endswith(".json")}
+        names = {path.removeprefix(f"{self.root.rstrip('/')}/"): None for path in paths if not path.endswith(".json")}
         found = {path: self._name(path) for path in names if path not in overlay}
         return found | {path: name_in(text) for path, text in overlay.items()}
 

@@ -155,6 +155,16 @@ async def test_a_step_reaches_only_what_it_needs(desk: Desk) -> None:
     assert (await desk.refused(target=step("report"))).code == "file_has_errors"
 
 
+async def test_a_file_that_is_not_there_is_refused_before_its_folder_is_looked_through(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked_through(root: str) -> None:
+        raise AssertionError(root)
+
+    monkeypatch.setattr("loop_ls.engine.starting.folder.candidates", looked_through)
+    assert (await desk.refused("none.yaml")).code == "not_found"
+
+
 async def test_targets_that_are_not_there_or_something_else_are_refused(desk: Desk) -> None:
     assert (await desk.refused(target=loop("nothing"))).code == "not_found"
     assert (await desk.refused(target=loop("plan"))).message == "`plan` is a step, no loop."
