@@ -101,10 +101,9 @@ class Runs:
                 found.append((run_id, state, answered, in_flight))
         return found
 
-    def folded(self, run_id: str) -> RunState:
-        """The state that its facts give. A run of which something is damaged has failed: what is whole of
-        it is shown, nothing is called, and the journal is left as it is (UP-48)."""
-        state = RunState()
+    def folded(self, run_id: str, state: RunState = RunState()) -> RunState:  # noqa: B008 - it never changes
+        """The state that its facts give, from the one that is known on. A run of which something is damaged has
+        failed: what is whole of it is shown, nothing is called, and the journal is left as it is (UP-48)."""
         more = True
         try:
             while more:

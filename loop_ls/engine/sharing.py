@@ -107,11 +107,12 @@ class Sharing:
         """False: the database is away."""
         run_id = taken.run_id
         try:
-            read, answered, begun = await self._journal.read(self._read, run_id)
+            state, answered, begun = await self._journal.read(self._read, run_id)
         except JournalRefused as refused:
             return refused.code == "closed"
         known = self._runs.live.get(run_id)
-        state = read if known is None or read.last_seq > known.state.last_seq else known.state
+        if known is not None and known.state.last_seq > state.last_seq:
+            state = known.state
         if state.ended:
             self._runs.live.pop(run_id, None)
             self._runs.keep(state)
@@ -126,8 +127,11 @@ class Sharing:
         return True
 
     def _read(self, run_id: str) -> tuple[RunState, set[str], list[str]]:
+        """In the reader's thread. What was heard of the run while others had it need not be read again: of a
+        worker that died there are many at once, and they shall all go on soon."""
         answered, begun = self._journal.load_answers(run_id)
-        return self._runs.folded(run_id), answered, begun
+        known = self._runs.live.get(run_id)
+        return self._runs.folded(run_id, known.state if known else RunState()), answered, begun
 
     def _let_go(self) -> None:
         """The lease is over: others have the runs by now, and nothing of ours is written any more."""

@@ -11,7 +11,7 @@ from tests.soak.soak import Soak, wrong
 
 @pytest.mark.timeout(400)
 async def test_a_minute_of_soaking_leaves_nothing_stuck_nobody_behind_and_every_fold_right(tmp_path: Path) -> None:
-    soak = Soak(tmp_path, seconds=40, loops=20, call_seconds=0.5, seed=7)
+    soak = Soak(tmp_path, seconds=60, loops=20, call_seconds=0.5, seed=7)
     found = await soak.run()
     assert wrong(found, growth=0.25) == [], found  # a minute is no time to warm up
     assert found["runs"] >= 20

@@ -6,6 +6,7 @@ Schemathesis makes requests from the document, good ones and bad ones, with a to
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -30,7 +31,8 @@ from loop_ls.engine.api.openapi import document
 from loop_ls.engine.api.table import ROUTES
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-EXAMPLES = 8
+#: `LOOP_LS_EXAMPLES=200` makes a longer run of it, with other requests each time.
+EXAMPLES = int(os.environ.get("LOOP_LS_EXAMPLES", "8"))
 #: Every request without a token gets the same answer, before anything of it is read.
 REFUSED_EXAMPLES = 3
 
@@ -111,7 +113,7 @@ def _drive(running: Running, name: str, headers: dict[str, str], mode: Generatio
         max_examples=EXAMPLES if headers else REFUSED_EXAMPLES,
         deadline=None,
         database=None,
-        derandomize=True,
+        derandomize="LOOP_LS_EXAMPLES" not in os.environ,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

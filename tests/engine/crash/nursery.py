@@ -27,7 +27,13 @@ from loop_ls.engine.starting.workflow import WorkflowPreparer
 
 PASSES_IN = 4
 #: scenario -> the call that waits until the person has done something, and what that is.
-PEOPLE = {"met": ("develop/1/review", "pause", "paused"), "stopped": ("develop/2/write", "stop", "stopping")}
+PEOPLE = {
+    "met": ("develop/1/review", "pause", "paused"),
+    "stopped": ("develop/2/write", "stop", "stopping"),
+    "circles": ("develop/1/review", "change", "loop_updated"),
+}
+#: What one call of `circles` takes, and all of them may: it warns of its cap, and then reaches it.
+TOKENS, CAP = 1500, 20_000
 ENDS = ("completed", "failed", "cancelled")
 
 
@@ -75,7 +81,9 @@ class Life:
         listening = asyncio.create_task(self.listen())
         if not (await self.engine.runs())["runs"]:
             project = self.folder / "project"
-            answer = await self.engine.start({"root": str(project), "path": str(project / "main.yaml"), "input": "x"})
+            limits = {"limits": {"maxTokens": CAP}} if self.scenario == "circles" else {}
+            path = str(project / "main.yaml")
+            answer = await self.engine.start({"root": str(project), "path": path, "input": "x", **limits})
             assert answer["ok"], answer
         acting = asyncio.create_task(self.act())
         await asyncio.wait_for(self.ended.wait(), 30)
@@ -99,7 +107,11 @@ class Life:
 
     async def act(self) -> None:
         await self.held.wait()
-        if not self.obeyed.is_set():
+        if self.obeyed.is_set():
+            return
+        if self.verb == "change":
+            await self.engine.change(self.run_id, {"labels": ["seen"]})
+        else:
             await self.engine.control(self.verb, self.run_id)
 
     # -- the provider: its log is its own, the engine's word is not needed ------------------------------
@@ -118,23 +130,25 @@ class Life:
         await asyncio.sleep(0)
         if request.place == self.call and not self.obeyed.is_set():
             self.held.set()
-            await (self.obeyed.wait() if self.verb == "pause" else asyncio.Event().wait())
+            await (asyncio.Event().wait() if self.verb == "stop" else self.obeyed.wait())
         if self.fails(request):
             raise ModelFailure("server", "The provider is out of order.", provider="acme", model="m")
         cut_off = "length" if request.place == "prepare" else "stop"  # a warning
-        return ModelReply(self.answer(request), "acme", "m", 10, 10, 0.01, finish=cut_off)
+        tokens = TOKENS if self.scenario == "circles" else 10
+        return ModelReply(self.answer(request), "acme", "m", tokens, tokens, 0.01, finish=cut_off)
 
     def fails(self, request: ModelRequest) -> bool:
         name = request.place.rpartition("/")[2]
         if self.scenario == "failed":
             return name == "review"
-        return request.place == "develop/2/review"
+        return self.scenario == "met" and request.place == "develop/2/review"
 
     def answer(self, request: ModelRequest) -> str:
         if request.purpose == "judge":
             number = int(request.place.partition(":")[0].rpartition("/")[2].partition(".")[0])
             return "YES" if number >= PASSES_IN else "NO"
-        return "the same" if request.place.startswith("develop/3") else f"answer for {request.place}"
+        repeats = self.scenario == "circles" or request.place.startswith("develop/3")
+        return "the same" if repeats else f"answer for {request.place}"
 
 
 def die() -> None:

@@ -47,8 +47,11 @@ KINDS = {
     ],
     "failed": ["failed"],
     "stopped": ["stopping", "cancelled"],
+    "circles": ["unchanged_output_warning", "budget_warning", "loop_updated"],
 }
-CASES = [(scenario, kind) for scenario, kinds in KINDS.items() for kind in kinds]
+#: Only a run that was killed has this one.
+RECOVERED = ("met", "recovered")
+CASES = [(scenario, kind) for scenario, kinds in KINDS.items() for kind in kinds] + [RECOVERED]
 TABLE: list[tuple[str, str, str, str, int, int, int]] = []
 
 
@@ -126,7 +129,7 @@ def key_of(place: str) -> str:
 def test_the_table_below_has_every_kind(whole: dict[str, Counter[Any]]) -> None:
     for scenario, kinds in KINDS.items():
         assert {fact[0] for fact in whole[scenario]} >= set(kinds)
-    every = {fact[0] for found in whole.values() for fact in found}
+    every = {fact[0] for found in whole.values() for fact in found} | {"recovered"}
     assert every == {kind for _, kind in CASES}
 
 
@@ -150,6 +153,8 @@ def test_a_kill_loses_doubles_and_repeats_nothing(
     def storage() -> Storage:
         return PostgresStorage(database) if database else SqliteStorage(folder / "data" / "journal.db")
 
+    if kind == "recovered":
+        assert nursery.live(folder, database, scenario, "judged", "after") == -signal.SIGKILL
     assert nursery.live(folder, database, scenario, kind, when) == -signal.SIGKILL
     finished = answered(storage())
     assert nursery.live(folder, database, scenario) == 0
