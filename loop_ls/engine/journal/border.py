@@ -42,6 +42,14 @@ def hash_of(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
 
 
+def key_of(name: str) -> bytes:
+    """The hash as it is stored; for what is none, one that no text has."""
+    try:
+        return bytes.fromhex(name)
+    except ValueError:
+        return b""
+
+
 def pack(value: Any, texts: dict[str, str]) -> str:
     """`value` (already plain) as compact JSON; long texts go to `texts` and leave their hash."""
     return _encode(_packed(value, texts))

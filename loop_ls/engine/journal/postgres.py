@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from loop_ls.engine.journal.border import key_of
 from loop_ls.engine.journal.line import Line, unreachable
 from loop_ls.engine.journal.postgres_schema import FUNCTIONS, NEWER, NOT_OWNER, newer, prepare
 from loop_ls.engine.journal.refusal import JournalRefused
@@ -136,7 +137,7 @@ class PostgresStorage:
         known = self._texts.get(name)
         if known is not None:
             return known
-        found = self._all("select body from loop_ls.long_text where hash = %s", (bytes.fromhex(name),))
+        found = self._all("select body from loop_ls.long_text where hash = %s", (key_of(name),))
         text = str(found[0][0]) if found else ""
         if len(self._texts) >= TEXTS:
             self._texts = {}

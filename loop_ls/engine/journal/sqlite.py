@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.journal.boot import boot_mark
+from loop_ls.engine.journal.border import key_of
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import prepare
 from loop_ls.engine.journal.storage import Entry, Row, RunRow
@@ -189,7 +190,7 @@ class SqliteStorage:
         return found[0][0] if found else None
 
     def text(self, name: str) -> str:
-        found = self._all("select body from text where hash = ?", (bytes.fromhex(name),))
+        found = self._all("select body from text where hash = ?", (key_of(name),))
         return str(found[0][0]) if found else ""
 
     def runs(self, before: int | None, limit: int) -> list[RunRow]:

@@ -215,6 +215,7 @@ async def test_a_run_that_came_in_sends_nothing_anywhere_before_somebody_agrees(
         ("path", "/etc/passwd"),
         ("path", "missing.yaml"),
         ("files", {}),
+        ("files", {"polish.yaml": "../.."}),
         ("format", "of a newer engine"),
     ],
 )
