@@ -1,4 +1,5 @@
-"""One iteration of an assistant loop, short and long, with each real agent, in a network of its own.
+"""One iteration of an assistant loop, short and long, and one of a workflow, with each real agent, in a network
+of its own.
 
 Not part of the test run: the programs weigh a gigabyte. Install them once and run this file:
 
@@ -107,13 +108,48 @@ async def one(agent: Agent, programs: Path, base: Path, length: int) -> tuple[bo
     engine = Engine(data, {"assistant": AssistantProgram(environ)}, Providers({}).door, preparer)
     await engine.open()
     try:
-        return await _watched(engine, root, path, "Say the word." + " Please." * (length // 8))
+        message = "Say the word." + " Please." * (length // 8)
+        request = {"root": str(root), "path": str(path), "target": {"kind": "assistant"}, "message": message}
+        return await _watched(engine, request)
     finally:
         await engine.close()
 
 
-async def _watched(engine: Any, root: Path, path: Path, message: str) -> tuple[bool, str]:
-    request = {"root": str(root), "path": str(path), "target": {"kind": "assistant"}, "message": message}
+HEAD = '$schema: "workflow/v2.0"\nname: %s\nversion: "1.0.0"\nexecution: {provider: agent, model: %s}\n'
+LOOP = 'loops: [{name: ask, workflow: callee, max_iterations: 1, until: "The output contains %s"}]\n'
+
+
+async def in_a_workflow(agent: Agent, programs: Path, base: Path) -> tuple[bool, str]:
+    """The same as a step of a workflow's loop, whose condition is decided locally."""
+    from loop_ls.engine.bodies.workflow import WorkflowProgram
+    from loop_ls.engine.providers import Providers
+    from loop_ls.engine.runners.door import with_agents
+    from loop_ls.engine.service import Engine
+    from loop_ls.engine.starting.workflow import WorkflowPreparer
+
+    home, root, data = base / "home", base / "project", base / "data"
+    for folder in (home, root):
+        folder.mkdir(parents=True)
+    for name, text in agent.files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    model = agent.model or "sonnet"
+    (root / "main.yaml").write_text(HEAD % ("main", model) + LOOP % WORD)
+    (root / "callee.yaml").write_text(HEAD % ("callee", model) + "steps: [{name: say, run: Say the word.}]\n")
+    own = {"kind": "agent-cli", "cli": agent.cli, "speaks": agent.name.lower().replace(" ", "-")}
+    (root / ".loop-ls.yaml").write_text(json.dumps({"providers": {"agent": own}, "judge": {"local": True}}))
+    environ = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(home), **agent.environ}
+    preparer = WorkflowPreparer(data, lambda workspace, documents: [[] for _ in documents], environ)
+    door = with_agents(Providers({}).door, environ)
+    engine = Engine(data, {"workflow": WorkflowProgram()}, door, preparer)
+    await engine.open()
+    try:
+        return await _watched(engine, {"root": str(root), "path": str(root / "main.yaml")})
+    finally:
+        await engine.close()
+
+
+async def _watched(engine: Any, request: dict[str, Any]) -> tuple[bool, str]:
     refused = await engine.start(request)
     answer = await engine.start({**request, "consent": refused["digest"]})
     began, heard = time.monotonic(), 0
@@ -171,14 +207,16 @@ async def main(programs: Path) -> int:
         for agent in agents(programs):
             manifest = programs.parent / agent.package / "package.json"
             version = json.loads(manifest.read_text())["version"]
-            for length in LENGTHS:
+            for length in (*LENGTHS, None):
                 folder = Path(base) / f"{agent.name.replace(' ', '-')}-{length}"
                 try:
-                    done, told = await one(agent, programs, folder, length)
+                    work = in_a_workflow(agent, programs, folder) if length is None else None
+                    done, told = await (work or one(agent, programs, folder, length or 0))
                 except Exception as error:
                     done, told = False, f"{type(error).__name__}: {error}"
                 failed += not done
-                what = f"{agent.name} {version}" + (f", {length // 1024} KiB of message" if length else "")
+                more = ", a workflow" if length is None else f", {length // 1024} KiB of message" if length else ""
+                what = f"{agent.name} {version}{more}"
                 print(f"{'ok    ' if done else 'FAILED'} {what}: {told}", flush=True)
         if failed:
             print((Path(base) / "provider.log").read_text()[-2000:])

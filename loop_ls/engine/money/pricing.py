@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from loop_ls.engine.money.ledger import Cost
-from loop_ls.engine.ports import ModelFailure, ModelRequest
+from loop_ls.engine.ports import Failure, ModelFailure, ModelRequest
 from loop_ls.engine.prices import Price, known_price
 from loop_ls.engine.providers.config import configured
+from loop_ls.engine.runners.choosing import is_agent, tells_cost
 
 FREE = Price(0.0, 0.0)
 #: Tokens that an answer is taken to have at most where `max_tokens` does not say.
@@ -30,6 +31,8 @@ def price_of(
     nobody knows. The table takes a tenth of a second to load the first time."""
     if mock:
         return FREE
+    if is_agent(name, providers):
+        return _price_of_agent(name, providers)
     try:
         provider = configured(name, providers, environ)
     except ModelFailure:
@@ -39,6 +42,16 @@ def price_of(
     if provider.on_this_machine or provider.kind in ("local", "scripted"):
         return FREE
     return known_price(provider.prices, model or provider.default_model) if provider.prices else None
+
+
+def _price_of_agent(name: str, providers: Mapping[str, Any]) -> Price | None:
+    """Most agents say themselves what they have cost."""
+    own = providers.get(name)
+    written = Price.read(own.get("price")) if isinstance(own, Mapping) else None
+    try:
+        return written or (FREE if tells_cost(name, providers) else None)
+    except Failure:
+        return FREE  # it cannot be asked
 
 
 def tokens_at_most(text: str) -> int:

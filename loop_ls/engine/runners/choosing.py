@@ -22,6 +22,8 @@ from loop_ls.engine.runners.runner import Runner
 AGENT_CLI = "agent-cli"
 #: Provider -> the program that it is, without any setting.
 KNOWN_AGENTS = {"claude-code": "claude", "codex": "codex", "opencode": "opencode"}
+#: Agents that say what their work has cost.
+TELL_COST = frozenset({"claude", "claude-code", "opencode"})
 _DIALECTS: Mapping[str, Callable[[], Dialect]] = {
     "claude": Claude,
     "claude-code": Claude,
@@ -45,7 +47,7 @@ def runner_for(
     if mock or not is_agent(provider, settings):
         return ModelRunner(provider, models, model)
     words = program_of(provider, settings)
-    dialect = _DIALECTS.get(str(own.get("speaks") or PurePath(words[0]).stem))
+    dialect = _DIALECTS.get(_speech(own, words))
     if dialect is None:
         return CliRunner(provider, words[:1], AnyCommand(words[1:]), environment, own)
     return CliRunner(provider, words, dialect(), environment, own)
@@ -56,6 +58,16 @@ def is_agent(provider: str, settings: Mapping[str, Any]) -> bool:
     own = settings.get(provider)
     kind = own.get("kind") if isinstance(own, Mapping) else None
     return kind == AGENT_CLI or (kind is None and provider in KNOWN_AGENTS)
+
+
+def tells_cost(provider: str, settings: Mapping[str, Any]) -> bool:
+    """Whether an agent says what its work has cost. Raises `Failure` where the settings name no program."""
+    own = settings.get(provider)
+    return _speech(own if isinstance(own, Mapping) else {}, program_of(provider, settings)) in TELL_COST
+
+
+def _speech(own: Mapping[str, Any], words: tuple[str, ...]) -> str:
+    return str(own.get("speaks") or PurePath(words[0]).stem)
 
 
 def program_of(provider: str, settings: Mapping[str, Any]) -> tuple[str, ...]:

@@ -21,9 +21,10 @@ from loop_ls.engine.ports import (
     Models,
     Waiting,
 )
+from loop_ls.engine.prices import Price
 from loop_ls.engine.runners.choosing import is_agent, program_of, runner_for
 from loop_ls.engine.runners.cli import require_program
-from loop_ls.engine.runners.runner import IDLE, Access, Assignment, deaf
+from loop_ls.engine.runners.runner import IDLE, Access, Assignment, Work, deaf
 
 #: What an agent may do when it works at a step. Whoever judges, votes or plans only answers.
 WORKING: Access = "full"
@@ -76,7 +77,7 @@ class AgentDoor:
             model=work.model or request.model,
             input_tokens=work.input_tokens,
             output_tokens=work.output_tokens,
-            usd=work.usd,
+            usd=self._usd(request.provider, work),
             duration=work.duration,
         )
 
@@ -84,6 +85,12 @@ class AgentDoor:
         if not self._asks_agent(request.provider):
             return await self._door.embed(request, on_wait)
         raise _no_vectors(request)
+
+    def _usd(self, name: str, work: Work) -> float | None:
+        """The settings' price, else what the agent says."""
+        own = self._providers.get(name)
+        price = Price.read(own.get("price")) if isinstance(own, Mapping) else None
+        return price.usd(work.input_tokens, work.output_tokens) if price else work.usd
 
     def _asks_agent(self, name: str) -> bool:
         return not self._plan.mock and is_agent(name, self._providers)

@@ -162,6 +162,18 @@ async def test_under_a_cap_an_agent_is_told_what_is_left_and_none_starts_where_n
     assert [option(call["words"], "--max-budget-usd") for call in place.agent.calls] == ["1", "0.25"]
 
 
+async def test_under_a_cap_an_agent_that_tells_no_cost_needs_a_price(place: Place) -> None:
+    place.write(silent="execution: {provider: mine, model: m}\nsteps:\n  - {name: write, run: Write}\n")
+    own: dict[str, Any] = {"kind": "agent-cli", "cli": ["cat"]}
+    place.settings(providers={"mine": own})
+    answer = await place.start("silent", limits={"budgetUsd": 1.0})
+    assert (answer["ok"], answer["code"]) == (False, "bad_argument")
+    assert "budgetUsd" in answer["message"] and "providers.mine.price" in answer["hint"]
+    place.settings(providers={"mine": {**own, "price": {"input": 1, "output": 1}}})
+    facts = await place.run("silent", limits={"budgetUsd": 1.0})
+    assert (facts[-1]["kind"], facts[-1]["finalOutput"].strip()) == ("completed", "Write")
+
+
 async def test_an_agent_takes_no_tools_of_ours_and_says_so(place: Place) -> None:
     place.write(
         tools="""execution: {provider: claude-code, model: m, servers: [notes]}
