@@ -19,6 +19,7 @@ from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.border import hash_of, plain_text
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.plan import Door, Plan, read_plan
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
@@ -26,6 +27,7 @@ from loop_ls.engine.request import StartRequest
 from loop_ls.engine.runners.choosing import is_agent
 from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, Endpoint, StartedProgram, endpoints
+from loop_ls.engine.starting.demands import require_prices
 from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
 from loop_ls.engine.starting.recorded import has_errors, recorded, unread
 from loop_ls.formats.assistant import Assistant
@@ -33,6 +35,7 @@ from loop_ls.formats.assistant_flaws import TOLERATED
 from loop_ls.formats.assistant_keys import TEST_PASS
 from loop_ls.formats.assistant_read import read_assistants
 from loop_ls.formats.spelling import nearest
+from loop_ls.formats.target import Target
 from loop_ls.index.discovery import find_roots, load_settings, read_text
 from loop_ls.index.document import Document
 from loop_ls.index.uris import uri_of
@@ -119,6 +122,9 @@ class AssistantPreparer:
             if problem is not None:
                 raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})
             places = endpoints([provider], providers, self._environ)
+        if not plan.mock and Caps.of(plan.limits).usd is not None:
+            asked = [(f"`{assistant.name}`", (Target(provider, assistant.model or ""),))]
+            require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
         if words := test_words(assistant):
             programs.append(StartedProgram(words, plan.root))
         self._consents.settle(places, consent, programs, plan.root)

@@ -143,7 +143,7 @@ class RoleLoopPreparer:
         models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
         require_models(models, door.problem)
         if caps.usd is not None:
-            require_prices(models, lambda target: price_of(target.provider, target.model, providers, self._environ))
+            require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
         names = [target.provider for _, chain in models for target in chain]
         programs = agents((target.provider for _, chain in asked for target in chain), providers, root)
         roles = known_roles(settings.get("roles"))

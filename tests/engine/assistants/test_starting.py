@@ -149,3 +149,14 @@ async def test_a_list_of_assistants_is_asked_which(it: House) -> None:
     assert "`fixer`, `second-one`" in refused["message"]
     facts = await it.run(target={"kind": "assistant", "name": "second-one"})
     assert (facts[0]["name"], facts[0]["target"]) == ("Second One", {"kind": "assistant", "name": "second-one"})
+
+
+async def test_a_cap_on_dollars_is_refused_for_an_agent_that_never_says_what_it_has_cost(it: House) -> None:
+    own = it.settings["providers"]["claude-code"]
+    own["speaks"] = "text"
+    it.settings["limits"] = {"budgetUsd": 1.0}
+    it.write()
+    answer = await it.start()
+    assert (answer["ok"], answer["code"]) == (False, "bad_argument")
+    assert "`limits.budgetUsd` could not hold" in answer["message"]
+    assert it.agent.calls == []
