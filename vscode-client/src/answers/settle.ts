@@ -70,5 +70,11 @@ function showRefusal(answer: Answer): void {
     });
     return;
   }
+  if (answer.code === "not_trusted") {
+    void vscode.window.showWarningMessage(sentence, "Manage Trust").then((choice) => {
+      if (choice) void vscode.commands.executeCommand("workbench.trust.manage");
+    });
+    return;
+  }
   void vscode.window.showErrorMessage(sentence);
 }

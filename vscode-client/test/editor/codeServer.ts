@@ -133,6 +133,10 @@ export class CodeServer {
     throw new Error(`code-server did not answer within ${limit} ms:\n${readFileSync(path.join(this.folder, "log"), "utf8")}`);
   }
 
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   /** A file as the browser's window names it. */
   remote(file: string): string {
     return `vscode-remote://127.0.0.1:${this.port}${file}`;

@@ -2,7 +2,10 @@ import { beforeEach, expect, test, vi } from "vitest";
 import * as vscode from "vscode";
 
 /** Language clients of which at most one may be alive; a start waits until the test lets it go on. */
-const host = vi.hoisted(() => ({ alive: 0, most: 0, started: 0, reveal: new Set<unknown>(), go: [] as (() => void)[] }));
+const host = vi.hoisted(() => ({
+  alive: 0, most: 0, started: 0, reveal: new Set<unknown>(), go: [] as (() => void)[],
+  find: async (): Promise<unknown> => ({ command: "/x/loop-ls", args: ["serve"], origin: "setting" }),
+}));
 
 vi.mock("vscode-languageclient/node", () => ({
   RevealOutputChannelOn: { Info: 1, Warn: 2, Error: 3, Never: 4 },
@@ -23,9 +26,24 @@ vi.mock("vscode-languageclient/node", () => ({
   },
 }));
 
+vi.mock("../../../src/server/program.js", () => ({
+  ServerProcess: class {
+    running = Promise.resolve();
+    async end() {}
+  },
+}));
+
+vi.mock("../../../src/server/find.js", () => ({
+  Finder: class {
+    find = () => host.find();
+    environment = () => ({});
+    dispose() {}
+  },
+}));
+
 const channel = { info: vi.fn(), warn: vi.fn(), error: vi.fn(), show: vi.fn(), dispose: vi.fn(), appendLine: vi.fn() };
 const commands = new Map<string, () => Promise<void>>();
-const configuration = { get: (key: string) => (key === "server.command" ? ["/x/loop-ls", "serve"] : undefined) };
+const configuration = { get: () => undefined };
 
 beforeEach(() => {
   vi.clearAllMocks();
@@ -55,10 +73,13 @@ async function settled(work: Promise<unknown>): Promise<void> {
   await end;
 }
 
+const version = { packageJSON: { version: "0.1.0" } };
+const context = { subscriptions: [], workspaceState: new Map(), globalState: { get: () => undefined, update: vi.fn() }, extension: version };
+
 async function activated() {
   vi.resetModules();
-  const { start } = await import("../../src/client.js");
-  const client = start({ subscriptions: [], workspaceState: new Map() } as never);
+  const { start } = await import("../../../src/client.js");
+  const client = start(context as never);
   await settled(client.started);
   return client;
 }
@@ -79,9 +100,11 @@ test("test_UP_38_restarts_that_come_quickly_follow_each_other_and_register_nothi
 test("test_UP_38_a_restart_that_failed_does_not_keep_the_next_from_its_turn", async () => {
   await activated();
   const restart = commands.get("loopLs.client.restart");
-  vi.mocked(vscode.workspace.getConfiguration).mockImplementationOnce(() => {
+  const { find } = host;
+  host.find = async () => {
+    host.find = find;
     throw new Error("settings are gone");
-  });
+  };
   await restart?.().catch(() => undefined);
   await settled(Promise.resolve(restart?.()));
   expect(host.alive).toBe(1);

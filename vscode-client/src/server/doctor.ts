@@ -1,0 +1,101 @@
+// `Loop: Doctor`: gathers what the report shows and opens it as a page that is no file. Only reads and asks;
+// mends nothing.
+import * as vscode from "vscode";
+import type { Connection } from "./connection";
+import { madeEnvironment } from "./environment";
+import type { Finder } from "./find";
+import { type Findings, type Problem, report } from "./report";
+import { versionSentence } from "./versions";
+
+const SCHEME = "loop-doctor";
+const PAGE = vscode.Uri.from({ scheme: SCHEME, path: "/Loop Doctor.md" });
+
+export class Doctor implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private text = "";
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly registered = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
+
+  constructor(
+    private readonly server: Connection,
+    private readonly finder: Finder,
+    private readonly extension: vscode.Extension<unknown>,
+  ) {}
+
+  provideTextDocumentContent(): string {
+    return this.text;
+  }
+
+  /** The report, shown as a page; its text is the answer, for whoever runs the command from elsewhere. */
+  async show(): Promise<string> {
+    this.text = report(await this.gather());
+    this.changed.fire(PAGE);
+    await vscode.workspace.openTextDocument(PAGE);
+    await Promise.resolve(vscode.commands.executeCommand("markdown.showPreview", PAGE)).catch(() =>
+      vscode.window.showTextDocument(PAGE, { preview: true }),
+    );
+    return this.text;
+  }
+
+  dispose(): void {
+    this.registered.dispose();
+    this.changed.dispose();
+  }
+
+  private async gather(): Promise<Findings> {
+    const { server, finder } = this;
+    const program = server.program;
+    const wheel = await finder.carried();
+    const environment = wheel && (await madeEnvironment(finder.root, wheel, process.platform === "win32"));
+    const needsPython = !program || program.origin === "own";
+    const version = this.version();
+    return {
+      extension: version,
+      editor: `${vscode.env.appName} ${vscode.version}`,
+      platform: `${process.platform} ${process.arch}`,
+      remote: vscode.env.remoteName,
+      status: server.status,
+      trouble: server.trouble,
+      program,
+      versionSentence: program && versionSentence(version, program.version, program.command, program.origin),
+      carried: wheel?.version,
+      environment,
+      pythons: needsPython ? await finder.pythons() : [],
+      engine: program && (await server.ask("loopLs.engine.status", {})),
+      trusted: vscode.workspace.isTrusted,
+      folders: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath),
+      settings: settingsProblems(),
+      yaml: yamlExtension(),
+      proxy: vscode.workspace.getConfiguration("http").get<string>("proxy") || undefined,
+    };
+  }
+
+  private version(): string {
+    return (this.extension.packageJSON as { version: string }).version;
+  }
+}
+
+/** What the server found in `.loop-ls.yaml`, and settings of the editor that have no effect. */
+function settingsProblems(): Problem[] {
+  const list: Problem[] = [];
+  for (const [uri, findings] of vscode.languages.getDiagnostics()) {
+    if (!uri.path.endsWith("/.loop-ls.yaml")) continue;
+    for (const one of findings) {
+      const place = `${vscode.workspace.asRelativePath(uri)}, line ${one.range.start.line + 1}`;
+      list.push({ sentence: one.message, mend: `It stands in ${place}.` });
+    }
+  }
+  const command: unknown = vscode.workspace.getConfiguration("loopLs").get("server.command");
+  if (!Array.isArray(command) || !command.every((part) => typeof part === "string")) {
+    list.push({ sentence: "loopLs.server.command is no list of texts.", mend: 'Write the program and each argument as a text of its own: ["loop-ls", "serve"].' });
+  }
+  return list;
+}
+
+function yamlExtension(): Findings["yaml"] {
+  const extension = vscode.extensions.getExtension("redhat.vscode-yaml");
+  if (!extension) return undefined;
+  const page = extension.packageJSON as { displayName?: string; version?: string };
+  const validates = vscode.workspace.getConfiguration("yaml").get<boolean>("validate", true);
+  return { name: page.displayName ?? "YAML", version: page.version ?? "", validates };
+}

@@ -1,0 +1,66 @@
+// The language client as we use it: which documents, which options, answers settled with the person. It shows
+// nothing by itself: what goes wrong is told by the connection, once.
+import * as vscode from "vscode";
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  type LanguageClientOptions,
+  RevealOutputChannelOn,
+} from "vscode-languageclient/node";
+import type { Memory } from "../answers/memory";
+import { type Answer, type Argument, settle } from "../answers/settle";
+import type { ServerProcess } from "./program";
+
+export interface Settled {
+  log: vscode.LogOutputChannel;
+  trace: vscode.LogOutputChannel;
+  memory: Memory;
+  /** The server went away by itself. */
+  onClosed: () => void;
+}
+
+/** The library shows a message for each failed start and each closed connection, whatever its options say. */
+export class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+export function clientFor(process: ServerProcess, settled: Settled): LanguageClient {
+  return new QuietClient("loopLs", "Loop", () => process.running, options(settled));
+}
+
+function options({ log, trace, memory, onClosed }: Settled): LanguageClientOptions {
+  return {
+    documentSelector: ["yaml", "json", "jsonc"].flatMap((language) => [
+      { scheme: "file", language },
+      { scheme: "untitled", language },
+    ]),
+    outputChannel: log,
+    traceOutputChannel: trace,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    initializationOptions: {
+      trusted: vscode.workspace.isTrusted,
+      settlesAnswers: true,
+      listsRuns: true,
+      settings: vscode.workspace.getConfiguration("loopLs"),
+    },
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => {
+        onClosed();
+        return { action: CloseAction.DoNotRestart, handled: true };
+      },
+    },
+    synchronize: { configurationSection: "loopLs" },
+    middleware: {
+      executeCommand: async (command, args, next) => {
+        const [first] = args as [Argument?];
+        const call = async (argument: Argument) => (await next(command, [argument])) as Answer | undefined;
+        return settle(call, first ?? {}, memory);
+      },
+    },
+  };
+}

@@ -1,0 +1,137 @@
+// The doctor's report as Markdown, from plain values. Problems come first, each with how to mend it; what is
+// fine follows, short. Shows no value of a variable, no token and no file's text.
+import type { Tried } from "./python";
+import type { Told } from "./sentences";
+import { withoutSecrets } from "./surroundings";
+
+export interface Problem {
+  sentence: string;
+  mend: string;
+}
+
+export interface Findings {
+  extension: string;
+  editor: string;
+  platform: string;
+  remote: string | undefined;
+  status: string;
+  trouble: Told | undefined;
+  program: { command: string; args: readonly string[]; origin: string; pid: number | undefined; version: string | undefined } | undefined;
+  versionSentence: string | undefined;
+  carried: string | undefined;
+  environment: string | undefined;
+  pythons: readonly Tried[];
+  engine: { ok: boolean; message?: string; hint?: string; engine?: Record<string, unknown> } | undefined;
+  trusted: boolean;
+  folders: readonly string[];
+  /** Findings in the project's settings files, as the problems view has them. */
+  settings: readonly Problem[];
+  yaml: { name: string; version: string; validates: boolean } | undefined;
+  proxy: string | undefined;
+}
+
+export function problems(found: Findings): Problem[] {
+  const list: Problem[] = [];
+  if (found.trouble) list.push(found.trouble);
+  if (found.versionSentence) list.push({ sentence: found.versionSentence, mend: "Then run Loop: Restart Server." });
+  if (found.engine && !found.engine.ok) {
+    list.push({ sentence: found.engine.message ?? "The engine cannot be used.", mend: found.engine.hint ?? "Read the log: Loop: Show Log." });
+  }
+  if (!found.trusted) {
+    list.push({ sentence: "This workspace is not trusted: files are checked, but nothing is run.", mend: "Run Workspaces: Manage Workspace Trust and trust it." });
+  }
+  return [...list, ...found.settings];
+}
+
+export function report(found: Findings): string {
+  const list = problems(found);
+  const pages = [
+    "# Loop: Doctor",
+    list.length === 0 ? "**All is well.**" : `**${list.length === 1 ? "1 problem" : `${list.length} problems`}.**`,
+    ...list.map((one, index) => `${index + 1}. **${one.sentence}**\n\n   To mend it: ${one.mend}`),
+    said(found),
+    "## Server",
+    table(serverRows(found)),
+    "## Python",
+    found.pythons.length ? table(found.pythons.map(pythonRow), ["Tried", "From", "Found"]) : "Not needed: a server is there already.",
+    "## Engine",
+    engine(found),
+    "## Here",
+    table(placeRows(found)),
+  ];
+  return `${withoutSecrets(pages.filter(Boolean).join("\n\n"))}\n`;
+}
+
+function said(found: Findings): string {
+  return found.trouble?.said ? `What it said:\n\n\`\`\`text\n${found.trouble.said.replaceAll("```", "'''")}\n\`\`\`` : "";
+}
+
+type Row = readonly (string | undefined)[];
+
+function table(rows: readonly Row[], head: Row = ["", ""]): string {
+  const line = (cells: Row): string => `| ${cells.map((cell) => (cell ?? "").replaceAll("|", "\\|").replace(/\r?\n/g, " ")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.filter((row) => row[1] !== undefined).map(line)].join("\n");
+}
+
+function serverRows({ status, program, extension, carried, environment }: Findings): Row[] {
+  return [
+    ["Status", status],
+    ["Program", program && code([program.command, ...program.args].join(" "))],
+    ["Found in", program && program.origin],
+    ["Version", program && (program.version ?? "not said")],
+    ["Process", program?.pid === undefined ? undefined : String(program.pid)],
+    ["Extension", extension],
+    ["Carries", carried ? `loop-ls ${carried}` : "no server"],
+    ["Own environment", environment && code(environment)],
+  ];
+}
+
+function pythonRow({ candidate, finding }: Tried): Row {
+  const name = code([candidate.command, ...candidate.args].join(" "));
+  switch (finding.kind) {
+    case "suitable":
+      return [name, candidate.from, `${finding.version.join(".")}, suitable: ${code(finding.executable)}`];
+    case "too_old":
+      return [name, candidate.from, `${finding.version.join(".")}, too old: ${code(finding.executable)}`];
+    case "no_venv":
+      return [name, candidate.from, `${finding.version.join(".")}, cannot make environments: ${code(finding.executable)}`];
+    case "missing":
+      return [name, candidate.from, "not there"];
+    case "broken":
+      return [name, candidate.from, `does not work: ${finding.because}`];
+  }
+}
+
+function engine({ engine: answer, program }: Findings): string {
+  if (!program) return "Nobody can be asked: the server does not run.";
+  if (!answer) return "The server did not answer.";
+  if (!answer.ok) return answer.message ?? "It cannot be used.";
+  const facts = answer.engine ?? {};
+  if (facts.running === false && facts.pid === undefined) return "None runs; the first run starts it.";
+  const text = (name: string): string | undefined => (facts[name] === undefined ? undefined : String(facts[name]));
+  return table([
+    ["Version", text("version")],
+    ["Process", text("pid")],
+    ["Runs that go on", text("running")],
+    ["Since", text("startedAt")],
+    ["Data folder", facts.dataDir === undefined ? undefined : code(String(facts.dataDir))],
+  ]);
+}
+
+function placeRows(found: Findings): Row[] {
+  const { yaml } = found;
+  const beside = yaml ? `${yaml.name} ${yaml.version}${yaml.validates ? ", checks YAML files, too" : ", its checks are off here"}` : "none";
+  return [
+    ["Editor", found.editor],
+    ["System", found.platform],
+    ["Remote", found.remote],
+    ["Folders", found.folders.length ? found.folders.map(code).join(", ") : "none is open"],
+    ["Trusted", found.trusted ? "yes" : "no"],
+    ["YAML extension", beside],
+    ["Proxy", found.proxy],
+  ];
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll("`", "'")}\``;
+}

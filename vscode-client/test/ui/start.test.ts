@@ -1,0 +1,133 @@
+// Whatever a machine is like: the server starts by itself, or people read what is missing and the way out.
+import { rmSync } from "node:fs";
+import * as path from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Browser } from "playwright-core";
+import { CodeServer, serverProgram } from "../editor/codeServer";
+import { poems } from "../editor/flows";
+import { languageServers, onlyPython, runningServer, script } from "../editor/machine";
+import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+
+/** Long enough for a download on a busy machine. */
+const SET_UP = 420_000;
+
+let browser: Browser;
+let searchPath: string;
+const opened: { window: EditorWindow; folder: string }[] = [];
+const servers: CodeServer[] = [];
+
+beforeAll(async () => {
+  searchPath = onlyPython();
+  browser = await startBrowser();
+});
+afterEach(async () => {
+  for (const { window, folder } of opened.splice(0)) {
+    await window.close();
+    removeFolder(folder);
+  }
+});
+afterAll(async () => {
+  await browser?.close();
+  for (const server of servers) await server.stop();
+  rmSync(searchPath, { recursive: true, force: true });
+});
+
+async function codeServer(...[options]: Parameters<typeof CodeServer.start>): Promise<CodeServer> {
+  const server = await CodeServer.start({ ...options, environment: { PATH: searchPath, ...options?.environment } });
+  servers.push(server);
+  return server;
+}
+
+/** A workflow with one flaw, so that a squiggle says that the server is there. */
+const FLAWED = { ...poems(), "haiku.yaml": poems()["haiku.yaml"]?.replace("max_iterations", "max_iteration") ?? "" };
+
+async function open(server: CodeServer, settings?: object, files: Record<string, string> = FLAWED): Promise<EditorWindow> {
+  const folder = folderOf(settings ? { ...files, ".vscode/settings.json": JSON.stringify(settings) } : files);
+  const window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
+  opened.push({ window, folder });
+  return window;
+}
+
+const squiggle = (window: EditorWindow) => window.page.locator(".squiggly-error, .squiggly-warning").first();
+
+test("with only Python on the path, the first start sets everything up", { timeout: SET_UP + 120_000 }, async () => {
+  const server = await codeServer({ machine: {} });
+  const window = await open(server);
+  await window.message("Loop: setting up its server").waitFor();
+  await window.message(/its packages/).waitFor({ timeout: 120_000 });
+  await window.picture("start-setting-up");
+  await squiggle(window).waitFor({ timeout: SET_UP });
+  expect(await window.page.locator(".notification-toast .codicon-error").count()).toBe(0);
+  await window.picture("start-set-up");
+
+  await window.command("Loop: Doctor");
+  const page = window.webview();
+  await page.getByText("All is well.").waitFor();
+  await page.getByText(/globalStorage\/loop-ls\.loop-ls\/server\/.*-m loop_ls serve/).first().waitFor();
+  await window.picture("start-doctor");
+
+  const again = await open(server);
+  await squiggle(again).waitFor();
+  expect(await again.page.getByText("setting up its server").count()).toBe(0);
+});
+
+test("where nothing can be set up, the sentence says why and what to do", async () => {
+  const nowhere = { PIP_INDEX_URL: "http://127.0.0.1:9/simple", PIP_EXTRA_INDEX_URL: "", PIP_FIND_LINKS: "", PIP_CONFIG_FILE: "/dev/null" };
+  const server = await codeServer({ machine: {}, environment: nowhere });
+  const old = script(path.join(searchPath, "python3.9"), `echo '{"executable": "/opt/python3.9/bin/python3", "version": [3, 9, 2], "able": true}'`);
+
+  const tooOld = await open(server, { "loopLs.server.python": old });
+  await tooOld.message("Python 3.9.2 (/opt/python3.9/bin/python3) is too old for Loop's server, which needs Python 3.11 or newer.").waitFor();
+  await tooOld.page.locator(".notification-toast").getByText("Choose Python").waitFor();
+  await tooOld.picture("start-too-old");
+
+  const wrong = await open(server, { "loopLs.server.command": ["/nope/loop-ls", "serve"] });
+  await wrong.message("/nope/loop-ls (setting loopLs.server.command) does not exist.").waitFor();
+  await wrong.picture("start-wrong-path");
+
+  // the way out takes the setting away; what comes next fails, too: no package can be fetched
+  await wrong.page.locator(".notification-toast").getByText("Use the Built-in Server").click();
+  await wrong.message("127.0.0.1 cannot be reached, so Loop's server could not be set up").waitFor({ timeout: 90_000 });
+  await wrong.picture("start-unreachable");
+  await wrong.page.locator(".notification-toast").getByText("Show Log").click();
+  await wrong.page.locator(".output-view-container .view-line", { hasText: /Connection refused|NewConnectionError/ }).first().waitFor();
+});
+
+test("a server that is killed comes back, and the run that went on is shown to its end", async () => {
+  const server = await codeServer();
+  const window = await open(server, undefined, poems(1.5));
+  await window.lens("Run loop").click();
+  await window.page.locator(".quick-input-widget input").fill("a frog");
+  await window.page.keyboard.press("Enter");
+  await window.lens(/iteration 1\/5/).waitFor();
+
+  const first = await runningServer(server.pid);
+  process.kill(first, "SIGKILL");
+  await runningServer(server.pid, first);
+  await window.lens(/iteration [123]\/5/).waitFor();
+  await window.lens("condition met in iteration 3").waitFor({ timeout: 60_000 });
+  await window.picture("start-killed");
+  expect(await window.page.getByText("ended 4 times").count()).toBe(0);
+
+  const flawed = await open(server);
+  await squiggle(flawed).waitFor();
+  const pids = languageServers(server.pid);
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+  await squiggle(flawed).waitFor({ state: "detached" });
+  await squiggle(flawed).waitFor();
+});
+
+test("a folder that is not trusted is checked, nothing of it is started, and the refusal says how to trust it", async () => {
+  const server = await codeServer({ trust: true });
+  const mark = path.join(searchPath, "mark");
+  const folder = folderOf(FLAWED);
+  const own = script(path.join(folder, "loop-ls"), `: > ${mark}`, `exec ${serverProgram()} "$@"`);
+  removeFolder(folder);
+  const window = await open(server, { "loopLs.server.command": [own, "serve"] }, { ...poems(), "flawed.yaml": FLAWED["haiku.yaml"] ?? "" });
+  await window.page.getByText("No, I don't trust the authors").click();
+  await window.lens("Run loop").click();
+  await window.message("This workspace is not trusted, so nothing in it is run.").waitFor();
+  await window.picture("start-not-trusted");
+  await window.page.locator(".notification-toast").getByText("Manage Trust").click();
+  await window.page.locator(".workspace-trust-editor").waitFor();
+});
