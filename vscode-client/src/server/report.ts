@@ -1,8 +1,10 @@
 // The doctor's report as Markdown, from plain values. Problems come first, each with how to mend it; what is
 // fine follows, short. Shows no value of a variable, no token and no file's text.
+import type { Origin } from "./locate";
 import type { Tried } from "./python";
 import type { Told } from "./sentences";
 import { withoutSecrets } from "./surroundings";
+import { PLACE } from "./versions";
 
 export interface Problem {
   sentence: string;
@@ -16,7 +18,7 @@ export interface Findings {
   remote: string | undefined;
   status: string;
   trouble: Told | undefined;
-  program: { command: string; args: readonly string[]; origin: string; pid: number | undefined; version: string | undefined } | undefined;
+  program: { command: string; args: readonly string[]; origin: Origin; pid: number | undefined; version: string | undefined } | undefined;
   versionSentence: string | undefined;
   carried: string | undefined;
   environment: string | undefined;
@@ -68,16 +70,19 @@ function said(found: Findings): string {
 
 type Row = readonly (string | undefined)[];
 
-function table(rows: readonly Row[], head: Row = ["", ""]): string {
+/** Without a head of its own, the first row is the head: Markdown has no table without one. */
+function table(rows: readonly Row[], ownHead?: Row): string {
+  const [head, ...rest] = [...(ownHead ? [ownHead] : []), ...rows.filter((row) => row[1] !== undefined)];
+  if (!head) return "";
   const line = (cells: Row): string => `| ${cells.map((cell) => (cell ?? "").replaceAll("|", "\\|").replace(/\r?\n/g, " ")).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.filter((row) => row[1] !== undefined).map(line)].join("\n");
+  return [line(head), line(head.map(() => "---")), ...rest.map(line)].join("\n");
 }
 
 function serverRows({ status, program, extension, carried, environment }: Findings): Row[] {
   return [
     ["Status", status],
     ["Program", program && code([program.command, ...program.args].join(" "))],
-    ["Found in", program && program.origin],
+    ["Found in", program && PLACE[program.origin]],
     ["Version", program && (program.version ?? "not said")],
     ["Process", program?.pid === undefined ? undefined : String(program.pid)],
     ["Extension", extension],

@@ -17,7 +17,7 @@ function numbers(version: string): [number, number] | undefined {
   return found ? [Number(found[1]), Number(found[2])] : undefined;
 }
 
-const PLACE: Record<Origin, string> = {
+export const PLACE: Record<Origin, string> = {
   setting: "the setting loopLs.server.command",
   workspace: "this folder's .venv",
   path: "the PATH",

@@ -20,7 +20,10 @@ beforeAll(async () => {
   searchPath = onlyPython();
   browser = await startBrowser();
 });
-afterEach(async () => {
+afterEach(async ({ task }) => {
+  for (const [index, { window }] of opened.entries()) {
+    if (task.result?.state === "fail") await window.picture(`start-failed-${index}`);
+  }
   for (const { window, folder } of opened.splice(0)) {
     await window.close();
     removeFolder(folder);
@@ -48,6 +51,8 @@ async function open(server: CodeServer, settings?: object, files: Record<string,
   return window;
 }
 
+/** What a lens says, whether it can be clicked or not. */
+const lens = (window: EditorWindow, text: string | RegExp) => window.page.locator(".codelens-decoration", { hasText: text }).first();
 const squiggle = (window: EditorWindow) => window.page.locator(".squiggly-error, .squiggly-warning").first();
 
 test("with only Python on the path, the first start sets everything up", { timeout: SET_UP + 120_000 }, async () => {
@@ -99,13 +104,13 @@ test("a server that is killed comes back, and the run that went on is shown to i
   await window.lens("Run loop").click();
   await window.page.locator(".quick-input-widget input").fill("a frog");
   await window.page.keyboard.press("Enter");
-  await window.lens(/iteration 1\/5/).waitFor();
+  await lens(window, /iteration 1\/5/).waitFor();
 
   const first = await runningServer(server.pid);
   process.kill(first, "SIGKILL");
   await runningServer(server.pid, first);
-  await window.lens(/iteration [123]\/5/).waitFor();
-  await window.lens("condition met in iteration 3").waitFor({ timeout: 60_000 });
+  await lens(window, /iteration [123]\/5/).waitFor();
+  await lens(window, "condition met in iteration 3").waitFor({ timeout: 60_000 });
   await window.picture("start-killed");
   expect(await window.page.getByText("ended 4 times").count()).toBe(0);
 

@@ -71,9 +71,17 @@ test("consent that is refused starts nothing", async () => {
 });
 
 test("any other refusal is shown as its sentence and its way out", async () => {
-  const { call } = server({ ok: false, code: "not_trusted", message: "This workspace is not trusted.", hint: "Trust it first." });
+  const { call } = server({ ok: false, code: "wrong_status", message: "The run has ended.", hint: "Run it again." });
   await settle(call, { uri: "u" });
-  expect(window.showErrorMessage).toHaveBeenCalledWith("This workspace is not trusted. Trust it first.");
+  expect(window.showErrorMessage).toHaveBeenCalledWith("The run has ended. Run it again.");
+});
+
+test("where nothing is run because the workspace is not trusted, the way to trust it is offered", async () => {
+  const { call } = server({ ok: false, code: "not_trusted", message: "This workspace is not trusted.", hint: "Trust it first." });
+  vi.mocked(window.showWarningMessage).mockResolvedValueOnce("Manage Trust" as never);
+  await settle(call, { uri: "u" });
+  expect(window.showWarningMessage).toHaveBeenCalledWith("This workspace is not trusted. Trust it first.", "Manage Trust");
+  await vi.waitFor(() => expect(vscode.commands.executeCommand).toHaveBeenCalledWith("workbench.trust.manage"));
 });
 
 test("a file with errors offers its problems", async () => {
