@@ -17,6 +17,8 @@ from loop_ls.text.pattern import pattern
 
 Kind = Literal["text", "number", "true or false", "null", "list", "object"]
 
+#: Words that people write for a truth value, and how JSON writes it.
+_TRUTHS = {**dict.fromkeys(("true", "yes", "on"), "true"), **dict.fromkeys(("false", "no", "off"), "false")}
 _WHOLE = pattern(r"[-+]?\d+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
 _NUMERIC = pattern(r"\s*[-+]?\d+\s*", re.ASCII)
 
@@ -145,11 +147,10 @@ def out_of_range(key: Key, value: float) -> str | None:
 
 
 def unquoted(key: Key, node: Node | None) -> str | None:
-    """What a text would be without its quotes, where the key takes that."""
+    """What a text would be without its quotes, or as JSON writes it, where the key takes that."""
     text = text_of(node)
     if text is None:
         return None
-    fits = (key.type is Type.INTEGER and _WHOLE.fullmatch(text)) or (
-        key.type is Type.BOOLEAN and text in ("true", "false")
-    )
-    return text if fits else None
+    if key.type is Type.BOOLEAN:
+        return _TRUTHS.get(text.lower())
+    return text if key.type is Type.INTEGER and _WHOLE.fullmatch(text) else None

@@ -17,6 +17,9 @@ from loop_ls.syntax.nodes import Entry, Node, Sequence, resolved
 from loop_ls.syntax.piece import Piece
 from loop_ls.text.record import record
 
+#: Top-level keys that are none of a format's own: a merge key, and where an editor finds the JSON schema.
+_FREE = ("<<", "$schema")
+
 
 class Part(NamedTuple):
     """One key that is known, with the piece that its places count from. The items of a list of objects
@@ -75,7 +78,7 @@ def parts_of_piece(piece: Piece, shape: Shape) -> PieceParts:
         if key.shape is None or key.type is not Type.BLOCKS:  # where no list belongs
             return PieceParts(section=key.name, items=(Item(piece, piece.node, None),))
         return PieceParts(section=key.name, items=(_item(piece, piece.node, key.shape),))
-    if piece.key is None or piece.key.text == "<<":
+    if piece.key is None or piece.key.text in _FREE:
         return NOTHING
     entry = Entry(piece.key, piece.node)
     key = shape.keys.get(piece.key.text)

@@ -135,7 +135,8 @@ def _retyped(view: WholeView, placed: Placed) -> tuple[Fix, ...]:
         return ()
     bare = unquoted(key, at)
     if bare is not None:
-        return (fixes.replace(piece, at.span, bare, "Remove the quotes"),)
+        title = "Remove the quotes" if bare == text_of(at) else f"Change to `{bare}`"
+        return (fixes.replace(piece, at.span, bare, title),)
     if WORDS.get(key.type) == "a text" and kind_of(at) in ("number", "true or false"):
         return (fixes.quote(piece, at.span),)
     return ()

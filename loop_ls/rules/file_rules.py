@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from loop_ls.formats.workflow_keys import SCHEMA
 from loop_ls.rules import fixes
-from loop_ls.rules.finding import Severity, Tier
+from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import also, rule
 from loop_ls.rules.site import LINE_1, Draft, Site, Spot, draft, value_span
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
+from loop_ls.text.fault import Fault
 
 #: Faults that every further line repeats, and those of them that a file says once.
 _ALL_ALIKE = ("tab", "odd-blank", "indentation")
@@ -45,8 +46,17 @@ def syntax(site: Site) -> Iterator[Draft]:
         else:
             told.add("")
         once = fault.code if fault.code in _EVERYWHERE else ""
-        fix = (fixes.plain_blanks(),) if fault.code == "odd-blank" else ()
-        yield site.found(fault.span, fault.message, fixes=fix)._replace(once=once)
+        yield site.found(fault.span, fault.message, fixes=_mending(site, fault))._replace(once=once)
+
+
+def _mending(site: Site, fault: Fault) -> tuple[Fix, ...]:
+    match fault.code:
+        case "odd-blank":
+            return (fixes.plain_blanks(),)
+        case "quotes-needed":
+            return (fixes.quote_whole(site.piece, fault.span),)
+        case _:
+            return ()
 
 
 @also("WF001", on=("document", "root"))

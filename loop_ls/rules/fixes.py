@@ -60,6 +60,22 @@ def quote(piece: Piece, span: Span) -> Fix:
     return _fix("Put quotes around it", change)
 
 
+def quote_whole(piece: Piece, span: Span) -> Fix:
+    """Quotes around a text that cannot be read without them; nothing where it can neither with them."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        place = document.absolute(piece, span)
+        quoted = in_quotes(document.text.slice(place), Style.DOUBLE)
+        after = document.edit(place, quoted)
+        return (TextEdit(place, quoted),) if _faults(after) < _faults(document) else ()
+
+    return _fix("Put quotes around it", change)
+
+
+def _faults(document: Document) -> int:
+    return len(document.tree.faults) + sum(len(piece.faults) for piece in document.tree.pieces)
+
+
 def plain_blanks() -> Fix:
     """Spaces wherever in the file something stands in front of words that only looks like a space."""
 

@@ -67,7 +67,11 @@ def section_that_is_no_list(view: View) -> Iterator[Draft]:
         if top.name in _SECTIONS and top.field is not None:
             for fault in top.field.faults:
                 if not _is_null(fault.node):
-                    yield draft(top.piece, node_span(fault.node), f"`{top.name}` has to be a list of mappings")
+                    yield draft(
+                        top.piece,
+                        node_span(fault.node),
+                        f"`{top.name}` has to be a list of mappings: begin each with a dash",
+                    )
 
 
 def _is_null(node: Node) -> bool:

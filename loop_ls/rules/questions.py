@@ -176,7 +176,10 @@ def default(world: World, name: str) -> Any:
 
 
 def has_env(world: World, name: str) -> bool:
-    return name in world.document.env
+    """Whether `env` has a constant. Of one that is no mapping nobody knows what it was to hold."""
+    top = world.document.head.get("env")
+    unread = top is not None and top.field is not None and any(one.node is top.field.node for one in top.field.faults)
+    return unread or name in world.document.env
 
 
 def near_env(world: World, name: str) -> str | None:

@@ -119,6 +119,8 @@ def syntax_fault(document: Document) -> Fault | None:
         return fault
     line = document.text.line(stop.line)
     place = Span(stop, Position(stop.line, min(stop.column + 1, len(line))))
+    if not any(line.strip() for line in document.text.lines):
+        return Fault(place, "The file is empty: write an object in braces.", "syntax")
     if fault is None:
         return Fault(place, "The text cannot be read as JSON from here on.", "syntax")
     # A strict reader may notice a fault only further down: a bracket that is open, at the end.

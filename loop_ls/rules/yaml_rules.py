@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from loop_ls.formats.block import Block, Fault, Field, Unknown
+from loop_ls.formats.duration import parse_duration
 from loop_ls.formats.keys import Key, Shape, Type
+from loop_ls.formats.role_loop_keys import DEFINITION
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule
@@ -102,7 +104,7 @@ def unknown_sentence(unknown: Unknown, shape: Shape) -> str:
         return f"{start}; {unknown.advice.text}"
     if unknown.meant:
         return f"{start}; did you mean `{unknown.meant[0]}`?"
-    keys = list(shape.keys)
+    keys = [key.name for key in shape.keys.values() if not key.idle or shape is not DEFINITION]
     if len(keys) <= _MOST_KEYS:
         return f"{start}; its keys are {listed(keys, 'and')}"
     told = ", ".join(f"`{key}`" for key in keys[:_MOST_KEYS])
@@ -155,6 +157,8 @@ def _sentence(field: Field, fault: Fault) -> str:
             return f"`{name}` has to be {fault.expected}: put it in brackets or behind a dash"
         case _ if fault.node is not field.node:
             return f"every entry of `{name}` has to be {fault.expected}, not {_kind(fault.node)}"
+        case _ if field.key.type is Type.BLOCKS and isinstance(fault.node, Mapping):
+            return f"`{name}` has to be {fault.expected}: begin each with a dash"
         case _:
             return f"`{name}` has to be {fault.expected}, not {_kind(fault.node)}{_old_form(field)}"
 
@@ -216,15 +220,22 @@ def no_duration(site: Site) -> Iterator[Draft]:
         if field.fault != "duration":
             continue
         written = field.scalar.text if field.scalar is not None else ""
+        better = _as_duration(written)
         bare = written.replace(".", "", 1).isdecimal()
         what = f"`{shortened(written, 20)}` has no unit" if bare else f"`{shortened(written, 20)}` is no duration"
         yield site.found(
             node_span(field.faults[0].node),
             f"{what}: write `{field.key.name}` as a number and a unit, such as `30s`, `5m` or `1h30m`",
-            fixes=(fixes.replace(site.piece, field.span, f"{written}s", f"Change to `{written}s`", Tier.REVIEW),)
-            if bare and isinstance(field.node, Scalar)
+            fixes=(fixes.replace(site.piece, field.span, better, f"Change to `{better}`", Tier.REVIEW),)
+            if better is not None and isinstance(field.node, Scalar)
             else (),
         )
+
+
+def _as_duration(written: str) -> str | None:
+    """What was probably meant: seconds, or the same without its blanks."""
+    joined = "".join(written.split())
+    return next((one for one in (joined, f"{joined}s") if one != written and parse_duration(one) is not None), None)
 
 
 @rule("WF009", "empty-value", Severity.INFORMATION, on="*", local=True, about=EMPTY)

@@ -27,7 +27,8 @@ _PLAIN = pattern(rf"\{{\{{\s*({NAME})\s*\}}\}}")
 _TRIPLE = pattern(rf"\{{\{{\{{\s*({NAME})\s*\}}\}}\}}(?!\}})")
 _ATTEMPT = pattern(r"[|\[(]|==|!=|\?:|\?[^:]*:")
 _TYPED = pattern(r"[ \t]*[\w.-]*")
-_TAG = pattern(r"\{%.*?(?:%\}|$)|\{#.*?(?:#\}|$)", re.MULTILINE)
+#: a remark may end further down; `{{#if x}}` and `{#name}` are none
+_TAG = pattern(r"\{%.*?(?:%\}|$)|(?<!\{)\{#(?:.*?#\}|[^}\n]*$)", re.MULTILINE)
 _FROM_ENVIRONMENT = pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Z_][A-Z0-9_]*)\b")
 _CODE = pattern(r"^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1|\Z)|`[^`\n]+`", re.MULTILINE)
 

@@ -112,6 +112,7 @@ class _Reader:
             self.dash = None
             spaceless = not is_dash(body)
             if spaceless:
+                loose = max(loose, 1)  # what follows may stand where the dash has it now
                 self.faults.append(faults.missing_dash_space(line, column))
             rest = body[1:].lstrip(" \t")
             column += len(body) - len(rest)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from loop_ls.index.document import Document
+from loop_ls.rules.check import Checker
 from loop_ls.testing.fixture import read_fixture
-from tests.rules.checking import findings_of
+from tests.rules.checking import document_of, findings_of, workspace_of
 
 HEAD = "steps:\n  - name: research\n    run: 'Find {{input}}'\n"
 
@@ -104,3 +105,66 @@ def test_what_looks_like_a_blank_and_is_none_is_named_and_mended(text: str) -> N
 
 def test_a_no_break_space_in_a_text_is_no_fault() -> None:
     assert rules("steps:\n  - name: a\n    run: |\n      10\u00a0EUR\n      \u00a0and {{input}}\n") == []
+
+
+def test_needs_that_is_no_list_is_told_once() -> None:
+    last = "  - name: report\n    needs: research\n    run: 'Report on {{research}}'\n"
+    assert [rule for rule, _ in rules(HEAD + last)] == ["WF007"]
+    parallel = "execution: {provider: ollama, model: llama3.2, parallel: true}\n"
+    assert [rule for rule, _ in rules(parallel + HEAD + last)] == ["WF007"]
+
+
+def test_constants_of_an_env_that_is_no_mapping_are_not_missed() -> None:
+    assert [rule for rule, _ in rules("env:\n  - A=b\nsteps:\n  - {name: a, run: 'x {{env.A}}'}\n")] == ["WF007"]
+
+
+def test_keys_stand_where_a_dash_without_a_space_has_them() -> None:
+    text = "steps:\n  -name: a\n   run: x {{input}}\n   timeout: 5s\n  - name: b\n    run: y {{a}}\n    needs: [a]\n"
+    assert [rule for rule, _ in rules(text)] == ["WF001"]
+
+
+@pytest.mark.parametrize(
+    ("written", "mended"),
+    [
+        ("run: {{input}} please", 'run: "{{input}} please"'),
+        ("run: Summarise this: {{input}}", 'run: "Summarise this: {{input}}"'),
+        ("run: @{{input}} # why", 'run: "@{{input}}" # why'),
+        ('run: say: "{{input}}"', 'run: "say: \\"{{input}}\\""'),
+        ("run: say: {{input}}\n      and more", None),
+    ],
+)
+def test_quotes_that_are_missing_are_put_around_the_text(written: str, mended: str | None) -> None:
+    text = f"steps:\n  - name: a\n    {written}\n"
+    fixture = read_fixture(text)
+    workspace = workspace_of(fixture)
+    document = document_of(workspace, "flow.yaml")
+    [one] = Checker().findings(workspace, document)
+    edits = one.fixes[0].edits(document)
+    after = document.text
+    for edit in edits:
+        after = after.edit(edit.span, edit.text)
+    if mended is None:
+        assert str(after) == fixture.main.text
+    else:
+        assert str(after) == fixture.main.text.replace(written, mended)
+        assert findings_of(read_fixture(str(after)))["flow.yaml"] == ()
+
+
+@pytest.mark.parametrize(("written", "better"), [("30", "30s"), ("5 m", "5m"), ("1m 30s", "1m30s"), ("1 day", None)])
+def test_WF008_what_was_probably_meant(written: str, better: str | None) -> None:
+    [one] = findings_of(read_fixture(f"{HEAD}    timeout: {written}\n"))["flow.yaml"]
+    assert [fix.title for fix in one.fixes] == ([f"Change to `{better}`"] if better else [])
+
+
+@pytest.mark.parametrize("text", ["{{#if x}} y {{/if}}", "## Part {#intro}", "a{#b}c", "{#}"])
+def test_WF505_other_braces_are_no_tags(text: str) -> None:
+    assert rules(f"steps:\n  - name: a\n    run: |\n      {{{{input}}}} {text}\n") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["{% if x %}", "{# a remark with {{input}} #}", "{# a remark\n      that ends here #}"]
+)
+def test_WF505_tags(text: str) -> None:
+    assert [rule for rule, _ in rules(f"steps:\n  - name: a\n    run: |\n      {{{{input}}}}\n      {text}\n")] == [
+        "WF505"
+    ]

@@ -335,3 +335,8 @@ def test_the_file_is_recognised_by_its_folder() -> None:
     text = read_fixture(source(name="Bad Name"), "flows/build.json", head=False)
     assert findings_of(text) == {"flows/build.json": ()}
     assert definition()["name"] == "build"
+
+
+def test_the_key_by_which_editors_find_a_schema_is_no_fault() -> None:
+    assert found(source(**{"$schema": "https://example.org/role-loop.json"})) == []
+    assert codes(**{"$shema": "x"}) == ["RL022"]
