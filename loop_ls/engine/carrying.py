@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from loop_ls.engine.carried_start import CarriedStart
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.events.kinds import Cancelled, readable
 from loop_ls.engine.journal import Journal
@@ -78,6 +79,8 @@ class Carried:
         for seq, (at, kind, body) in enumerate(self.facts, 1):
             event = Event(self.run_id, seq, at, kind, body)
             try:
+                if seq == 1:
+                    CarriedStart.model_validate(body)
                 readable(kind, body)
                 event.wire()
                 state = state.after(event)

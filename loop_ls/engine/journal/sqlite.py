@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import prepare
 from loop_ls.engine.journal.storage import Entry, Row, RunRow
 from loop_ls.engine.journal.wal import WriteAheadLog, closed
+from loop_ls.engine.journal.whole import Whole
 
 FACTS = "select position, run.id, seq, kind, at, body from fact join run on run.number = fact.run"
 ANSWER = (
@@ -47,7 +48,9 @@ class SqliteStorage:
         self._known: dict[str, list[int]] = {}
         self._stored: dict[tuple[int, str], None] = {}
         self._closed = False
+        self._whole = Whole(path)
         with _refusing():
+            self._whole.check()
             path.touch(0o600, exist_ok=True)
             self._writer = _open(path)
             prepare(self._writer)
@@ -55,6 +58,8 @@ class SqliteStorage:
             self._reader.execute("pragma query_only = on")
             self.rebooted = self._boot()
             self._log = WriteAheadLog(path, self._writer, _open(path))
+            if self._log.there:
+                self._whole.begin()
             # From now on it is written on the loop, which waits for nobody.
             self._writer.execute("pragma busy_timeout = 0")
 
@@ -219,6 +224,8 @@ class SqliteStorage:
             self._log.close()
             self._reader.close()
             self._writer.close()
+            with suppress(OSError):
+                self._whole.end()
 
     def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._reading, _refusing():
@@ -261,7 +268,7 @@ REFUSALS: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
         ("malformed", "not a database", "corrupt"),
         "damaged",
         "The journal is damaged: SQLite cannot read it.",
-        "Move journal.db out of the data folder to start afresh, or restore a copy of it.",
+        "Move journal.db and journal.db-wal out of the data folder to start afresh, or restore copies of both.",
     ),
     (
         ("locked", "busy"),

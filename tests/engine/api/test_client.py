@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from loop_ls.client import EngineClient, data_folder
+import pytest
+
+from loop_ls.client import EngineClient, data_folder, launch
 from loop_ls.client.place import PROTOCOL, Handover, read_handover
 from loop_ls.engine import handover
 from tests.engine.api.conftest import House, house
@@ -25,6 +28,20 @@ def test_both_sides_agree_about_the_file(tmp_path: Path) -> None:
     assert (found.port, found.token, found.pid, found.protocol) == (7, "abc", 99, handover.PROTOCOL)
     assert found.fingerprint == handover.fingerprint("abc")
     assert (tmp_path / "engine.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_disk_that_is_full_at_the_start_is_named_though_the_engine_cannot_say_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "engine.log").touch()
+    assert "it said nothing" in launch._failed(tmp_path, 0).message
+    full = shutil.disk_usage(tmp_path)._replace(free=4096)
+    monkeypatch.setattr("loop_ls.client.launch.shutil.disk_usage", lambda folder: full)
+    told = launch._failed(tmp_path, 0)
+    assert told.message == f"The engine cannot start: the disk of the data folder {tmp_path} is full."
+    assert "Free some space" in told.hint
+    (tmp_path / "engine.log").write_text("loop-ls engine: It is something else.\n")
+    assert launch._failed(tmp_path, 0).message == "It is something else."
 
 
 def test_the_data_folder_is_the_setting_the_variable_or_one_for_each_root(tmp_path: Path) -> None:

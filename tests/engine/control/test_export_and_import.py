@@ -129,6 +129,10 @@ async def test_what_is_no_run_is_refused_and_leaves_nothing(project: Project, br
     ("kind", "field", "value"),
     [
         ("run_started", "path", 3.5),
+        ("run_started", "limits", {"criterion": [None]}),
+        ("run_started", "plan", {"stages": [7]}),
+        ("run_started", "plan", {"keys": {"a": 1}}),
+        ("run_started", "target", {"name": "x"}),
         ("run_started", "files", {"w.yaml": [None]}),
         ("call", "tokens", {"input": [None], "output": 1}),
         ("call", "usd", "much"),

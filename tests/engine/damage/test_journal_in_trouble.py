@@ -229,6 +229,80 @@ async def test_a_journal_whose_pages_are_damaged_is_refused_and_left_alone(house
     assert path.read_bytes() == damaged
 
 
+def _crashed(folder: Path) -> Path:
+    """What lies in a data folder after a crash: a journal that is open, seen from outside."""
+    path, there = folder / "journal.db", folder / "crashed"
+    there.mkdir()
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "1", "1", [("x", "{}")])])
+    for each in folder.glob("journal.db*"):
+        if not each.name.endswith("-shm"):
+            (there / each.name).write_bytes(each.read_bytes())
+    storage.close()
+    return there / "journal.db"
+
+
+def test_a_crash_alone_loses_nothing_and_a_clean_end_leaves_no_mark(tmp_path: Path) -> None:
+    path = _crashed(tmp_path)
+    storage = SqliteStorage(path)
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
+    storage.close()
+    assert [each.name for each in path.parent.iterdir()] == ["journal.db"]
+
+
+def test_a_log_that_somebody_took_away_is_no_new_beginning(tmp_path: Path) -> None:
+    path = _crashed(tmp_path)
+    log = path.with_name("journal.db-wal").read_bytes()
+    for left in (None, b""):
+        path.with_name("journal.db-wal").unlink()
+        if left is not None:
+            path.with_name("journal.db-wal").write_bytes(left)
+        with pytest.raises(JournalRefused) as refused:
+            SqliteStorage(path)
+        assert refused.value.code == "damaged"
+        assert "journal.db-wal is gone" in refused.value.message
+        path.with_name("journal.db-wal").write_bytes(log)
+    storage = SqliteStorage(path)  # nothing was touched: it is restored, and all is there
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
+    storage.close()
+
+
+def test_whoever_goes_on_without_the_log_says_so(tmp_path: Path) -> None:
+    path = _crashed(tmp_path)
+    path.with_name("journal.db-wal").unlink()
+    path.with_name("journal.db-open").unlink()
+    storage = SqliteStorage(path)
+    assert storage.runs(None, 9) == []
+    storage.close()
+
+
+@pytest.mark.parametrize("left", [None, b""], ids=["gone", "empty"])
+def test_a_journal_that_was_cut_to_nothing_beside_its_log_is_no_new_beginning(
+    tmp_path: Path, left: bytes | None
+) -> None:
+    path = _crashed(tmp_path)
+    whole = path.read_bytes()
+    path.unlink()
+    if left is not None:
+        path.write_bytes(left)
+    with pytest.raises(JournalRefused) as refused:
+        SqliteStorage(path)
+    assert (refused.value.code, "journal.db is not" in refused.value.message) == ("damaged", True)
+    path.write_bytes(whole)
+    storage = SqliteStorage(path)
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
+    storage.close()
+
+
+def test_a_journal_that_was_moved_away_whole_begins_anew(tmp_path: Path) -> None:
+    path = _crashed(tmp_path)
+    path.unlink()
+    path.with_name("journal.db-wal").unlink()
+    storage = SqliteStorage(path)
+    assert storage.runs(None, 9) == []
+    storage.close()
+
+
 # -- full, read-only, clocks ---------------------------------------------------------------------------
 
 
