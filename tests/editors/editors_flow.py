@@ -62,3 +62,32 @@ def write_flow(folder: Path) -> Path:
     ):
         (folder / name).write_text(text)
     return folder / "haiku.yaml"
+
+
+HELPER = """\
+name: Helper
+persona: You write short poems.
+provider: openai
+model: poet
+loopEnabled: true
+loopCriteria: {type: manual, value: ""}
+maxIterations: 3
+"""
+
+LINES = """\
+answers:
+  - say: ["old pond", "a frog leaps in", "the sound of water"]
+"""
+
+
+def write_helper(folder: Path, revise: bool = False) -> Path:
+    """An assistant that asks a person after each iteration; with `revise`, for changes too."""
+    folder.mkdir(parents=True, exist_ok=True)
+    wish = "assistants: {revise: true}\n" if revise else ""
+    for name, text in (
+        ("helper.assistant.yaml", HELPER),
+        ("helper.assistant.answers.yaml", LINES),
+        (".loop-ls.yaml", f"providers:\n  openai: {{kind: scripted}}\n{wish}"),
+    ):
+        (folder / name).write_text(text)
+    return folder / "helper.assistant.yaml"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+HERE = Path(__file__).parent
 LIMIT = 40.0
 
 
@@ -45,8 +46,23 @@ class Neovim:
             time.sleep(0.05)
         return found
 
+    def answer_by(self, *wanted: str) -> None:
+        """From now on menus and questions are answered: with the first entry that holds the next of these."""
+        listed = ", ".join(f'"{one}"' for one in wanted)
+        self.command(f"lua answers = {{ {listed} }} dofile('{HERE / 'neovim_answers.lua'}')")
+
+    def asked(self) -> list[str]:
+        """What was asked since then."""
+        return list(self.lua("asked"))
+
+    def run_state(self) -> dict[str, str]:
+        """Of each run that was told of, its status and reason."""
+        found: dict[str, str] = self.lua("next(states) and states or vim.empty_dict()")
+        return found
+
     def close(self) -> None:
-        self._process.terminate()
+        if self._process.poll() is None:
+            self._process.terminate()
         self._process.wait(10)
 
     def _remote(self, *words: str) -> str:
