@@ -22,6 +22,7 @@ export function activate(context: vscode.ExtensionContext): Door {
   };
   asleep = [
     ...ownCommands(context).map((id) => vscode.commands.registerCommand(id, (...args: unknown[]) => passOn(wake(), id, args))),
+    vscode.window.registerTreeDataProvider("loopLs.client.runs", { getChildren: () => void wake(), getTreeItem: neverAsked }),
     vscode.workspace.onDidOpenTextDocument(look),
     vscode.workspace.onDidChangeTextDocument((change) => {
       if (mayBeOurs(change.document)) look(change.document);
@@ -49,6 +50,9 @@ async function load(context: vscode.ExtensionContext): Promise<Client> {
   void vscode.commands.executeCommand("setContext", "loopLs.active", true);
   return start(context);
 }
+
+/** The view of runs is empty until somebody looks at it, and that wakes the client. */
+const neverAsked = (item: vscode.TreeItem): vscode.TreeItem => item;
 
 function sleepNoMore(): void {
   for (const one of asleep.splice(0)) one.dispose();

@@ -3,6 +3,6 @@ import type { Part } from "./part";
 import { lensPart } from "./editing/forms/lens";
 import { formsPart } from "./editing/forms/opening";
 import { enhancingPart } from "./runs/enhancing";
-import { statusPart } from "./views/status";
+import { VIEWS } from "./views";
 
-export const PARTS: readonly Part[] = [statusPart, enhancingPart, formsPart, lensPart];
+export const PARTS: readonly Part[] = [...VIEWS, enhancingPart, formsPart, lensPart];

@@ -82,19 +82,20 @@ export function money(usd: number | undefined): string {
   return usd < 1 ? `$${usd.toFixed(3)}` : `$${usd.toFixed(2)}`;
 }
 
-const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-];
+const UNITS = [
+  { long: "day", short: "d", size: 86_400_000 },
+  { long: "hour", short: "h", size: 3_600_000 },
+  { long: "minute", short: "min", size: 60_000 },
+] as const;
 
-/** `10 minutes ago`. */
-export function ago(moment: string | undefined, now = Date.now()): string {
+/** `10 minutes ago`; short: `10 min ago`. */
+export function ago(moment: string | undefined, now = Date.now(), length: "long" | "short" = "long"): string {
   const passed = now - Date.parse(moment ?? "");
   if (Number.isNaN(passed)) return "";
-  for (const [unit, size] of UNITS) {
-    const count = Math.floor(passed / size);
-    if (count >= 1) return count === 1 ? `1 ${unit} ago` : `${count} ${unit}s ago`;
+  for (const unit of UNITS) {
+    const count = Math.floor(passed / unit.size);
+    if (count < 1) continue;
+    return length === "short" ? `${count} ${unit.short} ago` : `${count} ${unit.long}${count === 1 ? "" : "s"} ago`;
   }
-  return "just now";
+  return length === "short" ? "now" : "just now";
 }

@@ -44,6 +44,7 @@ function options({ log, trace, memory, onClosed }: Settled): LanguageClientOptio
       trusted: vscode.workspace.isTrusted,
       settlesAnswers: true,
       listsRuns: true,
+      asksPeople: true,
       settings: vscode.workspace.getConfiguration("loopLs"),
     },
     initializationFailedHandler: () => false,

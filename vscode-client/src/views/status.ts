@@ -1,68 +1,60 @@
-// Runs while they go on, in one line: a status item with what runs, an output channel with every fact,
-// and a message when a run ends.
+// One status item for all loops of the window: what waits for a person first, else what runs and what it has
+// cost, else that something was interrupted. Nothing where nothing goes on.
 import * as vscode from "vscode";
 import type { Part } from "../part";
-import { hasEnded, type RunEvent, type RunState } from "../runs/state";
-import type { Change, RunStore } from "../runs/store";
-import { endingOf, lineOf } from "../runs/words";
+import { hasEnded, questionsOf, type RunState } from "../runs/state";
+import { money, nameOf, progressOf } from "../runs/words";
 
 export const statusPart: Part = ({ runs }) => {
-  const view = new RunsView(runs);
-  return [
-    view,
-    runs.onDidHappen((event) => view.event(event)),
-    runs.onDidChange((change) => view.changed(change)),
-    vscode.commands.registerCommand("loopLs.client.showRuns", () => view.show()),
-  ];
+  const item = vscode.window.createStatusBarItem("loopLs.runs", vscode.StatusBarAlignment.Left, 0);
+  item.name = "Loop runs";
+  const draw = () => {
+    const shown = summaryOf(runs.all().filter((state) => !hasEnded(state)));
+    if (!shown) return item.hide();
+    item.text = shown.text;
+    item.tooltip = shown.tooltip;
+    item.command = shown.command;
+    item.backgroundColor = shown.urgent ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+    item.accessibilityInformation = { label: shown.text.replace(/\$\([^)]*\)\s*/g, ""), role: "button" };
+    item.show();
+  };
+  return [item, runs.onDidChange(draw), runs.onDidRemove(draw)];
 };
 
-export class RunsView implements vscode.Disposable {
-  private readonly channel = vscode.window.createOutputChannel("Loop Runs");
-  private readonly item = vscode.window.createStatusBarItem("loopLs.runs", vscode.StatusBarAlignment.Left, 0);
-
-  constructor(private readonly runs: RunStore) {
-    this.item.name = "Loop runs";
-    this.item.command = "loopLs.client.showRuns";
-  }
-
-  show(): void {
-    this.channel.show(true);
-  }
-
-  event(event: RunEvent): void {
-    const line = lineOf(event);
-    if (line === undefined) return;
-    const name = this.runs.get(event.runId)?.name ?? "run";
-    this.channel.appendLine(`${event.runId.slice(0, 8)} ${name}: ${line}`);
-  }
-
-  changed({ state, before }: Change): void {
-    this.draw();
-    if (before && !hasEnded(before) && hasEnded(state)) this.announce(state);
-  }
-
-  dispose(): void {
-    this.channel.dispose();
-    this.item.dispose();
-  }
-
-  private announce(state: RunState): void {
-    const show = state.status === "failed" ? vscode.window.showErrorMessage : vscode.window.showInformationMessage;
-    void show(endingOf(state), "Show Output").then((choice) => {
-      if (choice) this.show();
-    });
-  }
-
-  private draw(): void {
-    const running = this.runs.all().filter((state) => !hasEnded(state));
-    const [only] = running;
-    if (!only) {
-      this.item.hide();
-      return;
-    }
-    const progress = only.maxIterations ? ` ${only.iteration ?? 0}/${only.maxIterations}` : "";
-    this.item.text = running.length === 1 ? `$(sync~spin) ${only.name ?? "loop"}${progress}` : `$(sync~spin) ${running.length} loops`;
-    this.item.tooltip = "Loops that are running; click for their output";
-    this.item.show();
-  }
+export interface Summary {
+  text: string;
+  tooltip: string;
+  command: string;
+  urgent?: boolean;
 }
+
+const TREE = "loopLs.client.runs.focus";
+const SHOW = "Click to see the runs";
+
+/** Of runs that have not ended; undefined where there is none. */
+export function summaryOf(going: readonly RunState[]): Summary | undefined {
+  const asking = going.filter((state) => questionsOf(state).length > 0);
+  const [asks] = asking;
+  if (asks) {
+    const text = asking.length === 1 ? `${nameOf(asks)} waits for you` : `${asking.length} loops wait for you`;
+    return { text: `$(bell-dot) ${text}`, tooltip: "Click to decide", command: "loopLs.client.decide", urgent: true };
+  }
+  const working = going.filter((state) => state.status !== "paused" && state.status !== "interrupted");
+  const [only] = working;
+  if (only) return { text: `$(sync~spin) ${told(only, working)}`, tooltip: tooltipOf(working), command: TREE };
+  const [first] = going;
+  if (!first) return undefined;
+  const halted = first.status === "interrupted" ? "interrupted" : "paused";
+  const icon = halted === "paused" ? "debug-pause" : "debug-disconnect";
+  const text = going.length === 1 ? `${nameOf(first)} ${halted}` : `${going.length} loops ${halted}`;
+  return { text: `$(${icon}) ${text}`, tooltip: tooltipOf(going), command: TREE };
+}
+
+const told = (only: RunState, working: readonly RunState[]): string => {
+  const cost = money(working.reduce<number | undefined>((sum, { costUsd }) => (costUsd === undefined ? sum : (sum ?? 0) + costUsd), undefined));
+  const what = working.length > 1 ? `${working.length} loops` : [nameOf(only), progressOf(only)].filter(Boolean).join(" ");
+  return [what, cost].filter(Boolean).join(" · ");
+};
+
+const tooltipOf = (states: readonly RunState[]): string =>
+  [...states.slice(0, 10).map((state) => `${nameOf(state)}: ${state.said?.line ?? state.status}`), SHOW].join("\n");

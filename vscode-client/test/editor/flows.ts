@@ -54,3 +54,15 @@ answers:
 `,
   ".loop-ls.yaml": "providers:\n  scripted:\n    kind: scripted\n",
 });
+
+/** The same loop with a critic who is never content, and fifty iterations. */
+export const endless = (delay = 0.3): Record<string, string> => {
+  const files = poems(delay);
+  return {
+    ...files,
+    "haiku.yaml": WORKFLOW.replace("max_iterations: 5", "max_iterations: 50"),
+    "haiku.answers.yaml": (files["haiku.answers.yaml"] ?? "")
+      .replace(/say: \["REFUSED.*\]/, 'say: ["REFUSED: no season in it"]')
+      .replace('say: ["NO", "NO", "YES"]', 'say: ["NO"]'),
+  };
+};

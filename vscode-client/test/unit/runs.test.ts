@@ -1,20 +1,6 @@
-import { beforeEach, expect, test, vi } from "vitest";
-import * as vscode from "vscode";
-import { type RunState } from "../../src/runs/state";
+import { expect, test } from "vitest";
 import { RunStore } from "../../src/runs/store";
-import { endingOf, lineOf } from "../../src/runs/words";
-import { statusPart } from "../../src/views/status";
-
-const item = { show: vi.fn(), hide: vi.fn(), dispose: vi.fn(), text: "", name: "", tooltip: "", command: "" };
-const channel = { appendLine: vi.fn(), show: vi.fn(), dispose: vi.fn() };
-
-beforeEach(() => {
-  vi.clearAllMocks();
-  vi.mocked(vscode.window.createStatusBarItem).mockReturnValue(item as never);
-  vi.mocked(vscode.window.createOutputChannel).mockReturnValue(channel as never);
-  vi.mocked(vscode.window.showInformationMessage).mockResolvedValue(undefined);
-  vi.mocked(vscode.window.showErrorMessage).mockResolvedValue(undefined);
-});
+import { ago, endingOf, lineOf, lineOfRun, money, progressOf } from "../../src/runs/words";
 
 test.each([
   [{ kind: "iteration", iteration: 2, maxIterations: 5, output: "a\n b" }, "iteration 2/5: a b"],
@@ -45,39 +31,52 @@ test("rounds end converged, or give up and say why", () => {
   expect(endingOf({ ...state, reason: "max_rounds" })).toBe("report: gave up after round 2 (max rounds).");
 });
 
-/** The part, fed as the server feeds it. */
-function shown(...states: RunState[]): void {
-  const runs = new RunStore();
-  statusPart({ runs } as never);
-  for (const state of states) runs.take(state);
-}
-
-test("the status item counts what runs and goes when nothing does", () => {
-  const develop = { runId: "a", name: "develop", status: "running", iteration: 3, maxIterations: 5 };
-  shown(develop);
-  expect(item.text).toContain("develop 3/5");
-  const both = [develop, { runId: "b", name: "test", status: "running" }];
-  shown(...both);
-  expect(item.text).toContain("2 loops");
-  expect(item.hide).not.toHaveBeenCalled();
-  shown(...both, { runId: "a", status: "completed", reason: "condition_met" }, { runId: "b", status: "cancelled" });
-  expect(item.hide).toHaveBeenCalled();
-});
-
-test("an ending is announced once", () => {
-  const end = { runId: "a", name: "develop", status: "completed", reason: "condition_met", iteration: 2 };
-  shown({ runId: "a", name: "develop", status: "running" }, end, end);
-  expect(vscode.window.showInformationMessage).toHaveBeenCalledTimes(1);
-});
-
-test("a run that had ended before the window opened is not announced", () => {
-  shown({ runId: "a", name: "old", status: "completed", reason: "condition_met", iteration: 1 });
-  expect(vscode.window.showInformationMessage).not.toHaveBeenCalled();
-});
-
 test("a state that is older than what is known changes nothing", () => {
   const runs = new RunStore();
   runs.take({ runId: "a", status: "completed", lastSeq: 9 });
   runs.take({ runId: "a", status: "running", lastSeq: 8 });
   expect(runs.get("a")?.status).toBe("completed");
+});
+
+test("a run that was deleted elsewhere leaves the store", () => {
+  const runs = new RunStore();
+  const removed: string[] = [];
+  runs.onDidRemove((runId) => removed.push(runId));
+  runs.take({ runId: "a", status: "completed" });
+  runs.happen({ runId: "a", kind: "deleted" });
+  expect([runs.all(), removed]).toEqual([[], ["a"]]);
+});
+
+test("the server's line is shown as it is; without one the state speaks", () => {
+  const said = { sign: "✓", line: "condition met in iteration 3", spent: "$0.047 · 01:12" };
+  expect(lineOfRun({ runId: "a", status: "completed", said })).toBe("✓ condition met in iteration 3");
+  expect(lineOfRun({ runId: "a", status: "running", said: { ...said, sign: "", line: "iteration 3/5 · 2 NO" } })).toBe("iteration 3/5 · 2 NO");
+  expect(lineOfRun({ runId: "a", status: "completed", reason: "max_iterations" })).toBe("max iterations");
+});
+
+test.each([
+  [undefined, ""],
+  [0, "$0"],
+  [0.0004, "<$0.001"],
+  [0.0312, "$0.031"],
+  [12.5, "$12.50"],
+])("money %s is said as %s", (usd, words) => {
+  expect(money(usd)).toBe(words);
+});
+
+test.each([
+  [5, "just now"],
+  [60, "1 minute ago"],
+  [600, "10 minutes ago"],
+  [7200, "2 hours ago"],
+  [90_000, "1 day ago"],
+])("%d seconds are %s", (seconds, words) => {
+  const now = Date.parse("2026-01-31T12:00:00Z");
+  expect(ago(new Date(now - seconds * 1000).toISOString(), now)).toBe(words);
+});
+
+test("progress is counted where there is something to count", () => {
+  expect(progressOf({ runId: "a", status: "running", iteration: 3, maxIterations: 5 })).toBe("3/5");
+  expect(progressOf({ runId: "a", status: "running", iteration: 3 })).toBe("3");
+  expect(progressOf({ runId: "a", status: "running", iteration: 0, maxIterations: 5 })).toBe("");
 });

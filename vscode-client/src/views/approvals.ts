@@ -1,0 +1,116 @@
+// Asks a person what a waiting run needs to know: a message with the decision, once per question and person.
+// The server asks nobody while this side does (it is told so at its start); lens, tree and status item are
+// there as long as the question is open, whatever became of the message.
+import * as vscode from "vscode";
+import type { Part, Server } from "../part";
+import { type PendingApproval, questionsOf, type RunState } from "../runs/state";
+import type { RunStore } from "../runs/store";
+import { excerpt, nameOf } from "../runs/words";
+import { chooseRun, type Given } from "./choosing";
+import { concernsPerson } from "./endings";
+
+const APPROVE = "Approve";
+const REJECT = "Reject";
+const FEEDBACK = "Give feedback";
+const SHOW = "Show output";
+
+const WAITING = { none: "No loop waits for a decision.", fits: (state: RunState) => questionsOf(state).length > 0 };
+
+export const approvalsPart: Part = ({ server, runs }) => {
+  const asking = new Asking(server, runs);
+  const decide = (verb: "approve" | "reject" | "feedback" | "decide", title: string) =>
+    vscode.commands.registerCommand(`loopLs.client.${verb}`, async (given?: Given) => {
+      const runId = await chooseRun(runs, given, { ...WAITING, title });
+      if (runId !== undefined) await asking.decide(runId, verb);
+    });
+  return [
+    runs.onDidChange(({ state }) => asking.look(state)),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) for (const state of runs.all()) asking.look(state);
+    }),
+    decide("approve", "Approve which loop?"),
+    decide("reject", "Reject which loop?"),
+    decide("feedback", "Give feedback to which loop?"),
+    decide("decide", "Decide about which loop?"),
+  ];
+};
+
+const keyOf = (state: RunState, question: PendingApproval): string => `${state.runId} ${question.place ?? question.loopId ?? ""}`;
+
+class Asking {
+  /** Questions whose message was shown in this window. */
+  private readonly asked = new Set<string>();
+
+  constructor(
+    private readonly server: Server,
+    private readonly runs: RunStore,
+  ) {}
+
+  /** Only the window that is looked at asks; another one asks when somebody comes to it and it is still open. */
+  look(state: RunState): void {
+    for (const question of questionsOf(state)) {
+      const key = keyOf(state, question);
+      if (this.asked.has(key) || !vscode.window.state.focused || !concernsPerson(state)) continue;
+      this.asked.add(key);
+      void this.ask(state, question);
+    }
+  }
+
+  async decide(runId: string, verb: "approve" | "reject" | "feedback" | "decide"): Promise<void> {
+    const state = this.runs.get(runId);
+    const [question] = state ? questionsOf(state) : [];
+    if (!state || !question) return void vscode.window.showInformationMessage("This loop waits for no decision any more.");
+    switch (verb) {
+      case "approve":
+        return this.say(state, question, { approved: true });
+      case "reject":
+        return this.say(state, question, { approved: false });
+      case "feedback":
+        return this.feedback(state, question);
+      case "decide":
+        return this.ask(state, question);
+    }
+  }
+
+  private async ask(state: RunState, question: PendingApproval): Promise<void> {
+    const choice = await vscode.window.showInformationMessage(sentenceOf(state, question), APPROVE, REJECT, FEEDBACK, SHOW);
+    if (choice === undefined) return; // put aside: the lens and the status item are still there
+    const now = this.runs.get(state.runId);
+    if (!now || !questionsOf(now).some((one) => keyOf(now, one) === keyOf(state, question))) {
+      return void vscode.window.showInformationMessage(`${nameOf(state)}: somebody has decided already.`);
+    }
+    if (choice === APPROVE) return this.say(state, question, { approved: true });
+    if (choice === REJECT) return this.say(state, question, { approved: false });
+    if (choice === FEEDBACK) return this.feedback(state, question);
+    await this.show(question);
+    await this.ask(state, question);
+  }
+
+  private async feedback(state: RunState, question: PendingApproval): Promise<void> {
+    const feedback = await vscode.window.showInputBox({
+      title: `${nameOf(state)}: what should be different?`,
+      prompt: "The loop tries again and hears this.",
+      ignoreFocusOut: true,
+    });
+    if (feedback) await this.say(state, question, { approved: false, decision: "revise", feedback });
+  }
+
+  private async say(state: RunState, question: PendingApproval, decision: Record<string, unknown>): Promise<void> {
+    const which = question.loopId === undefined ? {} : { loopId: question.loopId };
+    await this.server.run("loopLs.approve", { runId: state.runId, ...which, ...decision });
+  }
+
+  private async show(question: PendingApproval): Promise<void> {
+    const document = await vscode.workspace.openTextDocument({ language: "markdown", content: question.output ?? "" });
+    await vscode.window.showTextDocument(document, { preview: true, viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
+  }
+}
+
+/** What a person is asked: which loop, where in the run, and how the output begins. */
+export function sentenceOf(state: RunState, question: PendingApproval): string {
+  const name = nameOf(state);
+  const path = (question.place ?? "").split("/").filter((part) => part && !/^\d+$/.test(part)).join(" › ");
+  const where = path && path !== name ? `${name} (${path})` : name;
+  const of = question.iteration === undefined ? "" : ` on iteration ${question.iteration}`;
+  return `${where} waits for your decision${of}: ${excerpt(question.output, 300) || "(no output)"}`;
+}

@@ -1,0 +1,25 @@
+// The parts of this room, in the order in which they are made.
+import type { Part } from "../part";
+import { againPart } from "./again";
+import { approvalsPart } from "./approvals";
+import { comparePart } from "./compare";
+import { controlPart } from "./control";
+import { endingsPart } from "./endings";
+import { lastRunPart } from "./lastRun";
+import { outputPart } from "./output";
+import { statusPart } from "./status";
+import { testingPart } from "./testing/part";
+import { treePart } from "./tree/part";
+
+export const VIEWS: readonly Part[] = [
+  statusPart,
+  outputPart,
+  endingsPart,
+  approvalsPart,
+  controlPart,
+  againPart,
+  comparePart,
+  treePart,
+  lastRunPart,
+  testingPart,
+];

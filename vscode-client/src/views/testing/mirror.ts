@@ -1,0 +1,160 @@
+// One run as a run of the Testing view: iterations come as children, the verdict stands on the line that is
+// judged, the output is attached to it. The end is filled in from the record, so that nothing is missing of a
+// run whose facts did not all come here.
+import * as vscode from "vscode";
+import type { Server } from "../../part";
+import { endedAtLimit, type RunEvent, type RunState } from "../../runs/state";
+import { endingOf, excerpt, lineOfRun } from "../../runs/words";
+import { readRows, type Row } from "../history";
+import type { Items } from "./items";
+
+/** The view is no place for a whole book. */
+const MOST = 20_000;
+
+export class Mirror {
+  private readonly seen = new Map<string, Seen>();
+  private ended = false;
+
+  constructor(
+    private readonly server: Server,
+    private readonly items: Items,
+    private readonly run: vscode.TestRun,
+    private readonly item: vscode.TestItem,
+    readonly runId: string,
+  ) {
+    items.clearIterations(item);
+    run.started(item);
+  }
+
+  /** A fact as it comes. */
+  happen(event: RunEvent): void {
+    if (this.ended || (typeof event.depth === "number" && event.depth > 0)) return;
+    const loop = typeof event.loop === "string" ? event.loop : undefined;
+    const number = event.iteration;
+    if (number === undefined) return;
+    if (event.kind === "iteration_started") this.begun(loop, number);
+    if (event.kind === "iteration") this.said(loop, number, event.output ?? "");
+    if (event.kind === "judged") this.judged(loop, number, event.verdict ?? "unclear", event.answer);
+    if (event.kind === "iteration_failed") this.judged(loop, number, "failed", messageOf(event.error));
+  }
+
+  /** The run has ended: say how, once what is missing was read. */
+  async end(state: RunState): Promise<void> {
+    if (this.ended) return;
+    const rows = (await readRows(this.server, this.runId)) ?? [];
+    if (this.ended) return;
+    this.ended = true;
+    const least = Math.min(...rows.map((row) => row.depth ?? 0));
+    for (const row of rows) if ((row.depth ?? 0) === least) this.fill(row);
+    this.settle(state);
+    this.run.end();
+  }
+
+  /** Nothing more is heard of it. */
+  leave(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.run.skipped(this.item);
+    this.run.end();
+  }
+
+  private begun(loop: string | undefined, number: number): Seen | undefined {
+    const home = this.items.loopIn(this.item, loop);
+    const key = `${home.id}/${number}`;
+    const known = this.seen.get(key);
+    if (known) return known;
+    const item = this.items.iteration(home, number, this.runId);
+    if (!item) return undefined;
+    if (home !== this.item) this.run.started(home);
+    this.run.started(item);
+    const made: Seen = { item, home, number, began: Date.now() };
+    this.seen.set(key, made);
+    return made;
+  }
+
+  private said(loop: string | undefined, number: number, output: string): void {
+    const seen = this.begun(loop, number);
+    if (!seen || seen.output !== undefined) return;
+    seen.output = output;
+    const cut = output.length > MOST ? `${output.slice(0, MOST)}\n… (${output.length - MOST} characters more: open the run)` : output;
+    this.run.appendOutput(lines(`iteration ${number}:\n${cut}\n`), undefined, seen.item);
+  }
+
+  private judged(loop: string | undefined, number: number, verdict: string, answer: string | undefined): void {
+    const seen = this.begun(loop, number);
+    if (!seen || seen.verdict !== undefined) return;
+    seen.verdict = verdict;
+    seen.sentence = sentenceOf(number, verdict, verdict === "no" || verdict === "yes" ? seen.output : answer);
+    this.run.appendOutput(lines(`${seen.sentence}\n`), this.placeOf(seen.item), seen.item);
+    // NO is no failure as long as the loop may try again: that is what it is for.
+    if (verdict === "yes") this.run.passed(seen.item, Date.now() - seen.began);
+    else this.run.skipped(seen.item);
+  }
+
+  private fill(row: Row): void {
+    if (row.output !== undefined) this.said(row.loop, row.iteration_number, row.output);
+    if (row.verdict) this.judged(row.loop, row.iteration_number, row.verdict, row.answer);
+    else if (row.status === "failed") this.judged(row.loop, row.iteration_number, "failed", row.error?.message);
+  }
+
+  private settle(state: RunState): void {
+    const homes = new Set([...this.seen.values()].map((seen) => seen.home));
+    const well = state.status === "completed" && !endedAtLimit(state);
+    const words = new vscode.TestMessage(`${lineOfRun(state)}. ${endingOf(state)}`);
+    const place = this.placeOf(this.item);
+    if (place) words.location = place;
+    for (const item of new Set([this.item, ...homes])) {
+      if (well) this.run.passed(item, state.elapsedMs);
+      else if (state.status === "cancelled") this.run.skipped(item);
+      else this.run.failed(item, this.messageFor(item, words), state.elapsedMs);
+    }
+    for (const seen of this.seen.values()) {
+      if (seen.verdict === undefined) this.run.skipped(seen.item);
+      // Where it never became YES, each NO is what went wrong.
+      else if (!well && state.status !== "cancelled" && seen.verdict !== "yes") this.run.failed(seen.item, this.verdictOf(seen));
+    }
+  }
+
+  private messageFor(item: vscode.TestItem, words: vscode.TestMessage): vscode.TestMessage {
+    const place = this.placeOf(item);
+    const message = new vscode.TestMessage(words.message);
+    if (place) message.location = place;
+    return message;
+  }
+
+  private verdictOf(seen: Seen): vscode.TestMessage {
+    const message = new vscode.TestMessage(seen.sentence ?? "");
+    const place = this.placeOf(seen.item);
+    if (place) message.location = place;
+    return message;
+  }
+
+  private placeOf(item: vscode.TestItem): vscode.Location | undefined {
+    const target = this.items.targetOf(item);
+    return target && new vscode.Location(target.uri, target.judged);
+  }
+}
+
+interface Seen {
+  item: vscode.TestItem;
+  home: vscode.TestItem;
+  number: number;
+  began: number;
+  output?: string;
+  verdict?: string;
+  sentence?: string;
+}
+
+const WORDS: Record<string, string> = { yes: "YES", no: "NO", unclear: "unclear", error: "judge failed", failed: "failed" };
+
+/** `iteration 1: NO - "FAIL: missing test"`, as the Problems view says it. */
+export function sentenceOf(number: number, verdict: string, shown: string | undefined): string {
+  const quoted = shown?.trim() ? ` - "${excerpt(shown, 80)}"` : "";
+  return `iteration ${number}: ${WORDS[verdict] ?? verdict}${quoted}`;
+}
+
+/** The view is a terminal: lines end with both characters. */
+const lines = (text: string): string => text.replace(/\r?\n/g, "\r\n");
+
+const messageOf = (error: unknown): string | undefined =>
+  typeof error === "string" ? error : typeof error === "object" && error !== null ? String((error as { message?: unknown }).message ?? "") : undefined;

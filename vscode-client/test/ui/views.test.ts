@@ -1,0 +1,124 @@
+// The tree of runs as a person uses it: what runs, what is done with it, and an engine that goes away.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser, Locator } from "playwright-core";
+import { CodeServer, serverProgram } from "../editor/codeServer";
+import { endless, poems } from "../editor/flows";
+import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+
+let server: CodeServer;
+let browser: Browser;
+let window: EditorWindow;
+let folder: string;
+beforeAll(async () => {
+  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
+  folder = folderOf({ ...poems(0.5), "long/haiku.yaml": endless()["haiku.yaml"] ?? "", "long/haiku.answers.yaml": endless()["haiku.answers.yaml"] ?? "", "long/one_draft.yaml": poems()["one_draft.yaml"] ?? "" });
+  window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
+  await window.page.locator('.activitybar a.action-label[aria-label="Loop"]').click();
+});
+afterAll(async () => {
+  await window?.close();
+  await browser?.close();
+  await server?.stop();
+  if (folder) removeFolder(folder);
+});
+
+const loopLs = (...words: string[]) =>
+  promisify(execFile)(serverProgram(), words, { cwd: folder, timeout: 60_000, env: { ...process.env, LOOP_LS_DATA_DIR: server.dataDir } });
+
+/** A line of the tree. */
+const row = (text: string | RegExp): Locator => window.page.locator(".sidebar .monaco-list-row", { hasText: text }).first();
+
+async function act(on: Locator, title: string): Promise<void> {
+  await on.hover();
+  await on.locator(`a.action-label[aria-label="${title}"]`).click();
+}
+
+async function choose(on: Locator, title: string): Promise<void> {
+  await on.click({ button: "right" });
+  const item = window.page.locator(".monaco-menu .action-item", { hasText: title }).first();
+  await item.waitFor();
+  await item.click();
+}
+
+/** A button above the tree. */
+async function title(name: string): Promise<void> {
+  await window.page.locator(`.sidebar a.action-label[aria-label="${name}"]`).first().click();
+}
+
+async function start(): Promise<void> {
+  await window.lens("Run loop").click();
+  await window.page.locator(".quick-input-widget input").fill("a frog");
+  await window.page.keyboard.press("Enter");
+}
+
+test("a folder in which nothing ran says so, and a run is there as soon as it begins", async () => {
+  await window.page.locator(".sidebar", { hasText: "None has run in this folder yet" }).waitFor();
+  await start();
+  await row(/compose.*\d\/5 ·/).waitFor();
+  await row("Running").waitFor();
+  await row(/compose.*3\/5 · condition met/).waitFor();
+  await row("Done").waitFor();
+  await window.picture("views-done");
+});
+
+test("a fork asks for the iteration, and two iterations are compared", async () => {
+  await choose(row(/compose.*condition met/), "Fork...");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "From iteration 3" }).click();
+  await window.page.locator(".sidebar .monaco-list-row", { hasText: "condition met" }).nth(1).waitFor();
+  await choose(row(/compose.*condition met/), "Compare Iterations...");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Iteration 1" }).click();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Iteration 3" }).click();
+  await window.page.locator(".tab", { hasText: "compose: iteration 1 ↔ 3" }).waitFor();
+  await window.page.locator(".monaco-diff-editor .view-line", { hasText: "ACCEPTED" }).first().waitFor();
+  await window.picture("views-compare");
+});
+
+test("a run is deleted once a person said so, here and in the record", async () => {
+  const lines = window.page.locator(".sidebar .monaco-list-row", { hasText: "condition met" });
+  const before = await lines.count();
+  await choose(row(/compose.*condition met/), "Delete Run...");
+  await window.page.locator(".monaco-dialog-box", { hasText: "Delete compose from the record?" }).waitFor();
+  await window.page.locator(".monaco-dialog-box .monaco-button", { hasText: "Delete" }).click();
+  await expect.poll(() => lines.count(), { timeout: 30_000 }).toBe(before - 1);
+  const { stdout } = await loopLs("runs", "--json");
+  expect(JSON.parse(stdout).runs).toHaveLength(before - 1);
+});
+
+test("UP_73 a run of the terminal, of a file that nobody has open, comes by itself; pause, resume and stop reach it", async () => {
+  await loopLs("run", "long/haiku.yaml", "--loop", "compose", "--input", "a frog", "--detach", "--yes", "--json");
+  const running = row(/compose.*\/50/);
+  await running.waitFor();
+  await window.picture("views-running");
+  await act(running, "Pause");
+  await row(/compose.*paused/).waitFor();
+  await row("Waiting for you").waitFor();
+  await window.page.locator(".statusbar-item", { hasText: "compose paused" }).waitFor();
+  await act(row(/compose.*paused/), "Resume");
+  await row("Running").waitFor();
+  await window.page.locator(".statusbar-item", { hasText: /compose \d+\/50/ }).waitFor();
+  await act(row(/compose.*\/50/), "Stop");
+  await row(/compose.*stopped/).waitFor();
+});
+
+test("runs are grouped by file, and filtered while somebody types", async () => {
+  await title("Group Runs by File");
+  await row("long/haiku.yaml").waitFor();
+  await window.picture("views-by-file");
+  await title("Filter Runs...");
+  await window.page.keyboard.type("stopped");
+  await expect.poll(() => window.page.locator(".sidebar .monaco-list-row", { hasText: "condition met" }).count(), { timeout: 30_000 }).toBe(0);
+  await row(/compose.*stopped/).waitFor();
+  await window.page.keyboard.press("Escape");
+  await row(/compose.*condition met/).waitFor();
+});
+
+test("an engine that was stopped is said, with the way out", async () => {
+  await loopLs("engine", "stop", "--data-dir", server.dataDir);
+  await row("The engine is gone").waitFor({ timeout: 60_000 });
+  await window.picture("views-engine-gone");
+  await row("The engine is gone").click();
+  await row("The engine is gone").waitFor({ state: "detached", timeout: 60_000 });
+  await row(/compose.*condition met/).waitFor();
+});
