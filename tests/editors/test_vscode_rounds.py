@@ -61,7 +61,7 @@ def test_a_broken_workflow_converges_in_round_2(page: Page, file: Path) -> None:
     expect(lens(page, "Round 2 of 3")).to_be_visible()
     picture(page, "rounds-running")
     expect(lens(page, "converged in round 2 of 3")).to_be_visible()
-    expect(page.locator(".notification-toast", has_text="report: converged in round 2")).to_be_visible()
+    expect(page.locator(".codelens-decoration", has_text="converged in round 2")).to_be_visible()
 
     # what failed, proposed, applied and why
     page.locator(".codelens-decoration a", has_text="Timeline").click()
