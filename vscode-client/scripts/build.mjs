@@ -1,4 +1,4 @@
-// The bundles: the door that every window reads, and all the rest, loaded by it when it is needed.
+// The bundles: the door that every window reads, all the rest, loaded by it when it is needed, and the page of panels.
 import { build } from "esbuild";
 import { rmSync } from "node:fs";
 import path from "node:path";
@@ -15,4 +15,5 @@ await Promise.all([
   build({ ...host, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", external: ["vscode", "./client.js"] }),
   build({ ...host, entryPoints: ["src/client.ts"], outfile: "dist/client.js" }),
   build({ ...common, entryPoints: ["src/editing/forms/web/form.ts", "src/editing/forms/web/form.css"], outdir: "dist", target: "es2022" }),
+  build({ ...common, entryPoints: { panel: "src/panel/web/page.tsx" }, outdir: "dist", platform: "browser", format: "iife", target: "es2022" }),
 ]);

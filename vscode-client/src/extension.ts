@@ -29,7 +29,15 @@ export function activate(context: vscode.ExtensionContext): Door {
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void lookForSettings(wake)),
   ];
-  context.subscriptions.push({ dispose: sleepNoMore });
+  context.subscriptions.push(
+    { dispose: sleepNoMore },
+    vscode.window.registerWebviewPanelSerializer("loopLs.run", {
+      deserializeWebviewPanel: async (panel, state) => {
+        await wake();
+        await vscode.commands.executeCommand("loopLs.client.openRun", state, panel);
+      },
+    }),
+  );
   vscode.workspace.textDocuments.forEach(look);
   void lookForSettings(wake);
   return {

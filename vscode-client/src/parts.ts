@@ -2,7 +2,8 @@
 import type { Part } from "./part";
 import { lensPart } from "./editing/forms/lens";
 import { formsPart } from "./editing/forms/opening";
+import { panelPart } from "./panel/part";
 import { enhancingPart } from "./runs/enhancing";
 import { VIEWS } from "./views";
 
-export const PARTS: readonly Part[] = [...VIEWS, enhancingPart, formsPart, lensPart];
+export const PARTS: readonly Part[] = [...VIEWS, enhancingPart, formsPart, lensPart, panelPart];

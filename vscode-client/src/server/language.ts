@@ -59,6 +59,8 @@ function options({ log, trace, memory, onClosed }: Settled): LanguageClientOptio
     middleware: {
       executeCommand: async (command, args, next) => {
         const [first] = args as [Argument?];
+        // Other editors get the transcript as a document; here there is a panel for it.
+        if (command === "loopLs.history" && first?.show === true) return vscode.commands.executeCommand("loopLs.client.openRun", first);
         const call = async (argument: Argument) => (await next(command, [argument])) as Answer | undefined;
         return settle(call, first ?? {}, memory);
       },

@@ -1,0 +1,96 @@
+// What the buttons of a panel do: commands of the server, and documents of the editor. A refusal is told by the
+// server's own sentence; nothing here changes what is shown, for that comes back as facts.
+import * as vscode from "vscode";
+import type { Argument } from "../answers/settle";
+import type { Server } from "../part";
+import type { RunState } from "../runs/state";
+import type { Book } from "./book";
+import { addressOf, type What } from "./documents";
+import type { Act, Row } from "./shape";
+
+export interface Stage {
+  readonly runId: string;
+  readonly state: RunState | undefined;
+  readonly book: Book;
+  readonly server: Server;
+  /** Asks for everything anew. */
+  again(): void;
+}
+
+export async function act(stage: Stage, wanted: Act): Promise<void> {
+  const { runId, server } = stage;
+  const uri = stage.state?.uri;
+  switch (wanted.verb) {
+    case "pause":
+    case "resume":
+    case "stop":
+      await server.run(`loopLs.${wanted.verb}`, { runId });
+      return;
+    case "continue":
+      if (uri) await server.run("loopLs.enhance.continue", { uri });
+      return;
+    case "skip":
+      if (uri) await server.run("loopLs.enhance.skipEdits", { uri });
+      return;
+    case "giveUp":
+      await server.run("loopLs.stop", { runId });
+      return;
+    case "approve": {
+      const { loopId, approved, decision, feedback } = wanted;
+      await server.run("loopLs.approve", { runId, loopId, approved, ...(decision ? { decision } : {}), ...(feedback ? { feedback } : {}) });
+      return;
+    }
+    case "fork":
+      return openNew(server, "loopLs.fork", forkOf(runId, stage.book.rows.get(wanted.row)));
+    case "replay":
+      return openNew(server, "loopLs.replay", uri ? { runId, uri } : { runId });
+    case "openFile":
+      return openFile(uri);
+    case "diff":
+      return compare(stage, wanted.left, wanted.right);
+    case "show":
+      return show(stage, wanted.row, wanted.what);
+    case "again":
+      stage.again();
+      return;
+    case "restartServer":
+      await vscode.commands.executeCommand("loopLs.client.restart");
+      return;
+    case "showLog":
+      await vscode.commands.executeCommand("loopLs.client.showLog");
+      return;
+  }
+}
+
+function forkOf(runId: string, row: Row | undefined): Argument {
+  if (row?.kind !== "iteration") return { runId };
+  return { runId, iteration: row.number, ...(row.parent ? { loop: row.name } : {}) };
+}
+
+async function openNew(server: Server, command: string, argument: Argument): Promise<void> {
+  const answer = await server.run(command, argument);
+  if (answer?.ok) await vscode.commands.executeCommand("loopLs.client.openRun", { runId: answer.runId });
+}
+
+async function openFile(uri: string | undefined): Promise<void> {
+  if (!uri) return;
+  const open = () => vscode.window.showTextDocument(vscode.Uri.parse(uri), { viewColumn: vscode.ViewColumn.One });
+  await Promise.resolve(open()).catch(() => vscode.window.showWarningMessage("The file of this run is not there any more."));
+}
+
+async function compare({ runId, state, book }: Stage, left: string, right: string): Promise<void> {
+  const [before, after] = [book.rows.get(left), book.rows.get(right)];
+  if (!before || !after) return;
+  const name = state?.name ?? runId;
+  const unit = state?.format === "enhance" ? "round" : "iteration";
+  const title = `${name}: ${unit} ${before.number} ↔ ${unit} ${after.number}`;
+  const [one, other] = [addressOf(runId, name, before, "output"), addressOf(runId, name, after, "output")];
+  await vscode.commands.executeCommand("vscode.diff", one, other, title, { viewColumn: vscode.ViewColumn.One, preview: true });
+}
+
+async function show({ runId, state, book }: Stage, id: string, what: What): Promise<void> {
+  const row = book.rows.get(id);
+  if (!row) return;
+  const document = await vscode.workspace.openTextDocument(addressOf(runId, state?.name ?? runId, row, what));
+  await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.One, preview: true });
+}

@@ -1,0 +1,153 @@
+// Follows one run: its state and facts are asked for once, then heard. Numbers decide what is new, so that
+// nothing is lost or taken twice, whatever connection, server or engine do meanwhile. Never polls.
+import type { Answer } from "../answers/settle";
+import type { Server } from "../part";
+import { hasEnded, type RunEvent, type RunState } from "../runs/state";
+import type { RunStore } from "../runs/store";
+import type { Book } from "./book";
+import type { Banner, GraphNode } from "./shape";
+
+export const PAGE = 1000;
+/** Of texts in facts that are only listed. */
+export const CUT = 4000;
+
+interface Disposable {
+  dispose(): unknown;
+}
+
+export class Following implements Disposable {
+  state: RunState | undefined;
+  graph: GraphNode[] = [];
+  banner: Banner | undefined;
+  reading = true;
+  private busy: Promise<void> | undefined;
+  private again = false;
+  private gone = false;
+  private early: RunEvent[] = [];
+  private readonly parts: Disposable[];
+
+  constructor(
+    private readonly runId: string,
+    private readonly server: Server,
+    private readonly runs: RunStore,
+    private readonly book: Book,
+    private readonly changed: () => void,
+  ) {
+    this.state = runs.get(runId);
+    this.parts = [
+      runs.onDidHappen((event) => this.hear(event)),
+      runs.onDidChange(({ state }) => this.stateIs(state)),
+      runs.onDidRemove((removed) => {
+        if (removed === runId) this.deleted();
+      }),
+      server.onDidChangeStatus(() => void this.catchUp()),
+    ];
+  }
+
+  dispose(): void {
+    this.gone = true;
+    for (const part of this.parts) part.dispose();
+  }
+
+  /** Asks for everything after what is known; one such walk at a time, and once more where that was asked for meanwhile. */
+  catchUp(): Promise<void> {
+    if (this.busy) {
+      this.again = true;
+      return this.busy;
+    }
+    this.busy = this.walk().finally(() => {
+      this.busy = undefined;
+      if (this.again && !this.gone) {
+        this.again = false;
+        void this.catchUp();
+      }
+    });
+    return this.busy;
+  }
+
+  private hear(event: RunEvent): void {
+    if (event.runId !== this.runId || this.gone) return;
+    if (this.busy && event.seq !== undefined) {
+      this.early.push(event);
+    } else if (!this.book.take(event) && (event.seq ?? 0) > this.book.seq) {
+      this.early.push(event);
+      void this.catchUp();
+    }
+    this.changed();
+  }
+
+  private stateIs(state: RunState): void {
+    if (state.runId !== this.runId || this.gone) return;
+    this.state = state;
+    if (hasEnded(state) && (state.lastSeq ?? 0) > this.book.seq) void this.catchUp();
+    this.changed();
+  }
+
+  private async walk(): Promise<void> {
+    const refused = noServer(this.server) ?? (await this.ask());
+    if (this.gone) return;
+    this.banner = refused;
+    this.reading = false;
+    this.changed();
+  }
+
+  private async ask(): Promise<Banner | undefined> {
+    const told = await this.answer("loopLs.status", { runId: this.runId, graph: this.graph.length === 0 });
+    if (!told.ok) return refusal(told);
+    const state = told.state as RunState;
+    this.state = state;
+    if (Array.isArray(told.graph) && told.graph.length > 0) this.graph = told.graph as GraphNode[];
+    if (!this.gone) this.runs.take(state);
+    this.changed();
+    for (;;) {
+      const page = await this.answer("loopLs.events", {
+        runId: this.runId,
+        afterSeq: this.book.seq,
+        limit: PAGE,
+        cut: CUT,
+        follow: !hasEnded(state),
+      });
+      if (!page.ok) return refusal(page);
+      const events = (page.events ?? []) as RunEvent[];
+      const taken = events.filter((event) => this.book.take(event)).length;
+      if (taken > 0) this.changed();
+      if (taken === 0 || this.gone) break;
+    }
+    const early = this.early.splice(0).sort((left, right) => (left.seq ?? 0) - (right.seq ?? 0));
+    for (const event of early) this.book.take(event);
+    return undefined;
+  }
+
+  private async answer(command: string, argument: Record<string, unknown>): Promise<Answer> {
+    const lost: Answer = { ok: false, code: "engine_not_ready", message: "The server did not answer." };
+    return (await this.server.ask(command, argument).catch(() => undefined)) ?? lost;
+  }
+
+  private deleted(): void {
+    this.banner = { tone: "bad", text: "This run was deleted from the record." };
+    this.changed();
+  }
+}
+
+function noServer(server: Server): Banner | undefined {
+  switch (server.status) {
+    case "ready":
+      return undefined;
+    case "stopped":
+    case "starting":
+      return { tone: "wait", text: "The language server is starting…" };
+    case "missing":
+    case "failed":
+      return {
+        tone: "bad",
+        text: "The language server is not running, so nothing new is shown.",
+        action: { title: "Restart server", act: { verb: "restartServer" } },
+      };
+  }
+}
+
+function refusal(answer: Answer): Banner {
+  if (answer.code === "not_found") return { tone: "bad", text: "This run is not in the record (any more)." };
+  const said = [answer.message, answer.hint].filter(Boolean).join(" ");
+  return { tone: "bad", text: said || "The engine does not answer.", action: { title: "Try again", act: { verb: "again" } } };
+}

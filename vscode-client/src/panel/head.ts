@@ -1,0 +1,120 @@
+// The state of a run as the head of its panel: what it is, how it stands, what it has spent, what it asks.
+import { endedAtLimit, hasEnded, type RunState } from "../runs/state";
+import type { Approval, Head } from "./shape";
+import { nameOf } from "../runs/words";
+import { plural, reasonWords } from "./web/words";
+
+interface Loose {
+  caps?: { budgetUsd?: number; maxTokens?: number; wallClock?: number };
+  question?: { kind?: string; reason?: string; round?: number; conflict?: string; failureReason?: string };
+  pendingApprovals?: Partial<Approval>[];
+  error?: { message?: string; hint?: string };
+  source?: { kind?: string; runId?: string; iteration?: number };
+  path?: string;
+  because?: string;
+  unpriced?: boolean;
+  calls?: number;
+  mayHavePaidTwice?: boolean;
+}
+
+export function headOf(state: RunState): Head {
+  const more = state as RunState & Loose;
+  const enhance = state.format === "enhance";
+  const caps = more.caps ?? {};
+  const error = more.error;
+  return {
+    runId: state.runId,
+    name: nameOf(state),
+    file: (more.path ?? state.uri ?? "").split("/").at(-1) ?? "",
+    format: state.format ?? "",
+    unit: enhance ? "round" : "iteration",
+    status: state.status,
+    reason: state.reason,
+    sentence: sentenceOf(state),
+    tone: toneOf(state),
+    because: more.because,
+    error: error?.message ? { message: error.message, hint: error.hint ?? "" } : undefined,
+    label: state.label ?? undefined,
+    iteration: state.iteration ?? 0,
+    max: state.maxIterations,
+    costUsd: state.costUsd,
+    unpriced: more.unpriced === true,
+    caps: { usd: caps.budgetUsd, tokens: caps.maxTokens, seconds: caps.wallClock },
+    tokens: Object.values((state.tokens ?? {}) as Record<string, number>).reduce((sum, each) => sum + each, 0),
+    calls: more.calls ?? 0,
+    elapsedMs: state.elapsedMs ?? 0,
+    ended: hasEnded(state),
+    working: state.status === "running" || state.status === "stopping",
+    recovered: more.mayHavePaidTwice ? "Recovered after a restart; one call may have been paid twice." : undefined,
+    source: sourceOf(more.source),
+    approvals: hasEnded(state) ? [] : approvalsOf(more),
+    choice: choiceOf(more),
+  };
+}
+
+/** How it stands, in words: a limit never reads like a success. */
+export function sentenceOf(state: RunState): string {
+  const unit = state.format === "enhance" ? "round" : "iteration";
+  const where = state.iteration ? ` in ${unit} ${state.iteration}` : "";
+  switch (state.status) {
+    case "cancelled":
+      return state.reason === "teardown" ? "stopped: the editor went away" : "stopped";
+    case "failed":
+    case "blocked":
+      return state.reason && state.reason !== "error" ? `${state.status}: ${reasonWords(state.reason)}` : state.status;
+    case "completed":
+      if (state.reason === "max_iterations") return `limit reached after ${plural(state.iteration ?? 0, unit)}, condition not met`;
+      if (endedAtLimit(state) || state.reason === "max_rounds") return `limit reached: ${reasonWords(state.reason ?? "")}`;
+      if (state.format === "enhance" && state.reason !== "converged") return `gave up: ${reasonWords(state.reason ?? "")}`;
+      return `${reasonWords(state.reason ?? "completed")}${state.reason === "completed" ? "" : where}`;
+    case "paused":
+      return state.reason === "between_rounds" ? "paused between rounds" : "paused";
+    case "waiting_approval":
+      return "waiting for your approval";
+    case "interrupted":
+      return "interrupted: the engine is gone";
+    case "stopping":
+      return "stopping…";
+    default:
+      return state.status;
+  }
+}
+
+function toneOf(state: RunState): Head["tone"] {
+  switch (state.status) {
+    case "completed":
+      return ["condition_met", "approved", "goal_met", "converged", "completed", undefined].includes(state.reason) ? "good" : "limit";
+    case "failed":
+    case "blocked":
+      return "bad";
+    case "cancelled":
+    case "interrupted":
+      return "still";
+    default:
+      return "going";
+  }
+}
+
+function approvalsOf(state: RunState & Loose): Approval[] {
+  const asked = state.pendingApprovals ?? (state.pendingApproval ? [state.pendingApproval as Partial<Approval>] : []);
+  return asked.map((one) => ({
+    loopId: one.loopId ?? "",
+    iteration: one.iteration,
+    place: one.place ?? "",
+    output: (one.output ?? "").slice(0, 2000),
+  }));
+}
+
+function choiceOf(state: RunState & Loose): Head["choice"] {
+  const asked = state.question;
+  if (asked?.kind !== "loop_paused" || hasEnded(state)) return undefined;
+  const why = asked.failureReason || (asked.conflict ?? "").replaceAll("_", " ");
+  return { kind: asked.reason === "conflict" ? "conflict" : "between_rounds", round: asked.round ?? state.iteration ?? 0, why };
+}
+
+function sourceOf(source: Loose["source"]): string | undefined {
+  if (!source?.runId) return undefined;
+  const id = source.runId.slice(0, 8);
+  if (source.kind === "replay") return `replay of ${id}`;
+  return source.iteration ? `fork of ${id} from ${source.iteration}` : `fork of ${id}`;
+}

@@ -1,0 +1,30 @@
+// The page of a panel: one script, one style sheet, nothing else. Whatever is shown comes by messages and is set
+// as text; the policy lets nothing in from a network, a frame or the text itself.
+import { randomBytes } from "node:crypto";
+import * as vscode from "vscode";
+
+export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
+  const nonce = randomBytes(16).toString("base64url");
+  const at = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", name)).toString();
+  const policy = [
+    "default-src 'none'",
+    `style-src ${webview.cspSource}`,
+    `script-src 'nonce-${nonce}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta http-equiv="Content-Security-Policy" content="${policy}">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>Run</title>
+  <link rel="stylesheet" href="${at("panel.css")}">
+</head>
+<body>
+  <div id="app"></div>
+  <script nonce="${nonce}" src="${at("panel.js")}"></script>
+</body>
+</html>`;
+}

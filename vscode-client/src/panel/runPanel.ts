@@ -1,0 +1,154 @@
+// One panel of one run: the page on one side, the facts on the other. Changes are gathered for a moment and sent
+// as rows that changed; a page that was hidden or reloaded says `ready` and gets everything anew.
+import * as vscode from "vscode";
+import type { Surroundings } from "../part";
+import { act } from "./actions";
+import { Book } from "./book";
+import { detailOf } from "./details";
+import { Following } from "./following";
+import { headOf } from "./head";
+import { pageOf } from "./html";
+import type { All, NodeState, ToHost, ToPage } from "./shape";
+
+const GATHER = 40;
+
+export class RunPanel implements vscode.Disposable {
+  readonly book = new Book();
+  private readonly following: Following;
+  private readonly parts: vscode.Disposable[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private ready = false;
+  private select: string | undefined;
+  private seenGraph: unknown;
+  private readonly opened = Date.now();
+
+  constructor(
+    readonly runId: string,
+    readonly panel: vscode.WebviewPanel,
+    private readonly around: Surroundings,
+    iteration: number | undefined,
+    closed: () => void,
+  ) {
+    this.following = new Following(runId, around.server, around.runs, this.book, () => this.changed());
+    this.reveal(iteration);
+    const { webview } = panel;
+    this.parts.push(
+      this.following,
+      webview.onDidReceiveMessage((message: ToHost) => void this.hear(message)),
+      panel.onDidDispose(() => {
+        this.dispose();
+        closed();
+      }),
+    );
+    webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(around.context.extensionUri, "dist")] };
+    webview.html = pageOf(webview, around.context.extensionUri);
+    void this.following.catchUp();
+  }
+
+  /** Shows the iteration with this number, once it is there. */
+  reveal(iteration: number | undefined): void {
+    if (iteration === undefined) return;
+    this.select = `number:${iteration}`;
+    this.changed();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const part of this.parts.splice(0)) part.dispose();
+  }
+
+  private changed(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.send();
+    }, GATHER);
+  }
+
+  private send(): void {
+    const head = this.following.state ? headOf(this.following.state) : undefined;
+    if (head) this.panel.title = `${head.name} ${head.iteration ? `${head.iteration}${head.max ? `/${head.max}` : ""}` : ""}`.trim();
+    if (!this.ready) return;
+    const { book, following } = this;
+    const rows = [...book.changed].map((id) => book.rows.get(id)).filter((row) => row !== undefined);
+    const change: ToPage = {
+      type: "change",
+      head,
+      banner: following.banner ?? null,
+      reading: following.reading,
+      ...(rows.length ? { rows } : {}),
+      ...(book.live.changed ? { live: book.live.all() } : {}),
+      ...(book.roundsChanged ? { rounds: book.rounds.all() } : {}),
+      ...(book.nodesChanged ? { nodes: nodesOf(book) } : {}),
+      ...(this.seenGraph !== following.graph ? { graph: following.graph } : {}),
+      ...(this.selected() ? { select: this.selected() } : {}),
+    };
+    this.sent();
+    void this.panel.webview.postMessage(change);
+  }
+
+  private sendAll(): void {
+    const { book, following } = this;
+    const all: ToPage & All = {
+      type: "all",
+      head: following.state ? headOf(following.state) : undefined,
+      rows: [...book.rows.values()],
+      rounds: book.rounds.all(),
+      live: book.live.all(),
+      graph: following.graph,
+      nodes: nodesOf(book),
+      banner: following.banner,
+      reading: following.reading,
+      select: this.selected(),
+    };
+    this.sent();
+    void this.panel.webview.postMessage(all);
+  }
+
+  private sent(): void {
+    const { book } = this;
+    book.changed.clear();
+    book.roundsChanged = book.nodesChanged = book.live.changed = false;
+    this.seenGraph = this.following.graph;
+    if (this.selected()) this.select = undefined;
+  }
+
+  /** The row that somebody asked for, as soon as there is one with that number. */
+  private selected(): string | undefined {
+    if (!this.select) return undefined;
+    const number = Number(this.select.slice("number:".length));
+    return [...this.book.rows.values()].filter((row) => row.kind === "iteration" && row.number === number).at(-1)?.id;
+  }
+
+  private async hear(message: ToHost): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        this.ready = true;
+        this.sendAll();
+        return;
+      case "detail": {
+        const row = this.book.rows.get(message.row);
+        if (!row) return;
+        const detail = await detailOf(this.around.server, this.runId, row, message.tab);
+        void this.panel.webview.postMessage({ type: "detail", detail } satisfies ToPage);
+        return;
+      }
+      case "act":
+        await act(
+          {
+            runId: this.runId,
+            state: this.following.state,
+            book: this.book,
+            server: this.around.server,
+            again: () => void this.following.catchUp(),
+          },
+          message.act,
+        ).catch((error: unknown) => this.around.log.error(`panel: ${message.act.verb}: ${String(error)}`));
+        return;
+      case "drawn":
+        this.around.log.debug(`panel of ${this.runId}: ${message.rows} rows drawn after ${Date.now() - this.opened} ms`);
+        return;
+    }
+  }
+}
+
+const nodesOf = (book: Book): Record<string, NodeState> => Object.fromEntries(book.nodes);

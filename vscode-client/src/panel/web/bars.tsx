@@ -1,0 +1,133 @@
+// What asks for a person: an approval, the pause between rounds, a change that is not in the file; and what keeps
+// the panel from being up to date. Each says in one sentence what it is and offers the way out.
+import { useState } from "preact/hooks";
+import type { Approval, Banner, Head } from "../shape";
+import { Icon } from "./icons";
+import { act } from "./talk";
+
+export function Bars({ head, banner, onShow }: { head: Head | undefined; banner: Banner | undefined; onShow: () => void }) {
+  return (
+    <div class="bars">
+      {banner ? <Notice banner={banner} /> : null}
+      {head?.error && head.ended ? (
+        <div class="bar bad" role="alert">
+          <Icon name="cross" tone="bad" />
+          <span>
+            {head.error.message} {head.error.hint}
+          </span>
+        </div>
+      ) : null}
+      {head?.because ? (
+        <div class="bar">
+          <Icon name="dash" />
+          <span>{head.because}</span>
+        </div>
+      ) : null}
+      {head?.recovered ? (
+        <div class="bar">
+          <Icon name="warning" />
+          <span>{head.recovered}</span>
+        </div>
+      ) : null}
+      {head?.approvals.map((one) => (
+        <ApprovalBar key={one.place || one.loopId} asked={one} />
+      ))}
+      {head?.choice ? <ChoiceBar choice={head.choice} onShow={onShow} /> : null}
+    </div>
+  );
+}
+
+function Notice({ banner }: { banner: Banner }) {
+  const { action } = banner;
+  return (
+    <div class={`bar ${banner.tone}`} role={banner.tone === "bad" ? "alert" : "status"}>
+      <Icon name={banner.tone === "bad" ? "warning" : "ring"} />
+      <span>{banner.text}</span>
+      {action ? (
+        <button type="button" class="plain" onClick={() => act(action.act)}>
+          {action.title}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function ApprovalBar({ asked }: { asked: Approval }) {
+  const [feedback, setFeedback] = useState("");
+  const { loopId } = asked;
+  const said = feedback.trim();
+  const more = said ? { feedback: said } : {};
+  return (
+    <section class="bar ask" aria-label="Approval">
+      <div class="question">
+        <Icon name="person" />
+        <span>
+          {asked.iteration ? `Iteration ${asked.iteration} waits for your approval.` : "The run waits for your approval."}
+        </span>
+      </div>
+      {asked.output ? <pre class="taste">{asked.output}</pre> : null}
+      <label class="feedback">
+        <span>Feedback</span>
+        <textarea
+          rows={2}
+          value={feedback}
+          placeholder="What should be different? (optional)"
+          onInput={(event) => setFeedback(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") event.currentTarget.blur();
+          }}
+        />
+      </label>
+      <div class="answers">
+        <button type="button" class="main" onClick={() => act({ verb: "approve", loopId, approved: true, ...more })}>
+          <Icon name="check" />
+          Approve
+        </button>
+        <button type="button" class="plain" onClick={() => act({ verb: "approve", loopId, approved: false, ...more })}>
+          <Icon name="cross" />
+          Reject
+        </button>
+        <button
+          type="button"
+          class="plain"
+          disabled={!said}
+          title="Go on with another iteration that knows your feedback"
+          onClick={() => act({ verb: "approve", loopId, approved: false, decision: "revise", feedback: said })}
+        >
+          <Icon name="replay" />
+          Revise with feedback
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function ChoiceBar({ choice, onShow }: { choice: NonNullable<Head["choice"]>; onShow: () => void }) {
+  const conflict = choice.kind === "conflict";
+  return (
+    <section class="bar ask" aria-label="Between rounds">
+      <div class="question">
+        <Icon name="person" />
+        <span>
+          {conflict
+            ? `The change of round ${choice.round} is not in the file${choice.why ? `: ${choice.why}` : ""}.`
+            : `Round ${choice.round} is over; changes are proposed and wait for you.`}
+        </span>
+      </div>
+      <div class="answers">
+        <button type="button" class="main" onClick={() => act({ verb: "continue" })}>
+          {conflict ? "Try again" : "Continue to next round"}
+        </button>
+        <button type="button" class="plain" onClick={onShow}>
+          Show changes
+        </button>
+        <button type="button" class="plain" onClick={() => act({ verb: "skip" })}>
+          Run without changes
+        </button>
+        <button type="button" class="plain" onClick={() => act({ verb: "giveUp" })}>
+          Stop
+        </button>
+      </div>
+    </section>
+  );
+}

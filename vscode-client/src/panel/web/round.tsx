@@ -1,0 +1,122 @@
+// One round of an enhance loop: what failed, what was proposed and why, what was refused, what is in the file now.
+import type { Change, Head, Round, Row } from "../shape";
+import { Icon } from "./icons";
+import { act } from "./talk";
+import { capMoney, money } from "./words";
+
+export function RoundView({ round, row, head }: { round: Round; row: Row; head: Head }) {
+  return (
+    <div class="round">
+      <p class="burn">
+        <b>
+          Round {round.number}
+          {head.max ? ` of ${head.max}` : ""}
+        </b>
+        {round.usd === undefined ? "" : ` · this round ${money(round.usd)}`}
+        {round.cumulativeUsd === undefined ? "" : ` · so far ${money(round.cumulativeUsd)}`}
+        {head.caps.usd ? ` of ${capMoney(head.caps.usd)}` : ""}
+        {round.doing ? <span class="doing"> · {round.doing}</span> : null}
+      </p>
+      {round.fixation ? <p class="warning">This round failed like the round before.</p> : null}
+      <section>
+        <h3>What failed</h3>
+        {round.failed.length ? (
+          <ul class="plainlist">
+            {round.failed.map((one, index) => (
+              <li key={index}>
+                <Icon name="cross" tone="bad" />
+                <span>
+                  <b>{one.step}</b> {one.kind.replaceAll("_", " ")}: {one.message}
+                </span>
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p class="muted">{round.reported ? "Nothing: the loop has converged." : "Not known before the round has ended."}</p>
+        )}
+      </section>
+      {round.status === "failed" ? <Plan round={round} row={row} /> : null}
+    </div>
+  );
+}
+
+function Plan({ round, row }: { round: Round; row: Row }) {
+  const nothing = round.planProblem || (round.planned ? "Nothing." : "Not planned (last round).");
+  return (
+    <>
+      <section>
+        <h3>Proposed</h3>
+        {round.proposed.length ? <Changes changes={round.proposed} /> : <p class="muted">{round.doing?.startsWith("planning") ? "Being planned…" : nothing}</p>}
+      </section>
+      {round.rationale ? (
+        <section>
+          <h3>Why</h3>
+          <p class="rationale">{round.rationale}</p>
+        </section>
+      ) : null}
+      {round.rejected.length ? (
+        <section>
+          <h3>Rejected</h3>
+          <Changes changes={round.rejected} bad />
+        </section>
+      ) : null}
+      {round.proposed.length ? (
+        <section>
+          <h3>Applied</h3>
+          {round.applied.length ? (
+            <Changes changes={round.applied} good />
+          ) : (
+            <p class="muted">{round.refused ? `Nothing: ${round.refused}` : round.doing ? "Not yet." : "Nothing."}</p>
+          )}
+        </section>
+      ) : null}
+      {round.diff ? (
+        <section id="changes">
+          <div class="panehead">
+            <h3>Changes of the file</h3>
+            <button type="button" class="link" onClick={() => act({ verb: "show", row: row.id, what: "diff" })}>
+              Open in editor
+            </button>
+          </div>
+          <Diff text={round.diff} />
+        </section>
+      ) : null}
+    </>
+  );
+}
+
+function Changes({ changes, bad, good }: { changes: readonly Change[]; bad?: boolean; good?: boolean }) {
+  return (
+    <ul class="plainlist">
+      {changes.map((one, index) => (
+        <li key={index}>
+          <Icon name={bad ? "dash" : good ? "check" : "dot"} tone={bad ? "bad" : good ? "good" : "still"} />
+          <span>
+            <b>{one.op.replaceAll("_", " ")}</b> <code>{one.target}</code>
+            {one.reason ? `: ${one.reason}` : ""}
+            {one.code ? <span class="muted"> ({one.code.replaceAll("_", " ")})</span> : null}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A unified diff; the sign at the beginning of a line says what colour does. */
+function Diff({ text }: { text: string }) {
+  const kind = (line: string): string => {
+    if (line.startsWith("+++") || line.startsWith("---")) return "files";
+    if (line.startsWith("@@")) return "place";
+    return line.startsWith("+") ? "new" : line.startsWith("-") ? "old" : "same";
+  };
+  return (
+    <pre class="diff" aria-label="Changes of the file">
+      {text.replace(/\n$/, "").split("\n").map((line, index) => (
+        <span key={index} class={kind(line)}>
+          {line || " "}
+          {"\n"}
+        </span>
+      ))}
+    </pre>
+  );
+}

@@ -1,0 +1,116 @@
+// Numbers and states as people read them, and the sentences that a screen reader says. No page, no editor.
+import type { Head, Row, Verdict } from "../shape";
+
+export const plural = (number: number, noun: string): string => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+
+/** Cents matter while a loop is cheap: `$0.031`, `$0.0004`, `$12.50`. */
+export function money(usd: number): string {
+  if (usd === 0) return "$0";
+  if (usd < 0.0001) return "<$0.0001";
+  if (usd < 0.001) return `$${usd.toFixed(4)}`;
+  return usd < 1 ? `$${usd.toFixed(3)}` : `$${usd.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
+/** A cap as somebody wrote it: `$5.00`, `$0.50`. */
+export const capMoney = (usd: number): string => (usd < 0.01 ? money(usd) : `$${usd.toFixed(2)}`);
+
+/** `00:41`, `1:02:03`: how long a run has worked. */
+export function clock(milliseconds: number): string {
+  const total = Math.max(0, Math.floor(milliseconds / 1000));
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const [hours, minutes, seconds] = [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60];
+  return hours ? `${hours}:${two(minutes)}:${two(seconds)}` : `${two(minutes)}:${two(seconds)}`;
+}
+
+/** `840 ms`, `12.4 s`, `3:05`: how long one thing took. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  if (milliseconds < 100_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  return clock(milliseconds);
+}
+
+export const tokens = (number: number): string => `${number.toLocaleString("en-US")} token${number === 1 ? "" : "s"}`;
+
+export function size(characters: number): string {
+  if (characters < 1000) return plural(characters, "character");
+  if (characters < 1_000_000) return `${(characters / 1000).toFixed(characters < 10_000 ? 1 : 0)}k characters`;
+  return `${(characters / 1_000_000).toFixed(1)}M characters`;
+}
+
+const REASONS: Record<string, string> = {
+  condition_met: "condition met",
+  goal_met: "goal met",
+  max_iterations: "no iteration left",
+  max_rounds: "no round left",
+  time_limit: "time limit",
+  budget: "budget used up",
+  fixation: "the same thing failed again",
+  unchanged: "the output did not change any more",
+  no_items: "no items to go through",
+  no_ops: "the planner had no change that may be made",
+  unfixable: "editing the file cannot mend it",
+  planner_error: "the planner gave no answer that can be used",
+  apply_rejected: "the change was not taken",
+  success_rate_not_met: "too few items succeeded",
+  timeout: "time limit reached",
+};
+
+export const reasonWords = (reason: string): string => REASONS[reason] ?? reason.replaceAll("_", " ");
+
+const VERDICTS: Record<Verdict, string> = { yes: "YES", no: "NO", unclear: "unclear", error: "judge failed" };
+
+export const verdictWords = (verdict: Verdict): string => VERDICTS[verdict];
+
+/** What stands in the badge of a row. */
+export function badgeOf(row: Row): string {
+  if (row.verdict) return verdictWords(row.verdict);
+  switch (row.status) {
+    case "completed":
+      return "done";
+    case "waiting":
+      return "waits for you";
+    case "cancelled":
+      return "stopped";
+    default:
+      return row.status;
+  }
+}
+
+/** `loop progress, iteration 3 of 5` */
+export function progressLabel(head: Head): string {
+  const of = head.max ? ` of ${head.max}` : "";
+  return `loop progress, ${head.unit} ${head.iteration}${of}`;
+}
+
+/** `3/5`, `3`, or a dash before the first. */
+export function badge(head: Head): string {
+  if (!head.iteration) return head.max ? `0/${head.max}` : "–";
+  return head.max ? `${head.iteration}/${head.max}` : String(head.iteration);
+}
+
+/** A row as a screen reader says it. */
+export function rowLabel(row: Row, unit: Head["unit"], now: number): string {
+  const parts: string[] = [];
+  if (row.kind === "loop") {
+    parts.push(`loop ${row.name}`, row.max ? `${row.number} of ${row.max}` : String(row.number));
+    if (row.condition) parts.push(`until ${row.condition}`);
+  } else if (row.kind === "step") {
+    parts.push(`step ${row.name}`, badgeOf(row));
+  } else {
+    parts.push(`${unit} ${row.number}${row.max ? ` of ${row.max}` : ""}${row.attempt > 1 ? `, attempt ${row.attempt}` : ""}`, badgeOf(row));
+  }
+  if (row.kind !== "loop") parts.push(duration((row.endedAt ?? now) - row.startedAt));
+  if (row.usd !== undefined) parts.push(money(row.usd));
+  if (row.note) parts.push(row.note);
+  if (row.excerpt) parts.push(row.excerpt);
+  return parts.join(", ");
+}
+
+/** What is said aloud when a row became something else. */
+export function announcement(row: Row, unit: Head["unit"]): string | undefined {
+  if (row.kind !== "iteration") return undefined;
+  const which = `${unit} ${row.number}${row.max ? ` of ${row.max}` : ""}`;
+  if (row.status === "waiting") return `${which} waits for your approval`;
+  if (row.verdict) return `${which}: ${verdictWords(row.verdict)}`;
+  return row.status === "running" ? `${which} started` : `${which} ${badgeOf(row)}`;
+}
