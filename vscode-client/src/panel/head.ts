@@ -64,8 +64,8 @@ export function sentenceOf(state: RunState): string {
       return state.reason && state.reason !== "error" ? `${state.status}: ${reasonWords(state.reason)}` : state.status;
     case "completed":
       if (state.reason === "max_iterations") return `limit reached after ${plural(state.iteration ?? 0, unit)}, condition not met`;
-      if (endedAtLimit(state) || state.reason === "max_rounds") return `limit reached: ${reasonWords(state.reason ?? "")}`;
-      if (state.format === "enhance" && state.reason !== "converged") return `gave up: ${reasonWords(state.reason ?? "")}`;
+      if (state.format === "enhance" && state.reason !== "converged") return `gave up${where}: ${reasonWords(state.reason ?? "")}`;
+      if (endedAtLimit(state)) return `limit reached: ${reasonWords(state.reason ?? "")}`;
       return `${reasonWords(state.reason ?? "completed")}${state.reason === "completed" ? "" : where}`;
     case "paused":
       return state.reason === "between_rounds" ? "paused between rounds" : "paused";

@@ -10,7 +10,7 @@ import { rove } from "./roving";
 import { RoundView } from "./round";
 import { toneOf } from "./row";
 import { act, say } from "./talk";
-import { badgeOf, duration, money, plural, tokens } from "./words";
+import { badgeOf, duration, money, tokens } from "./words";
 
 const NAMES: Record<Tab, string> = {
   round: "Round",
@@ -49,7 +49,7 @@ export function Details(props: Props) {
   const detail = props.detail?.row === row?.id && props.detail?.tab === shown ? props.detail : undefined;
   return (
     <section class="details" aria-label="Details">
-      {row ? <RowHead {...props} row={row} /> : null}
+      {row && shown !== "graph" ? <RowHead {...props} row={row} /> : null}
       <div
         class="tabs"
         role="tablist"
@@ -119,21 +119,12 @@ function RowHead({ head, row, rows, now }: Props & { row: Row }) {
       </h2>
       <span class={`badge tone-${toneOf(row)}`}>{badgeOf(row)}</span>
       <span class="facts">
-        {[duration(end - row.startedAt), row.usd === undefined ? "" : money(row.usd), row.tokens ? tokens(row.tokens) : "", row.stages.length ? plural(row.stages.length, "step") : ""]
+        {[duration(end - row.startedAt), row.usd === undefined ? "" : money(row.usd), row.tokens ? tokens(row.tokens) : ""]
           .filter(Boolean)
           .join(" · ")}
       </span>
       {row.kind === "iteration" && rows.some((one) => one !== row && one.kind === "iteration" && one.name === row.name) ? (
         <span class="compare">
-          <label>
-            Compare with
-            <input
-              type="number"
-              min={1}
-              value={number ?? ""}
-              onInput={(event) => setOther(event.currentTarget.valueAsNumber || undefined)}
-            />
-          </label>
           <button
             type="button"
             class="plain"
@@ -141,8 +132,15 @@ function RowHead({ head, row, rows, now }: Props & { row: Row }) {
             onClick={() => compared && act({ verb: "diff", left: compared.number < row.number ? compared.id : row.id, right: compared.number < row.number ? row.id : compared.id })}
           >
             <Icon name="diff" />
-            Diff
+            Diff with
           </button>
+          <input
+            type="number"
+            min={1}
+            aria-label={`${unit} to compare with`}
+            value={number ?? ""}
+            onInput={(event) => setOther(event.currentTarget.valueAsNumber || undefined)}
+          />
         </span>
       ) : null}
     </div>

@@ -73,7 +73,7 @@ export function Header({ head, elapsedMs, row }: { head: Head; elapsedMs: number
             onClick={() => act(button.act)}
           >
             <Icon name={button.icon} />
-            {button.title}
+            <span class="said">{button.title}</span>
           </button>
         ))}
       </div>

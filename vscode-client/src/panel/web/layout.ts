@@ -28,7 +28,7 @@ export interface Drawing {
 }
 
 const LETTER = 7;
-const BOX = { height: 32, least: 84, most: 200, padding: 34 };
+const BOX = { height: 32, least: 84, most: 200, padding: 48 };
 const GAP = { x: 22, y: 34 };
 const FRAME = { side: 16, top: 40, bottom: 16 };
 
