@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import needed
 from editors_flow import write_flow
 from editors_neovim import Neovim
-
-SETUP = Path(__file__).with_name("neovim.lua")
 
 #: In Lua: the text of all floating windows.
 FLOATS = (
@@ -25,17 +20,10 @@ LENSES = "#vim.lsp.codelens.get(vim.lsp.codelens.enable and {bufnr = 0} or 0)"
 
 
 @pytest.fixture
-def nvim(tmp_path: Path, server_program: str) -> Iterator[Neovim]:
-    file = write_flow(tmp_path / "poems")
-    data = tmp_path / "data"
-    path = f"{Path(server_program).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "LOOP_LS_DATA_DIR": str(data)}
-    nvim = Neovim(needed("LOOP_LS_NEOVIM"), SETUP, file, tmp_path / "home", environment)
+def nvim(open_in_neovim: Callable[..., Neovim], tmp_path: Path) -> Neovim:
+    nvim = open_in_neovim(write_flow(tmp_path / "poems"), "neovim.lua")
     nvim.until(lambda: diagnostics(nvim))
-    yield nvim
-    nvim.close()
-    stop = [server_program, "engine", "stop", "--data-dir", str(data)]
-    subprocess.run(stop, capture_output=True, timeout=60, check=False)
+    return nvim
 
 
 def diagnostics(nvim: Neovim) -> list[dict[str, Any]]:

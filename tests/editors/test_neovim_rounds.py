@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import needed
 from editors_neovim import Neovim
 from editors_rounds import BROKEN, MENDED, write_rounds
 
-SETUP = Path(__file__).with_name("neovim.lua")
 LIMIT = 90.0
 LINES = "vim.api.nvim_buf_get_lines(1, 0, -1, false)"
 START = (
@@ -32,16 +28,10 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def nvim(tmp_path: Path, file: Path, server_program: str) -> Iterator[Neovim]:
-    data = tmp_path / "data"
-    path = f"{Path(server_program).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "LOOP_LS_DATA_DIR": str(data)}
-    nvim = Neovim(needed("LOOP_LS_NEOVIM"), SETUP, file, tmp_path / "home", environment)
+def nvim(open_in_neovim: Callable[..., Neovim], file: Path) -> Neovim:
+    nvim = open_in_neovim(file, "neovim.lua")
     nvim.until(lambda: nvim.lua("#vim.lsp.get_clients({bufnr = 1})"), LIMIT)
-    yield nvim
-    nvim.close()
-    stop = [server_program, "engine", "stop", "--data-dir", str(data)]
-    subprocess.run(stop, capture_output=True, timeout=60, check=False)
+    return nvim
 
 
 def test_a_broken_workflow_converges_in_round_2(nvim: Neovim, file: Path) -> None:
