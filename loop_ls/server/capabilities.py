@@ -120,7 +120,8 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
         progress=said("window.workDoneProgress"),
         message_request=isinstance(at("window.showMessage.messageActionItem"), dict),
         shows_documents=said("window.showDocument.support"),
-        draws_lenses=isinstance(at("textDocument.codeLens"), dict),
+        # lsp-mode draws them and only says that it refreshes them
+        draws_lenses=isinstance(at("textDocument.codeLens"), dict) or said("workspace.codeLens.refreshSupport"),
         applies_edits=said("workspace.applyEdit"),
         suggest_command=_suggest_command(info, params.get("initializationOptions")),
     )
