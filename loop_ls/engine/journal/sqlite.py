@@ -59,7 +59,7 @@ class SqliteStorage:
             self.rebooted = self._boot()
             self._log = WriteAheadLog(path, self._writer, _open(path))
             if self._log.there:
-                self._whole.begin()
+                self._whole.mark()
             # From now on it is written on the loop, which waits for nobody.
             self._writer.execute("pragma busy_timeout = 0")
 
@@ -98,6 +98,9 @@ class SqliteStorage:
 
     def tidy(self) -> None:
         self._log.tidy()
+        if self._log.there:
+            with suppress(OSError):
+                self._whole.mark()
 
     def refusing(self) -> JournalRefused | None:
         return None

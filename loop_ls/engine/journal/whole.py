@@ -1,7 +1,9 @@
 """Whether the journal on the disk is all of it: a part that somebody took away must not pass for an empty one.
 
 After a crash the log holds what was not copied into the database yet, maybe everything. SQLite takes a journal
-without its log, or a log without its journal, for a new beginning; the mark beside them says that it is none.
+without its log, or a log without its journal, for a new beginning; the mark beside them says that it is none. It
+holds how the database looked when it was last written to: another program that opens and closes a journal after
+a crash copies the log into it, and nothing is missing then.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ _MODE, _WITH_LOG, _LOG_HEADER = 18, 2, 32
 
 
 class Whole:
-    """`begin` when it is open, `end` when it was closed: the mark lies there in between, and after a crash."""
+    """`mark` when it is open and whenever the log may have been copied, `end` when it was closed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._log = path.with_name(path.name + "-wal")
         self._mark = path.with_name(path.name + "-open")
+        self._marked = ""
 
     def check(self) -> None:
         """Raises `JournalRefused`. Touches nothing."""
@@ -30,14 +33,21 @@ class Whole:
             raise _damaged(
                 f"{self._log.name} is there, and {name} is not", f"restore {name}, or move the log away, too"
             )
-        if self._mark.exists() and self._has_log() and not logged:
+        if not logged and self._has_log() and self._mark.exists() and self._mark.read_bytes() == self._look().encode():
             raise _damaged(
                 f"{self._log.name} is gone, with all that was not in {self._path.name} yet",
                 f"restore it, or delete {self._mark.name} to go on without what it held",
             )
 
-    def begin(self) -> None:
-        self._mark.touch(0o600, exist_ok=True)
+    def mark(self) -> None:
+        if (look := self._look()) != self._marked:
+            self._mark.touch(0o600, exist_ok=True)
+            self._mark.write_text(look, "utf-8")
+            self._marked = look
+
+    def _look(self) -> str:
+        found = self._path.stat()
+        return f"{found.st_size} {found.st_mtime_ns}"
 
     def end(self) -> None:
         """What is in the log still is needed after a clean end, too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import tempfile
 import threading
@@ -237,7 +238,7 @@ def _crashed(folder: Path) -> Path:
     storage.write([Entry("a", "1", "1", [("x", "{}")])])
     for each in folder.glob("journal.db*"):
         if not each.name.endswith("-shm"):
-            (there / each.name).write_bytes(each.read_bytes())
+            shutil.copy2(each, there)
     storage.close()
     return there / "journal.db"
 
@@ -265,6 +266,31 @@ def test_a_log_that_somebody_took_away_is_no_new_beginning(tmp_path: Path) -> No
     storage = SqliteStorage(path)  # nothing was touched: it is restored, and all is there
     assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
     storage.close()
+
+
+def test_a_log_that_another_program_copied_into_the_journal_is_not_missed(tmp_path: Path) -> None:
+    path = _crashed(tmp_path)
+    with closing(sqlite3.connect(path)) as db:  # whoever has a look at it after the crash
+        assert db.execute("select count(*) from fact").fetchone() == (1,)
+    assert not path.with_name("journal.db-wal").exists()
+    storage = SqliteStorage(path)
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
+    storage.close()
+
+
+def test_a_log_is_missed_after_it_was_copied_by_us_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loop_ls.engine.journal.wal.COMMITS", 3)
+    path, there = tmp_path / "journal.db", tmp_path / "crashed"
+    there.mkdir()
+    storage = SqliteStorage(path)
+    for number in range(7):
+        storage.write([Entry("a", str(number), "1", [("x", "{}")])])
+        storage.tidy()
+    for each in (path, path.with_name("journal.db-open")):
+        shutil.copy2(each, there)
+    storage.close()
+    with pytest.raises(JournalRefused, match=r"journal\.db-wal is gone"):
+        SqliteStorage(there / "journal.db")
 
 
 def test_whoever_goes_on_without_the_log_says_so(tmp_path: Path) -> None:
