@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -80,6 +80,8 @@ class Journal:
         self._order = threading.Lock()
         self._answers: dict[str, dict[str, Json]] = {}
         self._readers = ThreadPoolExecutor(1, "journal-reader")
+        self._tidiers = ThreadPoolExecutor(1, "journal-tidier")
+        self._tidying: Future[None] | None = None
         self._thread = threading.Thread(target=self._write, name="journal-writer", daemon=True)
         self._thread.start()
 
@@ -213,7 +215,8 @@ class Journal:
                 return  # the loop has ended: nobody is left to hear
             if leaving:
                 return
-            self.storage.tidy()
+            if self.storage.untidy and (self._tidying is None or self._tidying.done()):
+                self._tidying = self._tidiers.submit(self.storage.tidy)
 
     def _synced(self, durable: Iterable[bool]) -> JournalRefused | None:
         try:
@@ -379,6 +382,7 @@ class Journal:
         self._flush()
         self._queue.put(None)
         await self._loop.run_in_executor(self._readers, self._thread.join, 10)
+        await self._loop.run_in_executor(self._readers, self._tidiers.shutdown)
         self._readers.shutdown(wait=False)
         self.storage.close()
 

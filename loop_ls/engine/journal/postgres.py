@@ -86,6 +86,10 @@ class PostgresStorage:
     def sync(self) -> None:
         """A commit of PostgreSQL is on its disk."""
 
+    @property
+    def untidy(self) -> bool:
+        return False
+
     def tidy(self) -> None:
         """The server does it."""
 

@@ -96,6 +96,10 @@ class SqliteStorage:
         with _refusing():
             self._log.sync()
 
+    @property
+    def untidy(self) -> bool:
+        return self._log.full
+
     def tidy(self) -> None:
         self._log.tidy()
         if self._log.there:

@@ -94,8 +94,13 @@ class Storage(Protocol):
         """Wait until all that was written survives a power failure. Beside `write`, from a thread."""
         ...
 
+    @property
+    def untidy(self) -> bool:
+        """Whether there is something for `tidy` to do."""
+        ...
+
     def tidy(self) -> None:
-        """Time to clean up: nobody waits for an answer. From the thread that calls `sync`."""
+        """Clean up, beside everything else: from a thread of its own, so that nobody waits for the disk longer."""
         ...
 
     def write(self, batch: Sequence[Entry]) -> list[list[Row]]:

@@ -16,8 +16,9 @@ from loop_ls.engine.journal.refusal import JournalRefused
 
 #: Size of the log from the start. Commits after which it is emptied: they fill about that much.
 SIZE = 2_000_000
-COMMITS = 400
-PASSES = 3
+COMMITS = 380
+#: How often it is copied beside those who write, until at most so few pages are left to wait for.
+PASSES, LITTLE = 3, 20
 
 
 class WriteAheadLog:
@@ -57,13 +58,19 @@ class WriteAheadLog:
         if self._handle >= 0:
             getattr(os, "fdatasync", os.fsync)(self._handle)
 
+    @property
+    def full(self) -> bool:
+        return self.there and self._commits >= COMMITS
+
     def tidy(self) -> None:
         """Copy the log into the database, mostly while others write; only for what they wrote meanwhile,
         which is little, they wait: a log that is written to is never empty and would only grow."""
-        if not self.there or self._commits < COMMITS:
+        if not self.full:
             return
         self._commits = 0
-        self._checkpoint()
+        for _ in range(PASSES):
+            if self._checkpoint() <= LITTLE:
+                break
         self.tidying = True
         try:
             with self.writing:
@@ -71,9 +78,12 @@ class WriteAheadLog:
         finally:
             self.tidying = False
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self) -> int:
+        """How many pages of the log are left; others have written them meanwhile."""
         with suppress(sqlite3.Error):  # tried again next time; a commit will say what is wrong
-            self._keeper.execute("pragma wal_checkpoint(passive)").fetchall()
+            _, logged, copied = self._keeper.execute("pragma wal_checkpoint(passive)").fetchone()
+            return int(logged) - int(copied)
+        return 0
 
     def close(self) -> None:
         self._keeper.close()
