@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -239,13 +240,22 @@ async def test_EB_004_an_agent_that_does_not_plan_is_not_inherited(world: World)
     assert world.calls == []
 
 
-async def test_EB_005_but_may_be_chosen(world: World) -> None:
+async def test_EB_005_but_may_be_chosen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = world.data / "bin" / "cursor"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\ncat >/dev/null\ncat <<'END'\n{BETTER}\nEND\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     chosen = "enhance: {plannerProvider: helper, plannerModel: any}\n"
     (world.root / ".loop-ls.yaml").write_text(chosen + AGENT % "cursor")
     engine = await world.open()
-    started = await world.start(engine, editor=True)
+    asked = await world.start(engine, editor=True)
+    assert asked["programs"] == [["cursor"]]  # it is a program that nobody agreed to yet
+    argument = {"root": str(world.root), "path": str(world.file), "input": "tea", "consent": asked["digest"]}
+    started = await engine.start({**argument, "enhance": {"start": True, "editor": True}})
     assert started["ok"]
     assert "cursor" in started["warnings"][0]
+    await sent_by(engine, started["runId"])
 
 
 async def test_EB_121_the_first_fact_and_the_last(world: World) -> None:
