@@ -145,7 +145,7 @@ async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: P
         assert await used(client, "loop_list", status="failed") == "There are no loops with status failed."
 
 
-async def test_what_cannot_be_is_a_refusal_in_words(talking: Place) -> None:
+async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: Place) -> None:
     async with over_stdio(talking) as client:
         assert "`goal` is needed" in await refused(client, "loop_start", definition="talk")
         assert "did you mean `talk`" in await refused(client, "loop_start", definition="tolk", goal="x")
@@ -157,6 +157,7 @@ async def test_what_cannot_be_is_a_refusal_in_words(talking: Place) -> None:
         assert "no run `nosuch`" in await refused(client, "loop_status", id="nosuch")
         assert "is one of pause" in await refused(client, "loop_control", action="restart", id="x")
         assert "is one of running" in await refused(client, "loop_list", status="sleeping")
+        assert await used(client, "loop_list") == "There are no loops."
 
 
 @pytest.mark.parametrize("words", [["mcp"], ["run", "talk", "--goal", "x"], ["repl"], ["runs", "replay", "x"]])

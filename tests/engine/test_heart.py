@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loop_ls.cli.mcp import ByClient
 from loop_ls.engine import heart as hearts
+from loop_ls.engine.api.agent_tools import Refusal, loop_start
 from loop_ls.engine.heart import Heart, unready
 from loop_ls.engine.refusal import Refused
 
@@ -81,3 +84,24 @@ def test_RB_032_an_engine_of_another_workspace_or_one_that_is_not_well_is_told_a
 
 def test_a_healthy_engine_takes_starts() -> None:
     assert unready(HEALTHY, "here") is None
+
+
+class Elsewhere:
+    """An engine that serves the data folder of somebody else."""
+
+    folder = Path("/data")
+    started = False
+
+    async def health(self) -> dict[str, Any]:
+        return {"ok": True, **HEALTHY, "workspace_id": "elsewhere"}
+
+    async def start(self, argument: Any) -> dict[str, Any]:
+        self.started = True
+        return {"ok": True, "runId": "x"}
+
+
+async def test_RB_032_loop_start_asks_no_engine_of_another_workspace() -> None:
+    client = Elsewhere()
+    with pytest.raises(Refusal, match="another workspace"):
+        await loop_start(ByClient(client, Path("/project")), {"definition": "pair", "goal": "x"})  # type: ignore[arg-type]
+    assert not client.started

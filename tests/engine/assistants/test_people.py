@@ -99,6 +99,9 @@ async def test_AB_065_an_answer_inside_of_the_listener_is_not_lost(it: House) ->
 async def test_AB_066_while_a_person_is_asked_it_is_running_and_starts_nothing(it: House, asked: str) -> None:
     assert loop_state(await it.state(asked))["status"] == "running"
     await asyncio.sleep(0.1)
+    await decide(it, asked, True)
+    facts = await it.ended(asked)
+    assert [fact["iteration"] for fact in facts.of("iteration_started")] == [1]
     assert len(it.agent.calls) == 1
 
 

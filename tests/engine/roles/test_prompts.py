@@ -65,6 +65,14 @@ async def test_RB_043_the_output_of_an_earlier_stage_is_there_in_full(house: Hou
     assert long in house.models.prompts("judge-it")[0]
 
 
+async def test_RB_044_an_iteration_is_told_by_the_first_line_of_its_last_stage(house: House) -> None:
+    house.say(judge_it=["\n" + "x" * 201 + "\nmore of it", "APPROVED"])
+    await house.run()
+    told = house.models.prompts("write")[1]
+    assert "\n- Iteration 1: reviewer [completed]: " + "x" * 200 + "...\n" in told
+    assert "more of it" not in told
+
+
 def test_RB_044_an_outcome_is_one_line_of_at_most_200_characters() -> None:
     assert one_line("reviewer", "completed", "\n  first\nsecond") == "reviewer [completed]: first"
     assert first_line("x" * 200) == "x" * 200
