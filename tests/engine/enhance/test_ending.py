@@ -103,6 +103,7 @@ async def test_EB_072_a_repair_is_paid_like_any_answer() -> None:
     )
     assert (await loop.run()).reason == "converged"
     assert loop.reports[-1]["cost"]["cumulative_usd"] == pytest.approx(0.06)
+    assert loop.of("ops_proposed")[0]["spentUsd"] == pytest.approx(0.06)  # what people see meanwhile
 
 
 async def test_EB_073_a_call_without_a_price_has_one() -> None:

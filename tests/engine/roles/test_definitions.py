@@ -16,6 +16,7 @@ from loop_ls.formats.role_loop import EvaluationBound, GoalBound, IterationBound
 from loop_ls.index.discovery import discover
 from loop_ls.rules.check import Checker
 from loop_ls.rules.finding import Finding, Severity
+from loop_ls.testing.models import SILENCE
 
 from .conftest import PAIR, House
 
@@ -184,6 +185,20 @@ async def test_RB_017_two_files_with_one_name_both_carry_it(house: House) -> Non
     found = listed(house)["twin"]
     assert found.loop is not None
     assert found.loop.description == "the second"
+
+
+async def test_RB_018_an_edit_of_the_file_reaches_no_running_loop_after_a_restart_either(house: House) -> None:
+    house.say(write=["text", SILENCE, "text"], judge_it=["no", "APPROVED"])
+    run_id = await house.start()
+    await house.until(run_id, "iteration_started", iteration=2)
+    house.define(roles=[{"name": "only", "role": "reviewer", "prompt": "Say APPROVED."}])
+    await house.engine.close()
+    house.engines.pop()
+    await house.open()
+    state = await house.ended(run_id)
+    assert (state["status"], state["reason"], state["iteration"]) == ("completed", "approved", 2)
+    assert {prompt[-6:] for prompt in house.models.prompts("write")} == {"Write."}
+    assert house.models.order[-1] == "judge-it"
 
 
 async def test_RB_018_a_running_loop_keeps_its_snapshot(house: House) -> None:
