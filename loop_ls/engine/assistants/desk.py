@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from loop_ls.engine.assistants.finding import Assistants, Found
 from loop_ls.engine.assistants.views import agent_id, last_state, loop_state, pending
 from loop_ls.engine.events import RunState
+from loop_ls.engine.refusal import Refused
 from loop_ls.index.uris import uri_of
 
 Answer = dict[str, Any]
@@ -66,6 +67,10 @@ class Desk:
     async def start(
         self, found: Found, message: str, user: str | None, origin: str, consent: str | None, mock: bool = False
     ) -> Answer:
+        running = self.active(found.id)
+        if running is not None:  # said before anybody is asked to agree to anything
+            told = f"`{found.name}` already has a running loop: {running.run_id}."
+            return Refused("already_running", told, "Stop it, or wait for its end.").answer()
         request: Answer = {
             "root": found.root,
             "path": found.path,
