@@ -1,8 +1,9 @@
 """An engine in a process of its own, for tests that kill it.
 
-`python -m tests.engine.assistants.support.engine_process FOLDER [approve]`: starts the assistant of FOLDER/project,
-or goes on with the run of FOLDER/data; with `approve` it says yes to what is asked. Ends with the run, and
-writes its facts to FOLDER/facts.json.
+`python -m tests.engine.assistants.support.engine_process FOLDER [approve] [KIND WHEN]`: starts the assistant of
+FOLDER/project, or goes on with the run of FOLDER/data; with `approve` it says yes to what is asked. With KIND it
+kills itself (SIGKILL) `before` or `after` the first transaction with such a fact. Ends with the run, and writes
+its facts to FOLDER/facts.json.
 """
 
 from __future__ import annotations
@@ -10,19 +11,42 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from loop_ls.engine.assistants.program import AssistantProgram
+from loop_ls.engine.journal import Entry, Row, SqliteStorage
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from tests.engine.assistants.support.house import ENDS, PATH, Doors
 
 
+class DyingStorage(SqliteStorage):
+    kind, when = "", ""
+
+    def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
+        there = bool(self.kind) and any(kind == self.kind for entry in batch for kind, _ in entry.facts)
+        if there and self.when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        rows = super().write(batch)
+        if there:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return rows
+
+
 async def main(folder: Path, approve: bool) -> None:
     data, root = folder / "data", folder / "project"
     preparer = AssistantPreparer(data, lambda workspace, documents: [[] for _ in documents], {})
-    engine = Engine(data, {"assistant": AssistantProgram()}, lambda plan: Doors({}), preparer)
+    storage = DyingStorage if DyingStorage.kind else SqliteStorage
+    engine = Engine(
+        data,
+        {"assistant": AssistantProgram()},
+        lambda plan: Doors({}),
+        preparer,
+        storage=lambda: storage(data / "journal.db"),
+    )
     await engine.open()
     runs = (await engine.runs())["runs"]
     run_id = runs[0]["runId"] if runs else await start(engine, root)
@@ -46,5 +70,7 @@ async def start(engine: Engine, root: Path) -> str:
 
 
 if __name__ == "__main__":
+    if sys.argv[-1] in ("before", "after"):
+        DyingStorage.kind, DyingStorage.when = sys.argv[-2:]
     asyncio.run(main(Path(sys.argv[1]), "approve" in sys.argv))
     os._exit(0)
