@@ -1,15 +1,16 @@
 // Whatever a machine is like: the server starts by itself, or people read what is missing and the way out.
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import * as path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Browser } from "playwright-core";
 import { CodeServer, serverProgram } from "../editor/codeServer";
 import { poems } from "../editor/flows";
-import { languageServers, onlyPython, runningServer, script } from "../editor/machine";
+import { onlyPython, runningServer, script } from "../editor/machine";
 import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
 
 /** Long enough for a download on a busy machine. */
 const SET_UP = 420_000;
+const LONG = { timeout: 300_000 };
 
 let browser: Browser;
 let searchPath: string;
@@ -43,6 +44,7 @@ async function codeServer(...[options]: Parameters<typeof CodeServer.start>): Pr
 
 /** A workflow with one flaw, so that a squiggle says that the server is there. */
 const FLAWED = { ...poems(), "haiku.yaml": poems()["haiku.yaml"]?.replace("max_iterations", "max_iteration") ?? "" };
+const WARNED = poems()["haiku.yaml"]?.replace("The critic says", "{{loop.output}} says") ?? "";
 
 async function open(server: CodeServer, settings?: object, files: Record<string, string> = FLAWED): Promise<EditorWindow> {
   const folder = folderOf(settings ? { ...files, ".vscode/settings.json": JSON.stringify(settings) } : files);
@@ -76,7 +78,7 @@ test("with only Python on the path, the first start sets everything up", { timeo
   expect(await again.page.getByText("setting up its server").count()).toBe(0);
 });
 
-test("where nothing can be set up, the sentence says why and what to do", async () => {
+test("where nothing can be set up, the sentence says why and what to do", LONG, async () => {
   const nowhere = { PIP_INDEX_URL: "http://127.0.0.1:9/simple", PIP_EXTRA_INDEX_URL: "", PIP_FIND_LINKS: "", PIP_CONFIG_FILE: "/dev/null" };
   const server = await codeServer({ machine: {}, environment: nowhere });
   const old = script(path.join(searchPath, "python3.9"), `echo '{"executable": "/opt/python3.9/bin/python3", "version": [3, 9, 2], "able": true}'`);
@@ -95,12 +97,13 @@ test("where nothing can be set up, the sentence says why and what to do", async 
   await wrong.message("127.0.0.1 cannot be reached, so Loop's server could not be set up").waitFor({ timeout: 90_000 });
   await wrong.picture("start-unreachable");
   await wrong.page.locator(".notification-toast").getByText("Show Log").click();
-  await wrong.page.locator(".output-view-container .view-line", { hasText: /Connection refused|NewConnectionError/ }).first().waitFor();
+  await wrong.page.locator(".part.panel .view-line", { hasText: "NewConnectionError" }).first().waitFor();
 });
 
-test("a server that is killed comes back, and the run that went on is shown to its end", async () => {
+test("a server that is killed comes back, and the run that went on is shown to its end", LONG, async () => {
   const server = await codeServer();
-  const window = await open(server, undefined, poems(1.5));
+  const window = await open(server, undefined, { ...poems(1.5), "haiku.yaml": WARNED });
+  await squiggle(window).waitFor();
   await window.lens("Run loop").click();
   await window.page.locator(".quick-input-widget input").fill("a frog");
   await window.page.keyboard.press("Enter");
@@ -108,31 +111,28 @@ test("a server that is killed comes back, and the run that went on is shown to i
 
   const first = await runningServer(server.pid);
   process.kill(first, "SIGKILL");
+  await squiggle(window).waitFor({ state: "detached" });
   await runningServer(server.pid, first);
-  await lens(window, /iteration [123]\/5/).waitFor();
+  await squiggle(window).waitFor();
   await lens(window, "condition met in iteration 3").waitFor({ timeout: 60_000 });
   await window.picture("start-killed");
-  expect(await window.page.getByText("ended 4 times").count()).toBe(0);
-
-  const flawed = await open(server);
-  await squiggle(flawed).waitFor();
-  const pids = languageServers(server.pid);
-  for (const pid of pids) process.kill(pid, "SIGKILL");
-  await squiggle(flawed).waitFor({ state: "detached" });
-  await squiggle(flawed).waitFor();
+  expect(await window.page.locator(".notification-toast .codicon-error").count()).toBe(0);
 });
 
-test("a folder that is not trusted is checked, nothing of it is started, and the refusal says how to trust it", async () => {
+test("a folder that is not trusted is checked, nothing of it is started, and the refusal says how to trust it", LONG, async () => {
   const server = await codeServer({ trust: true });
   const mark = path.join(searchPath, "mark");
-  const folder = folderOf(FLAWED);
-  const own = script(path.join(folder, "loop-ls"), `: > ${mark}`, `exec ${serverProgram()} "$@"`);
-  removeFolder(folder);
-  const window = await open(server, { "loopLs.server.command": [own, "serve"] }, { ...poems(), "flawed.yaml": FLAWED["haiku.yaml"] ?? "" });
-  await window.page.getByText("No, I don't trust the authors").click();
+  const own = script(path.join(searchPath, "own-server"), `: > ${mark}`, `exec ${serverProgram()} "$@"`);
+  const window = await open(server, { "loopLs.server.command": [own, "serve"] }, { ...poems(), "haiku.yaml": WARNED });
+  await window.page.getByText("Restricted Mode", { exact: true }).waitFor();
+  await squiggle(window).waitFor();
   await window.lens("Run loop").click();
   await window.message("This workspace is not trusted, so nothing in it is run.").waitFor();
   await window.picture("start-not-trusted");
+  expect(existsSync(mark)).toBe(false);
+
   await window.page.locator(".notification-toast").getByText("Manage Trust").click();
-  await window.page.locator(".workspace-trust-editor").waitFor();
+  await window.page.locator(".workspace-trust-editor").getByText("Trust", { exact: true }).first().click();
+  await window.page.getByText("Restricted Mode", { exact: true }).waitFor({ state: "detached" });
+  await expect.poll(() => existsSync(mark), { timeout: 60_000 }).toBe(true); // now it is the folder's own
 });
