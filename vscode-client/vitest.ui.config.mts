@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 // Real windows: one after the other, each with time to load.
 export default defineConfig({
   test: {
-    include: ["test/ui/**/*.test.ts"],
+    include: ["test/exthost/**/*.test.ts", "test/ui/**/*.test.ts"],
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -6,10 +6,12 @@ import { isLoopFile, mayBeOurs } from "./server/ours";
 
 let client: Promise<Client> | undefined;
 let asleep: vscode.Disposable[] = [];
+let loadedIn: number | undefined;
 
-/** For tests: whether anything but the door is there. */
+/** For tests: whether anything but the door is there, and the processor's milliseconds that the rest took. */
 export interface Door {
   readonly awake: boolean;
+  readonly loadedIn: number | undefined;
 }
 
 export function activate(context: vscode.ExtensionContext): Door {
@@ -39,10 +41,14 @@ export function activate(context: vscode.ExtensionContext): Door {
     }),
   );
   vscode.workspace.textDocuments.forEach(look);
+  if (showsOurs()) void wake();
   void lookForSettings(wake);
   return {
     get awake() {
       return client !== undefined;
+    },
+    get loadedIn() {
+      return loadedIn;
     },
   };
 }
@@ -53,10 +59,14 @@ export async function deactivate(): Promise<void> {
 }
 
 async function load(context: vscode.ExtensionContext): Promise<Client> {
+  const began = process.cpuUsage();
   const { start } = await import("./client.js");
   sleepNoMore(); // before the real commands are registered under the same names
   void vscode.commands.executeCommand("setContext", "loopLs.active", true);
-  return start(context);
+  const started = start(context);
+  const { user, system } = process.cpuUsage(began);
+  loadedIn = (user + system) / 1000;
+  return started;
 }
 
 /** The view of runs is empty until somebody looks at it, and that wakes the client. */
@@ -76,6 +86,12 @@ async function passOn(waking: Promise<Client>, id: string, args: unknown[]): Pro
   const { started } = await waking;
   if (!(await vscode.commands.getCommands(true)).includes(id)) await started;
   return vscode.commands.executeCommand(id, ...args);
+}
+
+/** A page of ours that the editor brought back from the last time waits for somebody to fill it. */
+function showsOurs(): boolean {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.some(({ input }) => input instanceof vscode.TabInputWebview && input.viewType.includes("loopLs."));
 }
 
 /** The project's settings at the root of a folder say that loops are at home here, with no file open. */

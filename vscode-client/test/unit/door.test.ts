@@ -52,6 +52,7 @@ beforeEach(() => {
     if (!files.includes(file.path)) throw new Error("not there");
   };
   Object.defineProperty(vscode.workspace, "workspaceFolders", { value: [{ uri: { path: "/w" } }], configurable: true });
+  Object.defineProperty(vscode.window, "tabGroups", { value: { all: [{ tabs: [{ input: undefined }] }] }, configurable: true });
   Object.defineProperty(vscode.workspace, "fs", { value: { stat }, configurable: true });
   Object.assign(vscode.Uri, { joinPath: (base: { path: string }, name: string) => ({ path: `${base.path}/${name}` }) });
 });
@@ -121,4 +122,10 @@ test("a command asked for before anything is loaded is done, with its arguments,
 test("a command of the server is done when the server has started", async () => {
   await activated();
   await expect(vscode.commands.executeCommand("loopLs.run")).resolves.toBe("runs");
+});
+
+test("a page of a run that the editor brought back wakes who fills it", async () => {
+  const input = Object.assign(Object.create(vscode.TabInputWebview.prototype), { viewType: "mainThreadWebview-loopLs.run" });
+  Object.defineProperty(vscode.window, "tabGroups", { value: { all: [{ tabs: [{ input }] }] }, configurable: true });
+  expect((await activated()).awake).toBe(true);
 });
