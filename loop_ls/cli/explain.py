@@ -1,4 +1,4 @@
-"""`loop-ls explain`: the page of a rule, the list of all rules, or what a setting does."""
+"""`loop-ls explain`: the page of a rule, the list of all rules, what a setting does, or set-ups of editors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 
 from loop_ls.cli.check import CLEAN, refuse, write
 from loop_ls.formats.settings_page import settings_named, settings_page
@@ -18,10 +19,12 @@ from loop_ls.rules.registry import Rule, all_rules
 
 HELP = "explain a rule, with a bad and a good example"
 WIDTH = 88
+#: How other editors than VS Code are set up; what is tested there is what stands there (a test compares).
+EDITORS = Path(__file__).with_name("editors.md")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code such as WF702, a name, or `settings`")
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code such as WF702, a name, `settings` or `editors`")
     parser.add_argument("--list", action="store_true", help="list all rules")
     parser.add_argument("--markdown", action="store_true", help="print the page as Markdown")
 
@@ -31,6 +34,9 @@ def run(args: argparse.Namespace) -> int:
     paint = Paint(wants_colour(sys.stdout))
     if args.list:
         write(index_markdown() if args.markdown else "".join(f"{line}\n" for line in listing(paint)))
+        return CLEAN
+    if args.rule == "editors":
+        write(EDITORS.read_text("utf-8"))
         return CLEAN
     if args.rule is None:
         return refuse("name a rule, such as loop-ls explain WF702, or use --list")

@@ -89,7 +89,10 @@ class Commands:
         """Never raises: whoever clicked gets an answer that can be shown."""
         answer = await self._answer(name, given)
         if not answer.get("ok") and name in _TOLD and not self._server.session.settles_answers:
-            self._tell(answer)
+            if answer.get("code") != "consent_required":
+                self._tell(answer)
+            elif not self._server.client.message_request:  # else it is asked for
+                self._tell({**answer, "hint": "This editor cannot ask: agree once with `loop-ls run` in a terminal."})
         return answer
 
     async def _answer(self, name: str, given: Any) -> Answer:

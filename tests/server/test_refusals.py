@@ -132,10 +132,19 @@ def test_consent_is_asked_for_with_the_programs_and_hosts(fake: Start, folder: P
     answer = editor.run({"consent": True, "iterations": 1})
     assert answer["code"] == "consent_required"
     question = consent_question(client)
+    assert not [m for m in client.received if m.get("method") == "window/showMessage"]  # it is asked, not told as well
     assert "rm -rf build" in question["params"]["message"]
     assert "KEY to example.org" in question["params"]["message"]
     client.send({"jsonrpc": "2.0", "id": question["id"], "result": question["params"]["actions"][0]})
     editor.wait_event("completed")
+
+
+def test_an_editor_that_cannot_ask_is_told_where_to_agree(fake: Start, folder: Path) -> None:
+    client = fake()
+    editor = Editor(client, folder, capabilities={})
+    assert editor.run({"consent": True})["code"] == "consent_required"
+    told = client.wait(lambda m: m.get("method") == "window/showMessage")["params"]["message"]
+    assert told == "Consent. This editor cannot ask: agree once with `loop-ls run` in a terminal."
 
 
 def test_without_consent_nothing_runs(fake: Start, folder: Path) -> None:
