@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,13 +16,9 @@ HELP = "write a file to begin with"
 
 FILES = Path(__file__).with_name("new_files")
 
-#: kind -> template: where it goes.
+#: kind -> template: where it goes. The VS Code client reads the same files.
 KINDS: Mapping[str, Mapping[str, str]] = {
-    "workflow": {"workflow.yaml": "{name}.yaml"},
-    "loop": {"loop.yaml": "{name}.yaml", "draft.yaml": "{name}_draft.yaml"},
-    "role-loop": {"role-loop.json": "loops/{name}.json"},
-    "assistant": {"assistant.yaml": "{name}.assistant.yaml"},
-    "settings": {"settings.yaml": ".loop-ls.yaml"},
+    kind: one["files"] for kind, one in json.loads((FILES / "kinds.json").read_text("utf-8")).items()
 }
 #: By custom names of workflows are in snake_case (WF115); this holds for every kind.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -1,6 +1,6 @@
 // The bundles: the door that every window reads, all the rest, loaded by it when it is needed, and the page of panels.
 import { build } from "esbuild";
-import { rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -17,3 +17,31 @@ await Promise.all([
   build({ ...common, entryPoints: ["src/editing/forms/web/form.ts", "src/editing/forms/web/form.css"], outdir: "dist", target: "es2022" }),
   build({ ...common, entryPoints: { panel: "src/panel/web/page.tsx" }, outdir: "dist", platform: "browser", format: "iife", target: "es2022" }),
 ]);
+
+// What the repository has already and the extension carries: templates of new files, and schemas.
+cpSync(path.join(root, "../loop_ls/cli/new_files"), path.join(root, "dist/templates"), { recursive: true });
+const schemas = path.join(root, "../schemas");
+mkdirSync(path.join(root, "dist/schemas"));
+for (const name of ["assistant", "role-loop", "settings"]) {
+  const schema = JSON.parse(readFileSync(path.join(schemas, `${name}.schema.json`), "utf8"));
+  writeFileSync(path.join(root, `dist/schemas/${name}.schema.json`), JSON.stringify(schema));
+  writeFileSync(path.join(root, `dist/schemas/${name}.hints.json`), JSON.stringify(onlyHints(schema)));
+}
+
+/** A schema that explains and completes and finds no fault: beside ours, every finding of its own is a double. */
+function onlyHints(schema) {
+  const kept = new Set(["$schema", "$ref", "$defs", "title", "description", "properties", "items", "anyOf", "oneOf", "allOf", "examples", "default"]);
+  const inner = (value) => Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hints(each)]));
+  const hints = (node) => {
+    if (typeof node !== "object" || node === null || Array.isArray(node)) return node === false ? {} : node;
+    const entries = Object.entries(node).filter(([key]) => kept.has(key));
+    return Object.fromEntries(
+      entries.map(([key, value]) => {
+        if (key === "properties" || key === "$defs") return [key, inner(value)];
+        if (Array.isArray(value) && key.endsWith("Of")) return ["anyOf", [...value.map(hints), {}]];
+        return [key, key === "items" ? hints(value) : value];
+      }),
+    );
+  };
+  return hints(schema);
+}

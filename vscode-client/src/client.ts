@@ -2,6 +2,7 @@
 // as a bundle of its own. Starts the server and the parts; what a part does stands in its own file.
 import * as vscode from "vscode";
 import { Memory } from "./answers/memory";
+import type { SchemaFiles } from "./editing/jsonSchemas";
 import { PARTS } from "./parts";
 import { RunStore } from "./runs/store";
 import { Connection } from "./server/connection";
@@ -18,7 +19,7 @@ export interface Client {
   stop(): Promise<void>;
 }
 
-export function start(context: vscode.ExtensionContext): Client {
+export function start(context: vscode.ExtensionContext, schemas: SchemaFiles): Client {
   const log = vscode.window.createOutputChannel("Loop Language Server", { log: true });
   const trace = new TraceChannel();
   const runs = new RunStore();
@@ -33,6 +34,7 @@ export function start(context: vscode.ExtensionContext): Client {
     finder,
     server,
     doctor,
+    server.onDidChangeStatus((status) => schemas.follow(status)),
     ...PARTS.flatMap((part) => part({ context, server, runs, log })),
     vscode.commands.registerCommand("loopLs.client.restart", () => server.restart()),
     vscode.commands.registerCommand("loopLs.client.showLog", () => log.show()),

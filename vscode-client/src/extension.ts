@@ -2,6 +2,7 @@
 // are loop files, and stands in for our commands; with the first of either, the rest is loaded (`client.ts`).
 import * as vscode from "vscode";
 import type { Client } from "./client";
+import { registerSchemas, type SchemaFiles } from "./editing/jsonSchemas";
 import { isLoopFile, mayBeOurs } from "./server/ours";
 
 let client: Promise<Client> | undefined;
@@ -15,8 +16,9 @@ export interface Door {
 }
 
 export function activate(context: vscode.ExtensionContext): Door {
+  const schemas = registerSchemas(context.extensionUri);
   const wake = (): Promise<Client> => {
-    client ??= load(context);
+    client ??= load(context, schemas);
     return client;
   };
   const look = (document: vscode.TextDocument): void => {
@@ -32,6 +34,7 @@ export function activate(context: vscode.ExtensionContext): Door {
     vscode.workspace.onDidChangeWorkspaceFolders(() => void lookForSettings(wake)),
   ];
   context.subscriptions.push(
+    schemas,
     { dispose: sleepNoMore },
     vscode.window.registerWebviewPanelSerializer("loopLs.run", {
       deserializeWebviewPanel: async (panel, state) => {
@@ -58,12 +61,12 @@ export async function deactivate(): Promise<void> {
   client = undefined;
 }
 
-async function load(context: vscode.ExtensionContext): Promise<Client> {
+async function load(context: vscode.ExtensionContext, schemas: SchemaFiles): Promise<Client> {
   const began = process.cpuUsage();
   const { start } = await import("./client.js");
   sleepNoMore(); // before the real commands are registered under the same names
   void vscode.commands.executeCommand("setContext", "loopLs.active", true);
-  const started = start(context);
+  const started = start(context, schemas);
   const { user, system } = process.cpuUsage(began);
   loadedIn = (user + system) / 1000;
   return started;

@@ -1,9 +1,23 @@
 // What the extension is made of: each view and command is a part of its own, listed here and nowhere else.
 import type { Part } from "./part";
+import { besideYamlPart } from "./editing/besideYaml";
 import { lensPart } from "./editing/forms/lens";
 import { formsPart } from "./editing/forms/opening";
+import { newFilePart } from "./editing/newFile";
+import { tryRunPart } from "./editing/tryRun";
+import { withoutServerPart } from "./editing/withoutServer";
 import { panelPart } from "./panel/part";
 import { enhancingPart } from "./runs/enhancing";
 import { VIEWS } from "./views";
 
-export const PARTS: readonly Part[] = [...VIEWS, enhancingPart, formsPart, lensPart, panelPart];
+export const PARTS: readonly Part[] = [
+  ...VIEWS,
+  enhancingPart,
+  formsPart,
+  lensPart,
+  newFilePart,
+  tryRunPart,
+  besideYamlPart,
+  withoutServerPart,
+  panelPart,
+];

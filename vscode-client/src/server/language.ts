@@ -10,6 +10,7 @@ import {
 } from "vscode-languageclient/node";
 import type { Memory } from "../answers/memory";
 import { type Answer, type Argument, settle } from "../answers/settle";
+import { withoutDoubles } from "../editing/doubles";
 import type { ServerProcess } from "./program";
 
 export interface Settled {
@@ -63,6 +64,12 @@ function options({ log, trace, memory, onClosed }: Settled): LanguageClientOptio
         if (command === "loopLs.history" && first?.show === true) return vscode.commands.executeCommand("loopLs.client.openRun", first);
         const call = async (argument: Argument) => (await next(command, [argument])) as Answer | undefined;
         return settle(call, first ?? {}, memory);
+      },
+      provideDiagnostics: async (about, previous, token, next) => {
+        const report = await next(about, previous, token);
+        if (report?.kind !== "full") return report;
+        const document = "getText" in about ? about : vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === about.toString());
+        return { ...report, items: withoutDoubles(document, report.items) };
       },
     },
   };

@@ -33,6 +33,8 @@ const USER_SETTINGS = {
 export interface Options {
   /** The packaged extension to install; null: none. Default: this folder's loop-ls.vsix. */
   vsix?: string | null;
+  /** Further packaged extensions. */
+  more?: string[];
   /** Settings that are there before the extension starts; the user's own arrive later than it (a real race). */
   machine?: Record<string, unknown>;
   user?: Record<string, unknown>;
@@ -93,7 +95,8 @@ export class CodeServer {
       ...["--user-data-dir", path.join(folder, "u"), "--extensions-dir", path.join(folder, "x")],
     ];
     const vsix = options.vsix === undefined ? path.join(ROOT, "loop-ls.vsix") : options.vsix;
-    if (vsix) await promisify(execFile)(node, [...base, "--install-extension", vsix], { timeout: 120_000 });
+    const packages = [...(vsix ? [vsix] : []), ...(options.more ?? [])].flatMap((each) => ["--install-extension", each]);
+    if (packages.length) await promisify(execFile)(node, [...base, ...packages], { timeout: 120_000 });
     const port = await freePort();
     const log = openSync(path.join(folder, "log"), "w");
     const trust = options.trust ? [] : ["--disable-workspace-trust"];

@@ -52,6 +52,16 @@ export class EditorWindow {
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
   }
 
+  /** Opens another file of the folder in this window, by its name. */
+  async show(file: string): Promise<void> {
+    await this.page.keyboard.press("Control+p");
+    const input = this.page.locator(".quick-input-widget input");
+    await input.waitFor();
+    await input.fill(file);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: file }).first().click();
+    await this.page.locator(".tab.active", { hasText: file }).waitFor();
+  }
+
   line(text: string): Locator {
     return this.page.locator(".view-line", { hasText: text }).first();
   }

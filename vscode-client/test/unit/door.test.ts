@@ -47,6 +47,7 @@ beforeEach(() => {
     onDidOpenTextDocument: (tell: never) => (opened.push(tell), nothing),
     onDidChangeTextDocument: (tell: never) => (changed.push(tell), nothing),
     onDidChangeWorkspaceFolders: () => nothing,
+    registerFileSystemProvider: () => nothing,
   });
   const stat = async (file: { path: string }) => {
     if (!files.includes(file.path)) throw new Error("not there");
@@ -61,7 +62,7 @@ async function activated(documents: unknown[] = []) {
   Object.assign(vscode.workspace, { textDocuments: documents });
   const contributes = { commands: [{ command: "loopLs.client.doctor" }, { command: "loopLs.run" }] };
   const { activate } = await import("../../src/extension.js");
-  return activate({ subscriptions: [], extension: { packageJSON: { contributes } } } as never);
+  return activate({ subscriptions: [], extensionUri: { path: "/x" }, extension: { packageJSON: { contributes } } } as never);
 }
 
 const WORKFLOW = '$schema: "workflow/v2.0"\nname: a\n';

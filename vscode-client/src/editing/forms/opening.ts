@@ -4,6 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Answer } from "../../answers/settle";
 import type { Part, Server } from "../../part";
+import { isUri } from "../argument";
 import { assistantForm } from "./assistantForm";
 import { enhanceForm } from "./enhanceForm";
 import type { Problem, Saved, Values } from "./form";
@@ -18,7 +19,7 @@ interface Argument {
 
 export const formsPart: Part = ({ context, server }) => [
   vscode.commands.registerCommand("loopLs.client.assistantForm", (argument?: Argument | vscode.Uri) => {
-    return openAssistant(context.extensionUri, server, meant(argument), argument instanceof vscode.Uri ? undefined : argument?.name);
+    return openAssistant(context.extensionUri, server, meant(argument), isUri(argument) ? undefined : argument?.name);
   }),
   vscode.commands.registerCommand("loopLs.client.enhanceForm", (argument?: Argument | vscode.Uri) => {
     return openEnhance(context.extensionUri, server, meant(argument));
@@ -27,7 +28,7 @@ export const formsPart: Part = ({ context, server }) => [
 
 /** A lens says which file, a menu gives its address, the palette means the one that is looked at. */
 function meant(argument: Argument | vscode.Uri | undefined): vscode.Uri | undefined {
-  if (argument instanceof vscode.Uri) return argument;
+  if (isUri(argument)) return argument;
   if (argument?.uri) return vscode.Uri.parse(argument.uri);
   return vscode.window.activeTextEditor?.document.uri;
 }

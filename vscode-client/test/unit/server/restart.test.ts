@@ -74,12 +74,12 @@ async function settled(work: Promise<unknown>): Promise<void> {
 }
 
 const version = { packageJSON: { version: "0.1.0" } };
-const context = { subscriptions: [], workspaceState: new Map(), globalState: { get: () => undefined, update: vi.fn() }, extension: version };
+const context = { subscriptions: [], extensionUri: {}, workspaceState: new Map(), globalState: { get: () => undefined, update: vi.fn() }, extension: version };
 
 async function activated() {
   vi.resetModules();
   const { start } = await import("../../../src/client.js");
-  const client = start(context as never);
+  const client = start(context as never, { follow: vi.fn() } as never);
   await settled(client.started);
   return client;
 }

@@ -1,0 +1,105 @@
+// Writing loop files in a real window: what is wrong is marked and mended, what exists is offered, variables are
+// coloured, and a first file comes from a template.
+import { existsSync, readFileSync } from "node:fs";
+import * as path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser } from "playwright-core";
+import { CodeServer } from "../editor/codeServer";
+import { poems } from "../editor/flows";
+import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+
+const FILES = { ...poems() };
+const BROKEN = FILES["haiku.yaml"]!.replace("max_iterations: 5", "max_iteration: 5");
+
+let server: CodeServer;
+let browser: Browser;
+let folder: string;
+let window: EditorWindow;
+beforeAll(async () => {
+  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
+  folder = folderOf({ ...FILES, "broken.yaml": BROKEN.replace("name: haiku", "name: broken"), "plain.yaml": 'greeting: "Hello {{name}}"\n' });
+  window = await EditorWindow.open(browser, server, folder, "broken.yaml");
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  removeFolder(folder);
+});
+
+const written = (name: string): string => readFileSync(path.join(folder, name), "utf8");
+
+test("a key that does not exist is marked, and its fix is one click away", async () => {
+  await window.page.locator(".squiggly-error, .squiggly-warning").first().waitFor();
+  await window.line("max_iteration: 5").getByText("max_iteration").hover();
+  await window.page.locator(".monaco-hover").getByText("the key is").first().waitFor();
+  await window.picture("squiggle");
+  await window.line("until:").hover(); // the hover goes, and does not cover the menu
+  await window.page.locator(".monaco-hover:visible").waitFor({ state: "detached" });
+  const fix = window.page.locator(".action-widget .monaco-list-row", { hasText: "max_iterations" }).first();
+  const open = async (): Promise<boolean> => {
+    await window.page.keyboard.press("Escape");
+    await window.line("max_iteration: 5").getByText("max_iteration").click();
+    await window.page.keyboard.press("Control+.");
+    return fix.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+  };
+  await expect.poll(open, { timeout: 60_000 }).toBe(true); // no menu while the editor still waits for somebody's actions
+  await fix.click();
+  await window.line("max_iterations: 5").waitFor();
+  await window.page.keyboard.press("Control+s");
+  await expect.poll(() => written("broken.yaml"), { timeout: 30_000 }).toContain("max_iterations: 5");
+  await window.page.locator(".squiggly-error").waitFor({ state: "detached" });
+});
+
+test("between braces what exists at that place is offered", async () => {
+  await window.show("haiku.yaml");
+  await window.line("before:").getByText("loop.last.output").dblclick();
+  await window.page.keyboard.type("loop.");
+  await window.page.keyboard.press("Control+Space");
+  const offered = window.page.locator(".suggest-widget.visible");
+  await offered.getByText("loop.last.output").first().waitFor();
+  await offered.getByText("loop.history").first().waitFor();
+  expect(await offered.getByText("loop.index").count()).toBe(0); // of another kind of loop
+  await window.picture("completion");
+  await window.page.keyboard.press("Escape");
+});
+
+test("variables are coloured where they are texts, before any server speaks", async () => {
+  await window.show("plain.yaml"); // none of our files: only the grammar colours it
+  const line = window.line("Hello");
+  await line.waitFor();
+  const colour = (text: string) => line.locator("span span", { hasText: text }).last().evaluate((span) => getComputedStyle(span).color);
+  await expect.poll(async () => (await colour("name")) !== (await colour("Hello")), { timeout: 30_000 }).toBe(true);
+});
+
+test("a new loop comes from its template and has nothing wrong", async () => {
+  await window.command("Loop: New File from Template");
+  const loop = window.page.locator(".quick-input-list .monaco-list-row", { hasText: "A workflow that goes on with drafts" });
+  await loop.waitFor();
+  await window.picture("new_file");
+  await loop.click();
+  const box = window.page.locator(".quick-input-widget:visible input.input");
+  await expect.poll(() => box.inputValue(), { timeout: 30_000 }).toBe("my_loop");
+  await box.fill("tidy_up");
+  await window.page.keyboard.press("Enter");
+  await window.lens("Run loop").waitFor();
+  expect(existsSync(path.join(folder, "tidy_up_draft.yaml"))).toBe(true);
+  expect(written("tidy_up.yaml")).toContain("workflow: tidy_up_draft");
+  expect(await window.page.locator(".squiggly-error").count()).toBe(0);
+});
+
+test("a newcomer tries it without a key", async () => {
+  await window.command("Loop: Try This Workflow Without a Model");
+  await window.page.locator(".quick-input-widget:visible input.input").fill("tidy up the shed");
+  await window.page.keyboard.press("Enter");
+  await window.lens("Run workflow again").waitFor({ timeout: 100_000 });
+}, 240_000);
+
+test("the walkthrough opens, with a picture for each step", async () => {
+  await window.command("Welcome: Open Walkthrough");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Loops" }).first().click();
+  await window.page.getByText("Write your first loop").first().waitFor();
+  const picture = window.page.locator(".getting-started-media img").first();
+  await picture.waitFor();
+  await expect.poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth), { timeout: 30_000 }).toBeGreaterThan(100);
+  await window.picture("walkthrough");
+});
