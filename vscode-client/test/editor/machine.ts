@@ -40,7 +40,7 @@ function processes(): Process[] {
 }
 
 /** Language servers that the windows of this code-server have started. */
-function languageServers(root: number): number[] {
+export function languageServers(root: number): number[] {
   const all = processes();
   const below = new Set([root]);
   for (let before = 0; before !== below.size; ) {
