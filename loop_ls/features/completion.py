@@ -93,6 +93,8 @@ def _in_braces(request: Request, braces: Braces) -> Completions | None:
 
 def _items(request: Request) -> Iterator[Item]:
     spot, meaning = request.spot, request.meaning
+    if request.document.tree.root_kind in ("sequence", "scalar"):
+        return  # no key can stand in such a file
     if request.document.format != "workflow":
         yield from _for_a_file_that_is_none_yet(request)
         return
@@ -147,7 +149,7 @@ def _values(request: Request, key: Key) -> Iterator[Item]:
             yield from servers(request)
         case _ if key.name == "until":
             yield from conditions(request)
-        case _ if key.interpolated and key.name not in _PROSE and not spot.text:
+        case _ if key.interpolated and key.type is not Type.ARGUMENTS and key.name not in _PROSE and not spot.text:
             yield from as_values(request, spot)
         case _:
             pass

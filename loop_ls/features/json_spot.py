@@ -28,6 +28,7 @@ class JsonSpot:
     `word` is what an insertion replaces, quotes included; `text` is what stands in it. `written`: the
     entries of the object around the place, `outer` those of the objects around that, innermost first.
     `comma`: where a comma is missing in front. `more`: another entry follows, so a comma comes behind.
+    `full`: nothing fits in here, because the value of the whole file is there, or a colon comes first.
     """
 
     where: Where
@@ -40,6 +41,7 @@ class JsonSpot:
     comma: Position | None = None
     more: bool = False
     colon: bool = False
+    full: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -191,7 +193,14 @@ def _spot(text: Text, at: Position, taken: _Snapshot, word: _Sign | None, follow
         comma,
         more=starts and where in ("key", "item"),
         colon=following is not None and following.text == ":" and where == "key",
+        full=_is_full(top, taken.state, following),
     )
+
+
+def _is_full(top: _Frame, state: str, following: _Sign | None) -> bool:
+    if top.kind == "root":
+        return state == "comma" or following is not None
+    return top.kind == "object" and state == "colon"
 
 
 def _place(text: Text, offset: int) -> Position:

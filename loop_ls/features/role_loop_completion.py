@@ -87,6 +87,8 @@ def _parameters(loop: RoleLoopParts, braces: Braces) -> Iterator[Item]:
 def _items(
     document: Document, at: Position, loop: RoleLoopParts, spot: JsonSpot, roles: dict[str, Role]
 ) -> Iterator[Item]:
+    if spot.full:
+        return
     if not spot.path and spot.where == "value":
         yield whole("role loop: make and judge", _FILE, "a definition with two stages", spot, 0)
         return

@@ -121,7 +121,7 @@ class _Asked:
             return  # nothing else stands beside it
         hidden = _hidden(shape, spot)
         for one in keys(shape, spot, self.style):
-            if (alone or shape.name != "assistant file" or one.filter != tables.LIST) and one.label not in hidden:
+            if (alone or shape.name != "assistant file" or one.label != tables.LIST) and one.label not in hidden:
                 yield one
 
     def _whole(self, spot: Spot) -> Iterator[Item]:
@@ -277,6 +277,8 @@ def _folders(workspace: Workspace) -> list[str]:
 
 def _in_json(spot: JsonSpot, root: Shape) -> Iterator[Item]:
     if spot.comma is not None and spot.comma == spot.word.start and spot.word.empty:
+        return
+    if spot.full:
         return
     if not spot.path and spot.where == "value":
         yield whole("assistant: until tests pass", JSON, "repeats until a command succeeds", spot, 0)

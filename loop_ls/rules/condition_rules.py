@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.formats.condition import Condition
 from loop_ls.index.element import Element, Slot
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.registry import rule
@@ -11,6 +12,8 @@ from loop_ls.rules.site import Draft, draft, node_span
 from loop_ls.rules.traits import CONDITION
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_slots
+
+_COMPARES = ("==", "!=")
 
 
 def _conditions(element: Element) -> Iterator[Slot]:
@@ -69,12 +72,12 @@ def if_operator(element: Element) -> Iterator[Draft]:
     """
     for slot in _conditions(element):
         condition = slot.condition
-        if condition is not None and condition.unsupported:
-            message = (
-                f"`{shortened(condition.unsupported)}` does not exist in `if`: compare one variable "
-                "with `==` or `!=`, or write a variable on its own"
-            )
-            yield draft(element.piece, node_span(slot.scalar), message)
+        if condition is None or not condition.unsupported or _compares_nothing(slot, condition):
+            continue
+        known = condition.unsupported in _COMPARES
+        start = "this comparison" if known else f"`{shortened(condition.unsupported)}`"
+        message = f"{start} does not exist in `if`: compare one variable with `==` or `!=`, or write a variable alone"
+        yield draft(element.piece, node_span(slot.scalar), message)
 
 
 @rule("WF214", "constant-if", Severity.INFORMATION, on="element", local=True, about=CONDITION)
@@ -94,7 +97,17 @@ def constant_if(element: Element) -> Iterator[Draft]:
     """
     for slot in _conditions(element):
         condition = slot.condition
-        if condition is not None and condition.kind == "text" and not condition.unsupported and not slot.islands:
+        if condition is None or condition.kind != "text" or slot.islands:
+            continue
+        if _compares_nothing(slot, condition):
+            message = "this `if` holds no variable, so it is always true; a name needs braces: `{{name}} == 'text'`"
+            yield draft(element.piece, node_span(slot.scalar), message)
+        elif not condition.unsupported:
             false = slot.scalar.text.strip().casefold() in ("", "0", "false")
             message = f"this `if` holds no variable, so it is always {'false' if false else 'true'}"
             yield draft(element.piece, node_span(slot.scalar), message)
+
+
+def _compares_nothing(slot: Slot, condition: Condition) -> bool:
+    """Words on both sides of a comparison, none of them in braces."""
+    return condition.unsupported in _COMPARES and not slot.islands

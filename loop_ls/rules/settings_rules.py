@@ -121,6 +121,9 @@ def bad_value(view: WholeView) -> Iterator[Draft]:
         if items and items[0].node is not None and part is not None:
             yield draft(items[0].piece, mark(items[0].node), f"`{section}` is {part.field.key.type.value}")
     for piece, block in _blocks(view):
+        absent = [key.name for key in block.shape.keys.values() if key.required and not block.meant(key.name)]
+        if absent:
+            yield draft(piece, mark(block.node), f"{block.shape.title} needs {listed(absent, 'and')}")
         for repeated in block.repeated:
             message = f"`{repeated.later.key.text}` is written twice; the first one counts"
             yield draft(piece, repeated.later.key.span, message)

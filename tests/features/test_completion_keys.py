@@ -187,3 +187,20 @@ def test_D_the_loop_snippets_have_the_keys_of_the_guide(ask: Any) -> None:
     assert asked.parsed("iterate loop")["loops"][0]["mode"] == "iterate"
     consensus = ask("steps:\n  - $0\n").parsed("consensus step")["steps"][0]["consensus"]
     assert len(consensus["executions"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "gone"),
+    [
+        ("execution:\n$0\n  provider: a\n  model: b\n", {"provider", "model"}),
+        ("execution:\n  $0\n  # why\n  provider: a\n\n  model: b\n", {"provider", "model"}),
+        ("steps:\n  - name: a\n    template:\n    $0\n      name: b\n", {"name"}),
+    ],
+)
+def test_keys_that_stand_below_are_not_offered_again(ask: Any, source: str, gone: set[str]) -> None:
+    labels = set(ask(source).labels)
+    assert labels and not gone & labels
+
+
+def test_no_keys_where_the_file_is_a_list(ask: Any) -> None:
+    assert ask("- $schema: workflow/v2.0\n  name: a\n$0", head=False).labels == []

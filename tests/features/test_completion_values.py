@@ -304,3 +304,22 @@ def test_general_criteria_where_the_callee_is_unknown(ask: Any) -> None:
     asked = ask("loops:\n  - name: l\n    workflow: nowhere\n    until: $0")
     assert "The output says DONE" in asked.labels
     assert asked.item("The output says DONE").snippet == '"The output says ${1:DONE}"'
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['mode: "refine"$0', "mode: 'refine'$0", 'mode: "refine" $0', "with:$0\n      plan: x", "with: $0\n      plan: x"],
+)
+def test_nothing_is_offered_behind_a_value(ask: Any, value: str) -> None:
+    assert ask(FILES % f"    workflow: cycle\n    {value}").labels == []
+    if "mode" in value:
+        assert ask("loops:\n  - {name: l, " + value + "}").labels == []
+
+
+def test_arguments_that_stand_below_are_not_offered_again(ask: Any) -> None:
+    asked = ask(FILES % '    workflow: cycle\n    with:\n    $0\n      plan: "x"\n      input: y')
+    assert asked.labels == ["all 2 parameters", "previous_code", "round"]
+
+
+def test_elements_that_stand_below_are_not_offered_again(ask: Any) -> None:
+    assert ask(NEEDS % "\n      $0\n      - a").labels == ["refined", "b"]

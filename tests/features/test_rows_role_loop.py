@@ -230,3 +230,17 @@ def test_a_placeholder_leads_to_its_parameter_from_every_text(ask: Ask) -> None:
 def test_an_artifact_leads_to_its_stage(ask: Ask, index: int, stage: str) -> None:
     source = WHOLE.replace('{"role": "reviewer",', f'{{"role": "reviewer", "requires_artifact_from": $0{index},')
     assert asked(ask, source).targets == [f"{PATH}:{stage}"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '{"name": "a"}\n$0',
+        '$0\n{"name": "a"}',
+        '{"roles": [{"role"$0: "coder"}]}',
+        '{"name": "a"$0}',
+    ],
+)
+def test_nothing_is_offered_where_nothing_fits_in(ask: Ask, source: str) -> None:
+    assert asked(ask, source).labels == []
+    assert ask(source, None, False, "a.assistant.json").labels == []

@@ -168,3 +168,20 @@ def test_WF505_tags(text: str) -> None:
     assert [rule for rule, _ in rules(f"steps:\n  - name: a\n    run: |\n      {{{{input}}}}\n      {text}\n")] == [
         "WF505"
     ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "rule", "words"),
+    [
+        ("research == 'x'", "WF214", "a name needs braces"),
+        ("true", "WF214", "always true"),
+        ("{{research}} == {{research}} == x", "WF213", "this comparison"),
+        ("research && x", "WF213", "`&&` does not exist"),
+        ("{{research}} == 'x'", None, ""),
+    ],
+)
+def test_conditions_of_other_languages(condition: str, rule: str | None, words: str) -> None:
+    last = f'  - name: report\n    needs: [research]\n    if: "{condition}"\n    run: "On {{{{research}}}}"\n'
+    found = rules(HEAD + last)
+    assert [code for code, _ in found] == ([rule] if rule else [])
+    assert not rule or words in found[0][1]

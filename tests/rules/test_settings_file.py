@@ -99,6 +99,10 @@ def test_what_only_names_a_variable_is_no_secret(text: str) -> None:
         ("engine: {port: 70000}\n", ["LS003"]),
         ("roles: {a: {access: everything}}\n", ["LS003"]),
         ("limits: {maxIterations: 1, maxIterations: 2}\n", ["LS003"]),
+        ("enhance: {fallbackPool: [{provider: a, model: b}]}\n", []),
+        ("enhance: {fallbackPool: [{provider: a}]}\n", ["LS003"]),
+        ("enhance: {workflows: {x: {fallbackPool: [{provider: a, modl: b}]}}}\n", ["LS002"]),
+        ("enhance: {fallbackPool: a}\n", ["LS003"]),
         ("providers: {a: {kind: openai, cli: [x]}}\nrules: {rl004: off}\n", ["LS005"]),
     ],
 )

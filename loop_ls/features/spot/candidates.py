@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loop_ls.features.spot.block import Frame, blank, child_path, indent_of
-from loop_ls.features.spot.place import NOTHING, Lines, Path, Spot, Where, other_items, outer, written
+from loop_ls.features.spot.place import NOTHING, Lines, Path, Spot, Where, other_items, outer, written, written_below
 from loop_ls.text.position import Position, Span
 
 _WORD = re.compile(r"(?:[\w$][\w$./-]*)?")
@@ -99,6 +99,9 @@ def _spot(source: Lines, one: _Candidate, start: Position, end: int, at: Positio
     word = Span(Position(at.line, begin), Position(at.line, end))
     frame = one.frames[-1]
     own = written(source, frame, at.line) if one.where is Where.KEY else NOTHING
+    items = other_items(source, frame, at.line) if one.where is Where.ITEM else ()
+    if one.where is Where.BELOW:
+        own, items = written_below(source, one.column, at.line)
     around = outer(source, [*one.frames, frame] if one.where is not Where.KEY else one.frames, at.line)
     return Spot(
         one.where,
@@ -108,7 +111,7 @@ def _spot(source: Lines, one: _Candidate, start: Position, end: int, at: Positio
         one.column,
         own,
         around,
-        other_items(source, frame, at.line) if one.where is Where.ITEM else (),
+        items,
         lead=lead,
         dash=one.where is Where.ITEM,
         owner=one.owner,

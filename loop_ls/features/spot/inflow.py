@@ -44,7 +44,7 @@ def _in_mapping(node: Flow, path: Path, at: Position, around: tuple[Written, ...
             return (Spot(Where.VALUE, inside, empty(at), "", column, others, around, flow=True, lead=lead),)
         if value.kind != "scalar":
             return _in_node(value, inside, at, (others, *around), column)
-        if at > value.end:
+        if _is_behind(value, at):
             return ()
         word, text, quote = _inner(value, at)
         return (Spot(Where.VALUE, inside, word, text, column, others, around, flow=True, quote=quote),)
@@ -57,13 +57,18 @@ def _in_sequence(node: Flow, path: Path, at: Position, around: tuple[Written, ..
             continue
         if item.kind != "scalar":
             return _in_node(item, (*path, "[]"), at, around, column)
-        if at > item.end:
+        if _is_behind(item, at):
             return ()
         word, text, quote = _inner(item, at)
         others = tuple(other.text for other in node.items if other is not item and other.text)
         return (Spot(Where.ITEM, path, word, text, column, NOTHING, around, others, flow=True, quote=quote),)
     items = tuple(item.text for item in node.items if item.text)
     return (Spot(Where.ITEM, path, empty(at), "", column, outer=around, items=items, flow=True),)
+
+
+def _is_behind(scalar: Flow, at: Position) -> bool:
+    """Whether the cursor stands behind a word, or behind its closing quote."""
+    return at > scalar.end or (bool(scalar.quote) and scalar.closed and at == scalar.end)
 
 
 def _inner(scalar: Flow, at: Position) -> tuple[Span, str, str]:

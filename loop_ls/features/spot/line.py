@@ -198,14 +198,15 @@ def _scalar(source: Lines, frames: list[Frame], at: Position, where: Where, path
     if quote:
         closed = end - start > 1 and line[end - 1] == quote
         start, end = start + 1, end - 1 if closed else end
-    if at.column > end:  # blanks behind a value
-        start = end = at.column
+        if at.column > end:  # behind the closing quote
+            where = Where.TEXT
+    end = max(end, at.column)  # blanks behind a word go with it
     word = Span(Position(at.line, start), Position(at.line, max(start, end)))
     return Spot(
         where,
         path,
         word,
-        line[start:end],
+        line[start:end].rstrip(),
         frames[-1].column,
         written(source, frames[-1], at.line),
         outer(source, frames, at.line),

@@ -80,6 +80,23 @@ def written(source: Lines, frame: Frame, line: int) -> Written:
     return found
 
 
+def written_below(source: Lines, column: int, line: int) -> tuple[Written, tuple[str, ...]]:
+    """Entries and items that stand below `line` at `column` already, in a collection that begins there."""
+    keys: dict[str, str] = {}
+    items: list[str] = []
+    for number in range(line + 1, source.end):
+        text = source.lines[number]
+        if blank(text):
+            continue
+        if indent_of(text) < column:
+            break
+        if indent_of(text) == column and text.startswith("-", column):
+            items.append(plain_value(text[column + 1 :]))
+        elif indent_of(text) == column and (key := KEY.match(text, column)):
+            keys.setdefault(unquoted(key["key"]), plain_value(text[key.end() :]))
+    return keys, tuple(item for item in items if item)
+
+
 def outer(source: Lines, frames: Sequence[Frame], line: int) -> tuple[Written, ...]:
     """The entries of the mappings around the last of `frames`, innermost first."""
     around = [frame for frame in frames[:-1] if frame.kind == "mapping" and frame.path]

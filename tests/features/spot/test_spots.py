@@ -160,7 +160,7 @@ def test_keys_below_a_fresh_dash_belong_to_the_same_item() -> None:
         ('needs: ["dra$0ft", x]', "draft", '"'),
         ("mode: $0", "", ""),
         ("mode:$0", "", ""),
-        ("mode: x $0", "", ""),
+        ("mode: x $0", "x ", ""),
     ],
 )
 def test_only_the_word_is_replaced(text: str, word: str, quote: str) -> None:
