@@ -22,10 +22,11 @@ class NoPostgres(Exception):
 
 
 class PostgresServer:
-    """`start` makes it, `stop` ends it and takes the folder away. `careful`: as in earnest, for measuring."""
+    """`start` makes it, `stop` ends it and takes the folder away. `careful`: as in earnest, for measuring.
+    `also`: a further network that it serves, with our address in it (`10.0.0.1/30`)."""
 
-    def __init__(self, careful: bool = False) -> None:
-        self._careful = careful
+    def __init__(self, careful: bool = False, also: str = "") -> None:
+        self._careful, self._also = careful, also
         self._programs = programs()
         self._folder = Path(tempfile.mkdtemp(prefix="loop-ls-pg-"))
 
@@ -40,7 +41,12 @@ class PostgresServer:
             self.port = _free_port()
             settings = [f"port={self.port}", f"unix_socket_directories={self._folder}", "max_connections=200"]
             settings += () if self._careful else CARELESS
-            options = " ".join(f"-c {setting}" for setting in (*settings, "listen_addresses=127.0.0.1"))
+            addresses = "127.0.0.1"
+            if self._also:
+                addresses += f",{self._also.partition('/')[0]}"
+                with (data / "pg_hba.conf").open("a") as file:
+                    file.write(f"host all all {self._also} trust\n")
+            options = " ".join(f"-c {setting}" for setting in (*settings, f"listen_addresses={addresses}"))
             self._run("pg_ctl", "-D", str(data), "-l", str(self._folder / "log"), "-o", options, "-w", "start")
         except BaseException:
             self.stop()

@@ -16,6 +16,7 @@ from loop_ls.cli.compose import build
 from loop_ls.engine.providers import Providers
 from loop_ls.testing.proxy import Proxy
 from tests.soak.model import ModelServer
+from tests.soak.namespace import Namespace
 
 HEAD = '$schema: "workflow/v2.0"\nname: {name}\nversion: "1.0.0"\nexecution: {{provider: acme, model: m}}\n'
 MAIN = """loops:
@@ -68,15 +69,16 @@ class Fleet:
         self.engine.sharing._most = 0
         self._listening = asyncio.create_task(self._listen())
 
-    async def worker(self, cuttable: bool = False) -> Worker:
+    async def worker(self, cuttable: bool = False, host: Namespace | None = None) -> Worker:
+        """`host`: where it runs, if not here."""
         proxy = None
-        url = self.url
+        url = self.url if host is None else self.url.replace("@127.0.0.1:", f"@{host.here}:")
         if cuttable:
             proxy = Proxy("127.0.0.1", self._port)
             await proxy.start()
             url = url.replace(f":{self._port}/", f":{proxy.port}/")
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "loop_ls", "engine", "worker"),
+            *(*(host.words if host else ()), sys.executable, "-P", "-m", "loop_ls", "engine", "worker"),
             env={**os.environ, "LOOP_LS_DATABASE_URL": url},
             stdin=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

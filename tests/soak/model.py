@@ -28,9 +28,9 @@ class ModelServer:
         self.asked: Counter[str] = Counter()
         self.now = self.most = 0
 
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
+    async def start(self, host: str = "127.0.0.1") -> None:
+        self._server = await asyncio.start_server(self._serve, host, 0)
+        self.url = f"http://{host}:{self._server.sockets[0].getsockname()[1]}/v1"
 
     def close(self) -> None:
         self._server.close()
