@@ -40,6 +40,7 @@ async def bring_to_end(
     state = run.state
     ledger = Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens))
     recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger)
+    journal.accounts[run.run_id] = ledger.told
     try:
         end = await _end_of(run, journal, recorder, programs, models, ledger)
         await recorder.end([end.fact()])
@@ -48,6 +49,8 @@ async def bring_to_end(
             run.mine = False
         else:
             await _lost(run, journal, feed, refused)
+    finally:
+        journal.accounts.pop(run.run_id, None)
 
 
 async def _end_of(

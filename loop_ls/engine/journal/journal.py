@@ -70,6 +70,7 @@ class Journal:
         self.storage, self.clock = storage, clock
         self.listeners: list[Listener] = []
         self.forgotten: list[Callable[[str], None]] = []
+        self.accounts: dict[str, Callable[[], dict[str, Json]]] = {}  # what runs have spent: each fact says it
         self._queue: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._held: list[_Waiting] = []  # for the next transaction
@@ -101,7 +102,8 @@ class Journal:
         `answer` the call of `key` begins. `keep` are texts by their hash, stored with it. `owned`: only
         this member may add it, while the run is its own. Nobody has to await it."""
         texts = dict(keep or {})
-        entered = [(kind, *enter(body, texts)) for kind, body in facts]
+        spent = account() if facts and (account := self.accounts.get(run)) else {}
+        entered = [(kind, *enter({**body, **spent}, texts)) for kind, body in facts]
         seen: list[Fact] = [(kind, body) for kind, body, _ in entered]
         packed = [(kind, text) for kind, _, text in entered]
         value = None if answer is ... else pack(answer, texts)

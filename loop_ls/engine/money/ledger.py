@@ -141,6 +141,13 @@ class Ledger:
         )
         return [warning.fact()]
 
+    def told(self) -> dict[str, Any]:
+        """What was spent so far, as every fact of the run says it: nothing, where that is all."""
+        usd, tokens = round(self.spent.usd, 9), self.spent.tokens
+        if not usd and not tokens:
+            return {}
+        return {"spent": {**({"usd": usd} if usd else {}), "tokens": tokens}}
+
     def _near(self) -> bool:
         caps, spent = self.caps, self.spent
         money = caps.usd is not None and spent.usd > 0 and spent.usd >= WARN_AT * caps.usd

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from loop_ls.engine.history import iterations
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.testing.models import SILENCE
@@ -149,3 +151,33 @@ async def test_a_forked_iteration_costs_the_fork_nothing(project: Project) -> No
     rows = iterations("r", await project.ended(fork["runId"]))
     assert "usd" not in rows[0]
     assert rows[1]["usd"] > 0
+
+
+async def test_every_fact_says_what_was_spent_so_far_also_after_a_crash(project: Project) -> None:
+    project.settings("providers: {ollama: {price: {input: 1000, output: 1000}}}\n")
+    project.models.script |= {"write": ["v1", "v2"], "judge": ["NO", SILENCE]}
+    run_id = (await project.start())["runId"]
+    engine = project.engine
+    assert engine is not None
+    async with asyncio.timeout(20):
+        while len(project.models.asked("judge")) < 2:
+            await asyncio.sleep(0)
+    await engine.control("pause", run_id)
+    await project.close()
+    project.models.script["judge"] = ["NO", "YES", "YES"]
+    await project.open()
+    engine = project.engine
+    assert engine is not None
+    await engine.control("resume", run_id)
+    facts = await project.ended(run_id)
+    so_far, tokens = 0.0, 0
+    for fact in facts:
+        if fact["kind"] == "call":
+            so_far += fact.get("usd") or 0.0
+            tokens += fact["tokens"]["input"] + fact["tokens"]["output"]
+        # What a person did while nobody had the run, and its recovery, are told without an account.
+        if fact["kind"] not in ("recovered", "resumed") and tokens:
+            assert fact["spent"]["tokens"] == tokens, fact
+            assert fact["spent"].get("usd", 0.0) == pytest.approx(so_far, abs=1e-6)
+    assert tokens > 0
+    assert {"paused", "completed", "judged", "iteration"} <= {fact["kind"] for fact in facts if "spent" in fact}
