@@ -81,6 +81,8 @@ class WorkflowPreparer:
     def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
         if request.path not in request.texts and not (request.root / request.path).is_file():
             raise unread(request.root.as_posix(), request.path)  # the folder need not be looked through for that
+        if request.path not in request.texts and not (request.root / request.path).is_file():
+            raise unread(request.root.as_posix(), request.path)  # known without looking through the folder
         folder = self._folders.setdefault(request.root, Folder(request.root))
         snapshot = folder.snapshot(request.texts, request.settings)
         chosen = self._chosen(snapshot, request)

@@ -185,6 +185,18 @@ async def test_WB_044_an_error_in_a_called_file_counts_too(desk: Desk) -> None:
     assert (await desk.refused()).details["path"] == "cycle.yaml"
 
 
+async def test_a_file_that_is_not_there_is_refused_without_looking_through_its_folder(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may be `/`."""
+    walked: list[str] = []
+    monkeypatch.setattr(
+        "loop_ls.engine.starting.folder.candidates", lambda folder: (walked.append(folder) or (), False)
+    )
+    assert (await desk.refused("none.yaml")).code == "not_found"
+    assert walked == []
+
+
 async def test_WB_049_a_file_that_is_not_called_does_not_count(desk: Desk) -> None:
     (desk.root / "broken.yaml").write_text('$schema: "workflow/v2.0"\nname: broken\nsteps: [\n')
     await desk.start()
