@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 
 CHILD = Path(__file__).with_name("leash_child.py")
+#: By this variable `leash_child` knows what the program started, whichever session that made for itself.
+MARK = "LOOP_LS_LEASH"
 
 #: After this the leash itself is killed; it never takes so long.
 LAST_RESORT = 8.0
@@ -89,6 +92,7 @@ async def start(
             *argv, cwd=cwd, env=own, stdin=stdin, stdout=stdout, stderr=stderr
         )
         return Leashed(process, None)
+    own[MARK] = secrets.token_hex(8)
     told, tell = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(

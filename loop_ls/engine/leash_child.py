@@ -2,7 +2,8 @@
 
 Run as a file by `leash`, with nothing but the standard library and as little of it as possible
 (15 ms). The pipe tells it what to do: `t` ends the group politely and soon, `l` politely and with
-more time; when the pipe closes, the engine is gone and the group goes at once.
+more time; when the pipe closes, the engine is gone and the group goes at once. What left the group is found
+by the mark in its environment, where there is a /proc to look into.
 """
 
 import os
@@ -11,6 +12,8 @@ import signal
 import sys
 
 SOON, LATER = 0.2, 5.0
+#: The variable by which a program is known that made a session of its own, as daemons do.
+MARK = "LOOP_LS_LEASH"
 
 
 def main() -> int:
@@ -65,6 +68,9 @@ def end_of(child: int, pipe: int, wake: int) -> int:
             patience = {b"t": SOON, b"l": LATER}.get(word)
             listening = [pipe, wake] if word else [wake]
     kill(child, signal.SIGKILL)  # whatever the program left running
+    for _ in range(3):  # one that starts another meanwhile is looked for again
+        if not kill_strays(os.environ.get(MARK, "")):
+            break
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
@@ -73,6 +79,30 @@ def end_of(child: int, pipe: int, wake: int) -> int:
 def finished(child: int) -> bool:
     """Whether the program has ended; it is not reaped yet, so its group's number stays ours."""
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def kill_strays(mark: str) -> bool:
+    """Whether there were any. Only where processes can be looked at."""
+    wanted, found = f"{MARK}={mark}\0".encode(), False
+    for number in younger() if mark and os.access("/proc/self/environ", os.R_OK) else ():
+        try:
+            with open(f"/proc/{number}/environ", "rb") as environ:
+                if wanted not in environ.read():
+                    continue
+            os.kill(number, signal.SIGKILL)
+            found = True
+        except OSError:
+            continue
+    return found
+
+
+def younger() -> list[int]:
+    """Processes that began after this one: those with higher numbers, unless the numbers began anew since."""
+    with open("/proc/loadavg") as told:
+        last = int(told.read().split()[-1])
+    own = os.getpid()
+    numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - see SIM105
+    return [number for number in numbers if number > own or (last < own and number != own)]
 
 
 def kill(group: int, number: int) -> None:

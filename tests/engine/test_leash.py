@@ -123,3 +123,30 @@ async def test_a_signal_to_the_leash_ends_the_program() -> None:
     held.process.send_signal(signal.SIGTERM)
     await all_gone(pids, 2)
     await held.wait()
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only /proc tells what a program knows")
+@pytest.mark.parametrize("told", ["stop", "let go", "ended"])
+async def test_a_program_with_a_session_of_its_own_is_ended_as_well(tmp_path: Path, told: str) -> None:
+    stray = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    program = (
+        "import subprocess, sys, time;"
+        f"stray = subprocess.Popen([sys.executable, '-c', {stray!r}], start_new_session=True);"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(stray.pid));"
+        f"time.sleep({0 if told == 'ended' else 600})"
+    )
+    held = await leash.start([sys.executable, "-c", program])
+    async with asyncio.timeout(30):
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            await asyncio.sleep(0.01)
+    pid = int((tmp_path / "pid").read_text())
+    match told:
+        case "stop":
+            await held.stop()
+        case "let go":
+            held.release()
+        case _:
+            await held.wait()
+    async with asyncio.timeout(30):
+        while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            await asyncio.sleep(0.01)

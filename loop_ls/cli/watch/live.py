@@ -108,7 +108,7 @@ class LivePicture:
         running = one is part.rounds[-1] and part.state == "running" and not one.mark
         price = money(one.usd)
         room = width - 16 - len(price)
-        said = self._heard() if running and not one.text else first_line(one.text)
+        said = self._heard() if running and not one.text else first_line(one.text.strip() or one.answer)
         if one.attempt > 1:
             said = f"(attempt {one.attempt}) {said}"
         line.append(fitted(said, max(8, room)), "" if one.mark else "cyan")

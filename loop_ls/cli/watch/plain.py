@@ -50,7 +50,7 @@ def _judged(event: Event, place: str, watched: Watched) -> list[str]:
         return [f"  {event.get('loop')} {event.get('iteration')}  {verdict}"]
     price = f"  {money(now.usd)}" if now.usd else ""
     limit = f"/{part.limit}" if part.limit else ""
-    return [_line(f"{part.name} {now.number}{limit}  {now.mark:<3}", now.text) + price]
+    return [_line(f"{part.name} {now.number}{limit}  {now.mark:<3}", now.text.strip() or now.answer) + price]
 
 
 def _line(head: str, text: str) -> str:

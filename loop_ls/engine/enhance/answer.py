@@ -13,6 +13,8 @@ from typing import Any
 Json = Any
 RATIONALE_MOST = 2000
 _FENCED = re.compile(r"\s*```[a-zA-Z]*[ \t]*\r?\n(?P<body>.*?)\r?\n[ \t]*```\s*", re.DOTALL)
+#: More than any setting allows is no plan; trying each of a hundred thousand would hold up everything else.
+OPS_MOST = 50
 _KEYS = frozenset({"rationale", "ops", "unfixable", "give_up"})
 
 
@@ -46,6 +48,8 @@ def read_answer(answer: str) -> Proposal:
         raise NoPlan(f"`rationale` is a text of 1 to {RATIONALE_MOST} characters")
     if not isinstance(ops, list):
         raise NoPlan("`ops` is a list of operations")
+    if len(ops) > OPS_MOST:
+        raise NoPlan(f"`ops` has {len(ops)} entries, and a plan is at most {OPS_MOST}")
     return Proposal(rationale.strip(), tuple(ops), _unfixable(value.get("unfixable")), _give_up(value, ops))
 
 

@@ -145,9 +145,8 @@ class EnhanceJudge:
         common = {**turn.place.fields(), **self.common(turn.number, Decimal(seen["spent"]))}
         shown = ("id", "step", "kind", "class", "range")
         failures = [{name: one[name] for name in shown} | {"message": _line(one)} for one in report["failures"]]
-        count = len(report["failures"])
         verdict: Literal["yes", "no"] = "yes" if report["converged"] else "no"
-        answer = "nothing failed" if not count else f"{count} failure{'s' if count > 1 else ''}"
+        answer = _failed(report["failures"])
         judged = Judged(criterion="failure_report", verdict=verdict, iteration=turn.number, answer=answer, local=True)
         finished = {**common, "totals": report["totals"], "roundUsd": report["cost"]["round_usd"]}
         ready = {
@@ -310,6 +309,13 @@ def common(knobs: Knobs, number: int, spent: Decimal) -> dict[str, Json]:
     """The fields that every fact of a round has."""
     shown = {"round": number, "maxRounds": knobs.max_rounds}
     return {**shown, "spentUsd": float(spent), "capUsd": knobs.budget_cap_usd}
+
+
+def _failed(failures: Sequence[dict[str, Json]]) -> str:
+    """What failed in a round, as people say it in one line."""
+    told = [f"{one['step']}: {one['kind'].replace('_', ' ')}" for one in failures[:4]]
+    more = len(failures) - len(told)
+    return "; ".join([*told, *([f"{more} more"] if more else [])]) or "nothing failed"
 
 
 def _line(failure: dict[str, Json]) -> str:

@@ -46,14 +46,17 @@ class Command:
             held = await leash.start(self._argv(env), cwd=self.folder, env=env, stderr=asyncio.subprocess.STDOUT)
         except OSError as error:
             return Checked(False, f"`{self.words[0]}` could not be started: {error.strerror or error}")
-        reading = asyncio.create_task(_tail(held.process.stdout))
+        heard = bytearray()
+        reading = asyncio.create_task(_tail(held.process.stdout, heard))
         try:
             async with asyncio.timeout(self.limit):
                 status = await held.wait()
-            return Checked(status == 0, _how(status), await reading)
+            await asyncio.wait({reading}, timeout=1)
+            return Checked(status == 0, _how(status), _text(heard))
         except TimeoutError:
             await held.stop(gently=True)
-            return Checked(False, f"it took longer than {self.limit:g} s", await reading)
+            await asyncio.wait({reading}, timeout=1)
+            return Checked(False, f"it took longer than {self.limit:g} s", _text(heard))
         finally:
             if held.running:
                 await asyncio.shield(held.stop())
@@ -89,7 +92,7 @@ def _how(status: int) -> str:
     return f"it ended with status {status}"
 
 
-async def _read_out(reading: asyncio.Task[str]) -> None:
+async def _read_out(reading: asyncio.Task[None]) -> None:
     """The program is gone, so its output has an end; whoever is cancelled meanwhile waits no longer."""
     with suppress(asyncio.CancelledError):
         await asyncio.wait({reading}, timeout=1)
@@ -97,8 +100,11 @@ async def _read_out(reading: asyncio.Task[str]) -> None:
     await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _tail(stream: asyncio.StreamReader | None) -> str:
-    kept = b""
+async def _tail(stream: asyncio.StreamReader | None, kept: bytearray) -> None:
     while stream is not None and (chunk := await stream.read(65_536)):
-        kept = (kept + chunk)[-TAIL:]
+        kept += chunk
+        del kept[:-TAIL]
+
+
+def _text(kept: bytearray) -> str:
     return kept.decode("utf-8", "replace").strip()

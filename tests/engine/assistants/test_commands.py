@@ -196,3 +196,13 @@ async def test_exact_words_another_folder_and_the_output_are_extensions(tmp_path
     criteria = Criteria("test_pass", argv=(sys.executable, "-c", code), cwd="inner", include_output=True)
     alone, _ = await ran(criteria, most=2, root=tmp_path, environ=ENVIRON)
     assert "## Test Output\n```\nin inner\n```" in alone.runner.messages[1]
+
+
+@pytest.mark.parametrize("ends", ["wait", "exit 0"])
+async def test_a_daemon_that_keeps_the_output_open_holds_up_nothing(tmp_path: Path, ends: str) -> None:
+    program = script(tmp_path, f"echo begun; setsid sleep 600 & echo $! > child; {ends}")
+    began = time.monotonic()
+    checked = await check(program, tmp_path, limit=1.0)
+    assert time.monotonic() - began < 15
+    assert (checked.passed, checked.output) == (ends == "exit 0", "begun")
+    await all_gone(int(lines(tmp_path / "child")[0]))

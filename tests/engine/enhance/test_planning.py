@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from itertools import pairwise
 
 import pytest
@@ -111,6 +112,12 @@ def test_who_gives_up_proposes_nothing() -> None:
     assert read_answer('{"rationale": "r", "ops": [], "give_up": {"reason": "no key"}}').give_up == "no key"
     with pytest.raises(NoPlan):
         read_answer('{"rationale": "r", "ops": [{"op": "x"}], "give_up": {"reason": "no key"}}')
+
+
+def test_a_plan_of_a_hundred_thousand_operations_is_none() -> None:
+    one = {"op": "set_retries", "target": "review", "max_retries": 1}
+    with pytest.raises(NoPlan, match="at most 50"):
+        read_answer(json.dumps({"rationale": "r", "ops": [one] * 100_000}))
 
 
 def test_EB_055_whoever_orders_it_a_step_stays() -> None:
