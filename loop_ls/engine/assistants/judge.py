@@ -125,7 +125,8 @@ class AssistantJudge:
             loop_id = str(uuid.uuid4())
             await self.recorder.record(key, answer=loop_id)
         asked = ManualApprovalRequired(iteration=turn.number, output=output, loop_id=loop_id)
-        decided = await self._decided(turn, asked)
+        with self.recorder.undivided():  # a pause waits for the next iteration, an answer ends this one
+            decided = await self._decided(turn, asked)
         match decided.decision:
             case "approve":
                 return Verdict("yes", "approved", decided.feedback or "")

@@ -105,6 +105,17 @@ async def test_AB_066_while_a_person_is_asked_it_is_running_and_starts_nothing(i
     assert len(it.agent.calls) == 1
 
 
+@pytest.mark.parametrize(("approved", "kind"), [(True, "completed"), (False, "failed")])
+async def test_a_pause_while_a_person_is_asked_does_not_hold_the_answer_up(
+    it: House, asked: str, approved: bool, kind: str
+) -> None:
+    assert it.engine is not None
+    await it.engine.control("pause", asked)
+    assert loop_state(await it.state(asked))["status"] == "paused"
+    assert (await decide(it, asked, approved))["ok"]
+    assert (await it.ended(asked)).end["kind"] == kind
+
+
 async def test_AB_067_a_revision_goes_on_with_what_was_said(it: House, asked: str) -> None:
     await decide(it, asked, False, decision="revise", feedback="Shorter, and in English.")
     await it.until_kind(asked, "manual_approval_required", iteration=2)
