@@ -1,6 +1,7 @@
 // The bundles: the door that every window reads, all the rest, loaded by it when it is needed, and the page of panels.
 import { build } from "esbuild";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -9,6 +10,22 @@ const common = { absWorkingDir: root, bundle: true, minify: true, logLevel: "war
 const host = { ...common, external: ["vscode"], platform: "node", format: "cjs", target: "node18" };
 // `require`, not `import()`: the editor gives `vscode` to those who require it.
 host.supported = { "dynamic-import": false };
+// The bundler and the client's library copy the whole API for each file that imports it as a name space; a plain
+// `require` copies nothing.
+const plainRequire = {
+  name: "plain-require",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path: file }) => {
+      const text = await readFile(file, "utf8");
+      return { contents: text.replace('import * as vscode from "vscode";', 'const vscode = require("vscode");'), loader: "ts" };
+    });
+    onLoad({ filter: /\/vscode-languageclient\/lib\/.*\.js$/ }, async ({ path: file }) => {
+      const text = await readFile(file, "utf8");
+      return { contents: text.replaceAll('__importStar(require("vscode"))', 'require("vscode")'), loader: "js" };
+    });
+  },
+};
+host.plugins = [plainRequire];
 
 rmSync(path.join(root, "dist"), { recursive: true, force: true });
 await Promise.all([
