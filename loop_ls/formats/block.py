@@ -99,6 +99,11 @@ class Unknown(NamedTuple):
     advice: Advice | None
     meant: tuple[str, ...]
 
+    @property
+    def likely(self) -> str | None:
+        """The key that the value may stay with as it is."""
+        return self.meant[0] if self.meant and (self.advice is None or self.advice.rename) else None
+
 
 class Repeated(NamedTuple):
     """A key that is written again in one mapping. The first one counts."""
@@ -121,6 +126,11 @@ class Block:
 
     def get(self, name: str) -> Field | None:
         return self.fields.get(name)
+
+    def writes(self, name: str) -> bool:
+        """Whether the key is written as it is called; a misspelt one counts, but is not."""
+        field = self.fields.get(name)
+        return field is not None and field.entry.key.text == name
 
     def has(self, name: str) -> bool:
         """Whether the key is written, in whatever state its value is."""

@@ -92,7 +92,8 @@ class Advice:
 class Shape:
     """One kind of mapping: its keys in the order in which people like to read them.
 
-    `title` completes "is not a key of ...". Of the keys in `one_of` exactly one has to be there.
+    `title` completes "is not a key of ...". Of the keys in `one_of` exactly one has to be there. `closed`: a file
+    with another key is not run, so that a misspelt one may count as what was probably meant.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Shape:
     keys: Mapping[str, Key]
     wrong_keys: Mapping[str, Advice] = field(default_factory=lambda: MappingProxyType({}))
     one_of: tuple[str, ...] = ()
+    closed: bool = False
 
 
 def shape(
@@ -110,7 +112,8 @@ def shape(
     *keys: Key,
     wrong: Mapping[str, Advice] | None = None,
     one_of: tuple[str, ...] = (),
+    closed: bool = False,
 ) -> Shape:
     """A shape from its keys in order."""
     table = MappingProxyType({key.name: key for key in keys})
-    return Shape(name, title, text, table, MappingProxyType(dict(wrong or {})), one_of)
+    return Shape(name, title, text, table, MappingProxyType(dict(wrong or {})), one_of, closed)

@@ -147,7 +147,7 @@ _KEYS = (
 )
 
 #: An entry of `loops`.
-LOOP = shape("loop", "a loop", _TEXT, _NAME, *_KEYS, wrong=wrong_keys.TOP_LOOP)
+LOOP = shape("loop", "a loop", _TEXT, _NAME, *_KEYS, wrong=wrong_keys.TOP_LOOP, closed=True)
 
 #: The value of `loop` in a step: it takes name, `needs` and `if` of the step.
-STEP_LOOP = shape("step loop", "a loop inside a step", _TEXT, *_KEYS, wrong=wrong_keys.STEP_LOOP)
+STEP_LOOP = shape("step loop", "a loop inside a step", _TEXT, *_KEYS, wrong=wrong_keys.STEP_LOOP, closed=True)

@@ -26,6 +26,7 @@ TEMPLATE = shape(
         reference="mcp-cli hands over `input` only and drops every other key without a word.",
     ),
     wrong=wrong_keys.TEMPLATE,
+    closed=True,
 )
 
 CONSENSUS_EXECUTION = shape(
@@ -61,6 +62,7 @@ CONSENSUS_EXECUTION = shape(
         reference="mcp-cli does not enforce it.",
     ),
     wrong=wrong_keys.CONSENSUS_EXECUTION,
+    closed=True,
 )
 
 CONSENSUS = shape(
@@ -98,6 +100,7 @@ CONSENSUS = shape(
         reference="mcp-cli does not enforce it.",
     ),
     wrong=wrong_keys.ANYWHERE,
+    closed=True,
 )
 
 RAG = shape(
@@ -148,6 +151,7 @@ RAG = shape(
         choices=("json", "compact", "text"),
     ),
     wrong=wrong_keys.ANYWHERE,
+    closed=True,
 )
 
 EMBEDDINGS = shape(
@@ -202,4 +206,5 @@ EMBEDDINGS = shape(
         interpolated=True,
     ),
     wrong=wrong_keys.EMBEDDINGS,
+    closed=True,
 )

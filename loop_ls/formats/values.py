@@ -39,6 +39,12 @@ def read_block(shape: Shape, node: Mapping) -> Block:
             field = fields[name] = read_field(key, entry)
             if key.shape is not None:
                 inner += _blocks_in(field)
+    if unknown and shape.closed:
+        for one in unknown.values():
+            key = keys.get(one.likely or "")
+            if key is not None and key.name not in fields:
+                field = fields[key.name] = read_field(key, one.entry)
+                inner += _blocks_in(field)
     return Block(shape, node, fields, tuple(unknown.values()), tuple(repeated), tuple(inner))
 
 

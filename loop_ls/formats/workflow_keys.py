@@ -44,6 +44,7 @@ PROVIDER = shape(
     Key("provider", Type.TEXT, "The provider to ask.", required=True, offers="providers"),
     Key("model", Type.TEXT, "The model to ask.", required=True, offers="models"),
     wrong=wrong_keys.PROVIDER,
+    closed=True,
 )
 
 EXECUTION = shape(
@@ -118,6 +119,7 @@ EXECUTION = shape(
     Key("logging", Type.TEXT, "How much is written to the log.", default="info", choices=_LOGGING),
     Key("no_color", Type.BOOLEAN, "Writes the log without colours.", default="false", reference="mcp-cli ignores it."),
     wrong=wrong_keys.ANYWHERE,
+    closed=True,
 )
 
 STEP = shape(
@@ -253,6 +255,7 @@ STEP = shape(
     Key("input", Type.ANY, "Accepted and without effect: hand values over with `with`.", idle=True),
     wrong=wrong_keys.STEP,
     one_of=MODES,
+    closed=True,
 )
 
 WORKFLOW = shape(
@@ -285,6 +288,7 @@ WORKFLOW = shape(
         reference="mcp-cli refuses a file with loops and no steps.",
     ),
     wrong=wrong_keys.TOP,
+    closed=True,
 )
 
 #: Every shape by name.

@@ -64,7 +64,26 @@ class Head:
         return tuple(top for top in self.tops if top.unknown is not None and self.first[top.name] is top)
 
     def get(self, name: str) -> Top | None:
-        return self.first.get(name)
+        """The first key of this name; a misspelt one where there is no other."""
+        return self.first.get(name) or self._meant.get(name)
+
+    @cached_property
+    def _meant(self) -> dict[str, Top]:
+        """Misspelt keys by the name that was probably meant, with their values."""
+        found: dict[str, Top] = {}
+        for top in self.unknown:
+            name = None if top.unknown is None else top.unknown.likely
+            key = WORKFLOW.keys.get(name or "")
+            if key is None or key.type is Type.BLOCKS or key.name == "$schema":
+                continue  # sections are cut by their names, and a file is what it says it is
+            if key.name not in self.first:
+                found.setdefault(key.name, top._replace(field=read_field(key, top.entry)))
+        return found
+
+    @cached_property
+    def misspelt_sections(self) -> bool:
+        """Whether `steps` or `loops` were probably meant by other words, so that nobody knows their names."""
+        return any(top.unknown is not None and top.unknown.likely in SECTIONS for top in self.unknown)
 
     def all(self, name: str) -> tuple[Top, ...]:
         """Every block of a key that may be repeated."""
@@ -78,7 +97,7 @@ class Head:
         return name in self.first or any(name in top.unknown.meant for top in self.tops if top.unknown)
 
     def field(self, name: str) -> Field | None:
-        top = self.first.get(name)
+        top = self.get(name)
         return None if top is None else top.field
 
     def text(self, name: str) -> str | None:

@@ -29,6 +29,11 @@ from loop_ls.rules.unit import (
 from loop_ls.rules.view import OUTSIDE, Topic
 from loop_ls.syntax.piece import Piece
 
+#: What depends on all names of a file: silent where `steps` or `loops` are misspelt.
+_ABOUT_NAMES = frozenset(
+    {"WF301", "WF304", "WF305", "WF416", "WF417", "WF501", "WF502", "WF503", "WF506", "WF513", "WF603"}
+)
+
 
 class Session:
     """Follows one document from version to version. `late` units count the errors of other files and
@@ -96,6 +101,8 @@ class Session:
         assert self.workspace is not None
         placing = Placing(self.document, self.plan.levels, self.workspace.documents.get, self.epoch)
         found = placing.findings(self._speaking if late else self._speaking - self._late, self._is_broken())
+        if self.document.head.misspelt_sections:
+            found = tuple(one for one in found if one.rule not in _ABOUT_NAMES)
         if late:
             self._answer = found
         return found
@@ -103,7 +110,8 @@ class Session:
     def _is_broken(self) -> bool:
         """Whether something in the file could not be read, so that nothing is said to be missing."""
         faults = self.document.tree.faults if self.document is not None else ()
-        return bool(self._broken) or any(fault.code == "unknown-anchor" for fault in faults)
+        misspelt = self.document is not None and self.document.head.misspelt_sections
+        return bool(self._broken) or misspelt or any(fault.code == "unknown-anchor" for fault in faults)
 
     # -- taking over a new version ----------------------------------------------------------------
 

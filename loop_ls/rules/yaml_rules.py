@@ -89,7 +89,7 @@ def unknown_key(site: Site) -> Iterator[Draft]:
     for unknown in site.block.unknown:
         if unknown.entry.merged:
             continue
-        better = renamed(unknown, site.block.fields)
+        better = renamed(unknown, {name for name in site.block.fields if site.block.writes(name)})
         fix = (fixes.reword(site.piece, unknown.entry.key.span, better),) if better else ()
         yield site.found(unknown.entry.key.span, unknown_sentence(unknown, site.block.shape), fixes=fix)
 

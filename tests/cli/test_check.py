@@ -85,7 +85,7 @@ def test_only_what_is_named_is_reported_but_the_workspace_is_read(flows: Path, c
     )
     found = check("--format", "json", "caller.yaml")
     assert found.data["files"] == 1
-    assert found.rules == ["WF609", "WF602"]
+    assert found.rules == ["WF609"]
 
 
 def test_a_file_outside_of_the_root_has_an_absolute_path(flows: Path, check: Any) -> None:

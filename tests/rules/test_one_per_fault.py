@@ -185,3 +185,63 @@ def test_conditions_of_other_languages(condition: str, rule: str | None, words: 
     found = rules(HEAD + last)
     assert [code for code, _ in found] == ([rule] if rule else [])
     assert not rule or words in found[0][1]
+
+
+MISSPELT = """\
+$schema: workflow/v2.0
+name: flow
+version: 1.0.0
+description: Misspelt in every place
+execution:
+  provider: ollama
+  model: llama3.2
+env:
+  TONE: warm
+steps:
+  - name: research
+    run: "Find {{input}} in a {{env.TONE}} way"
+    timeout: 5s
+  - name: report
+    needs: [research, polish]
+    template:
+      name: other
+      with: {text: "{{research}}", more: "{{drafts}} {{polish}} {{loop.iteration}}"}
+loops:
+  - name: polish
+    workflow: other
+    with: {text: "{{research}}", more: "{{loop.last.output}}"}
+    max_iterations: 3
+    until: The reply says READY
+    accumulate: drafts
+#- other.yaml
+$schema: workflow/v2.0
+name: other
+version: 1.0.0
+description: Is called
+execution: {provider: ollama, model: llama3.2}
+steps:
+  - {name: only, run: "Say READY for {{text}} and {{more}}"}
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [number for number, line in enumerate(MISSPELT.split("\n")) if number and ":" in line and number < 25],
+)
+def test_a_misspelt_key_is_told_once_and_counts_as_what_was_meant(line: int) -> None:
+    lines = MISSPELT.split("\n")
+    key = lines[line].strip().removeprefix("- ").partition(":")[0]
+    if key == "TONE":
+        return  # a name that somebody chose
+    lines[line] = lines[line].replace(f"{key}:", f"{key[:-2]}{key[-1]}{key[-2]}:", 1)
+    found = findings_of(read_fixture("\n".join(lines), head=False))
+    assert [(one.rule, f"`{key}`" in one.message) for one in found["flow.yaml"]] == [("WF006", True)], lines[line]
+    assert found["other.yaml"] == ()
+
+
+def test_a_fix_of_a_misspelt_key_is_offered_unless_the_right_one_is_there() -> None:
+    def titles(text: str) -> list[str]:
+        return [fix.title for one in findings_of(read_fixture(text))["flow.yaml"] for fix in one.fixes]
+
+    assert titles(f"{HEAD}    tiemout: 5s\n") == ["Change to `timeout`"]
+    assert titles(f"{HEAD}    tiemout: 5s\n    timeout: 6s\n") == []
