@@ -1,5 +1,8 @@
 // A panel of a run as a person sees it: what stands in its head, its rows, its tabs. Finds things by what they say.
-import type { FrameLocator, Locator } from "playwright-core";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Frame, FrameLocator, Locator } from "playwright-core";
+import { type CodeServer, serverProgram } from "./codeServer";
 import type { EditorWindow } from "./window";
 
 export class Panel {
@@ -7,7 +10,7 @@ export class Panel {
 
   constructor(
     readonly window: EditorWindow,
-    index = 0,
+    private readonly index = 0,
   ) {
     this.page = window.webview(index);
   }
@@ -18,6 +21,10 @@ export class Panel {
 
   get ring(): Locator {
     return this.page.getByRole("progressbar");
+  }
+
+  get pane(): Locator {
+    return this.page.locator("#pane");
   }
 
   status(text: string | RegExp): Locator {
@@ -36,7 +43,33 @@ export class Panel {
     await this.page.getByRole("tab", { name }).click();
   }
 
-  get pane(): Locator {
-    return this.page.locator("#pane");
+  /** All facts are there and drawn. */
+  async read(): Promise<void> {
+    await this.page.locator('main[data-reading="false"]').waitFor();
   }
+
+  /** The page itself, for scripts that look at it from inside. */
+  async frame(): Promise<Frame> {
+    const outer = await this.window.page.locator("iframe.webview.ready").nth(this.index).elementHandle();
+    const inner = await (await outer?.contentFrame())?.waitForSelector("iframe#active-frame");
+    const frame = await inner?.contentFrame();
+    if (!frame) throw new Error("the panel has no page");
+    return frame;
+  }
+}
+
+/** Starts a run as somebody in a terminal does, and waits for its end. */
+export async function runInTerminal(server: CodeServer, folder: string, ...words: string[]): Promise<void> {
+  const options = { cwd: folder, env: { ...process.env, LOOP_LS_DATA_DIR: server.dataDir }, timeout: 110_000, maxBuffer: 1 << 28 };
+  await promisify(execFile)(serverProgram(), ["run", ...words, "--json", "--yes"], options).catch((error: { code?: number }) => {
+    if (error.code !== 3) throw error; // 3: at its limit, which is an end as well
+  });
+}
+
+/** Opens the run that a file shows, from the lens that says how it stands. */
+export async function openShown(window: EditorWindow): Promise<Panel> {
+  await window.lens("Open run").click({ timeout: 90_000 });
+  const panel = new Panel(window);
+  await panel.ring.waitFor({ timeout: 90_000 });
+  return panel;
 }

@@ -42,6 +42,13 @@ answers:
   ".loop-ls.yaml": SETTINGS,
 });
 
+/** The same loop, asked of a model behind an address. */
+export const talking = (address: string): Record<string, string> => {
+  const { "count.answers.yaml": _, ...files } = counting(1);
+  const asked = Object.entries(files).map(([name, text]) => [name, text.replace("provider: scripted", "provider: talkative")]);
+  return { ...Object.fromEntries(asked), ".loop-ls.yaml": `providers:\n  talkative:\n    kind: openai\n    baseUrl: ${address}\n` };
+};
+
 /** A workflow with a plan, a loop of two steps and a report: enough for a graph. */
 export const pipeline = ({ delay = 0.1, pace = 0 }: { delay?: number; pace?: number } = {}): Record<string, string> => ({
   "iterative_developer.yaml": `$schema: "workflow/v2.0"

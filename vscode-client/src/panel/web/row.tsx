@@ -37,16 +37,18 @@ export const TimelineRow = memo(function TimelineRow(props: Props) {
       aria-selected={selected}
       aria-setsize={props.count}
       aria-posinset={props.position}
-      aria-label={rowLabel(row, props.unit, props.now)}
       tabIndex={props.stop ? 0 : -1}
       style={{ top: `${props.top}px`, height: `${props.height}px`, paddingLeft: `${10 + (level - 1) * 18}px` }}
       onClick={() => props.onSelect(row.id)}
       onDblClick={open === undefined ? undefined : props.onToggle}
     >
-      <span class="twist" onClick={(event) => (event.stopPropagation(), props.onToggle())} aria-hidden="true">
-        {open === undefined ? null : <Icon name={open ? "down" : "right"} />}
-      </span>
-      {row.kind === "loop" ? <Heading row={row} /> : row.kind === "step" ? <Step row={row} now={props.now} live={props.live} /> : <Iteration {...props} />}
+      <span class="unseen">{rowLabel(row, props.unit, props.now)}</span>
+      <div class="seen" aria-hidden="true">
+        <span class="twist" onClick={(event) => (event.stopPropagation(), props.onToggle())}>
+          {open === undefined ? null : <Icon name={open ? "down" : "right"} />}
+        </span>
+        {row.kind === "loop" ? <Heading row={row} /> : row.kind === "step" ? <Step row={row} now={props.now} live={props.live} /> : <Iteration {...props} />}
+      </div>
     </div>
   );
 });

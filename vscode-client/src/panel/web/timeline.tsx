@@ -26,6 +26,8 @@ export function Timeline({ rows, live, rounds, unit, selected, now, reading, onS
   const [view, setView] = useState({ top: 0, height: 400 });
   const box = useRef<HTMLDivElement>(null);
   const focusing = useRef(false);
+  const cursor = useRef(selected); // keys may come faster than rows are drawn
+  cursor.current = selected;
   const seen = useMemo(() => seenRows(rows, opened), [rows, opened]);
   const offsets = useMemo(() => offsetsOf(seen.map((one) => HEIGHT[one.row.kind])), [seen]);
   const at = seen.findIndex((one) => one.row.id === selected);
@@ -63,10 +65,11 @@ export function Timeline({ rows, live, rounds, unit, selected, now, reading, onS
     }
     if (!KEYS.has(event.key)) return;
     event.preventDefault();
-    const step = stepOf(seen, selected, event.key as Key, Math.max(1, Math.floor(view.height / HEIGHT.iteration) - 1));
+    const step = stepOf(seen, cursor.current, event.key as Key, Math.max(1, Math.floor(view.height / HEIGHT.iteration) - 1));
     if (step.open) toggle(step.open.id, step.open.open);
     if (step.select === undefined) return;
     focusing.current = true;
+    cursor.current = step.select;
     onSelect(step.select);
   };
 

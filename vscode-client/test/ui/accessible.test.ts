@@ -1,0 +1,111 @@
+// The panel for everybody: axe-core finds nothing serious in any kind of theme, and every action is reached by keys.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Browser } from "playwright-core";
+import { CodeServer } from "../editor/codeServer";
+import { openShown, type Panel } from "../editor/panel";
+import { pipeline } from "../editor/panelFlows";
+import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+
+const AXE = readFileSync(createRequire(__filename).resolve("axe-core/axe.min.js"), "utf8");
+const THEMES: Record<string, string> = {
+  "Light Modern": "vscode-light",
+  "Dark Modern": "vscode-dark",
+  "Dark High Contrast": "vscode-high-contrast",
+  "Light High Contrast": "vscode-high-contrast-light",
+};
+
+interface Violation {
+  id: string;
+  impact: string;
+  help: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+vi.setConfig({ testTimeout: 300_000 }); // whole stories, on machines that may be busy
+
+let server: CodeServer;
+let browser: Browser;
+let folder: string;
+let window: EditorWindow;
+let panel: Panel;
+beforeAll(async () => {
+  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
+  folder = folderOf(pipeline({ delay: 0 }));
+  window = await EditorWindow.open(browser, server, folder, "iterative_developer.yaml");
+  await window.lens("Run workflow").click({ timeout: 90_000 });
+  await window.page.locator(".quick-input-widget input").fill("slugify titles");
+  await window.page.keyboard.press("Enter");
+  panel = await openShown(window);
+  await panel.status("condition met in iteration 3").waitFor({ timeout: 90_000 });
+}, 300_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  removeFolder(folder);
+});
+
+async function serious(panel: Panel): Promise<string[]> {
+  const frame = await panel.frame();
+  await frame.evaluate(AXE);
+  const found = await frame.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: unknown[] }> } };
+    return (await axe.run({ resultTypes: ["violations"] })).violations;
+  });
+  return (found as Violation[])
+    .filter((one) => one.impact === "serious" || one.impact === "critical")
+    .map((one) => `${one.id}: ${one.help}\n${one.nodes.map((node) => `${node.html}\n${node.failureSummary}`).join("\n")}`);
+}
+
+test.each(Object.entries(THEMES))("nothing serious in %s", async (theme, kind) => {
+  await window.command("Preferences: Color Theme");
+  await window.page.locator(".quick-input-widget input").fill(theme);
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: theme }).first().click();
+  await panel.page.locator(`body[data-vscode-theme-kind="${kind}"]`).waitFor();
+  for (const tab of ["Output", "Question to the judge", "Prompt", "Events", "Graph"]) {
+    await panel.tab(tab);
+    await panel.pane.locator("pre, table, svg").first().waitFor();
+    expect(await serious(panel), `${tab} in ${theme}`).toEqual([]);
+    if (tab === "Output" || tab === "Graph") await window.picture(`panel-${theme}-${tab}`.replaceAll(" ", "-").toLowerCase());
+  }
+  await panel.tab("Output");
+});
+
+test("every action is reached by keys, and Escape leads back to the rows", async () => {
+  const frame = await panel.frame();
+  const focused = (): Promise<string> =>
+    frame.evaluate(() => {
+      const element = document.activeElement as HTMLElement | null;
+      return `${element?.getAttribute("role") ?? element?.tagName.toLowerCase()} ${element?.getAttribute("aria-label") ?? element?.textContent?.trim() ?? ""}`;
+    });
+  const { keyboard } = window.page;
+  await panel.button("iterative_developer.yaml").focus();
+  await keyboard.press("Tab");
+  expect(await focused()).toBe("button Fork");
+  await keyboard.press("ArrowRight"); // inside the toolbar
+  expect(await focused()).toBe("button Replay");
+  await keyboard.press("Tab");
+  expect(await focused()).toMatch(/^treeitem iteration 3 of 5, YES/);
+  await keyboard.press("ArrowUp");
+  await panel.row(/iteration 2 of 5, NO/).and(panel.page.locator(":focus")).waitFor();
+  await keyboard.press("ArrowLeft"); // to the heading of the loop, which closes
+  await panel.row(/^loop develop/).and(panel.page.locator(":focus")).waitFor();
+  await keyboard.press("ArrowLeft");
+  await panel.row(/iteration 2/).waitFor({ state: "detached" });
+  expect(await panel.row(/^loop develop/).getAttribute("aria-expanded")).toBe("false");
+  await keyboard.press("ArrowRight");
+  await panel.row(/iteration 2/).waitFor();
+  await keyboard.press("ArrowDown");
+  await keyboard.press("ArrowDown");
+  await panel.row(/iteration 2 of 5, NO/).and(panel.page.locator(":focus")).waitFor();
+  await keyboard.press("Enter"); // into what it says
+  expect(await focused()).toMatch(/^tabpanel/);
+  await keyboard.press("Shift+Tab");
+  expect(await focused()).toBe("tab Output");
+  await keyboard.press("ArrowRight");
+  await panel.page.getByRole("tab", { name: "Question to the judge", selected: true }).waitFor();
+  await panel.pane.getByText("FAIL: empty input handled, docs missing").waitFor();
+  await keyboard.press("Escape");
+  await panel.row(/iteration 2 of 5, NO/).and(panel.page.locator(":focus")).waitFor();
+});
