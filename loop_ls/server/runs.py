@@ -349,7 +349,7 @@ class Runs:
 
 def hindrance(opened: OpenDocument) -> Answer:
     """Why a document is not run, or an empty object."""
-    name = opened.uri.rpartition("/")[2]
+    name = opened.uri.rpartition("/")[2] or "file without a name"
     if opened.document.format in ("assistant", "role_loop"):
         return {}  # some of their errors keep no loop from running: the engine says which do
     if opened.document.format != "workflow":

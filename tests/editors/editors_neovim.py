@@ -46,6 +46,11 @@ class Neovim:
             time.sleep(0.05)
         return found
 
+    def servers(self) -> list[int]:
+        """The processes that it has started."""
+        of = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        return [int(pid) for pid in of.read_text().split()]
+
     def answer_by(self, *wanted: str) -> None:
         """From now on menus and questions are answered: with the first entry that holds the next of these."""
         listed = ", ".join(f'"{one}"' for one in wanted)

@@ -69,3 +69,8 @@ def test_lsp_mode_shows_offers_draws_runs_and_reads(batch: Batch, tmp_path: Path
     assert "loop.history" in told["completion"]
     assert told["run"] == "completed condition_met"
     assert "iteration 2 of 5: YES" in told["transcript"]
+
+
+def test_a_killed_server_is_started_again_and_knows_the_run(batch: Batch, tmp_path: Path) -> None:
+    told = dict(batch("emacs_killed.el", "emacs.el", write_flow(tmp_path / "poems")))
+    assert "▶ Run workflow again" in told["again"]
