@@ -61,8 +61,29 @@ def estimate(
     for one in chosen:
         calls = calls.plus(element_calls(workspace, document, one))
         asked.take(document, one)
-    usd, said = _money(asked, calls, price or price_of(workspace))
-    return Estimate(calls, usd, " ".join((*_reasons(workspace, document, chosen), *said)))
+    known = price or price_of(workspace)
+    usd, said = _money(asked, calls, known)
+    why = (*_reasons(workspace, document, chosen), *said)
+    if element is None:
+        return _in_rounds(workspace, document, Estimate(calls, usd, " ".join(why)), known)
+    return Estimate(calls, usd, " ".join(why))
+
+
+def _in_rounds(workspace: Workspace, document: Document, once: Estimate, price: PriceOf) -> Estimate:
+    """A run of a workflow whose switch is on is an enhance loop."""
+    from loop_ls.features.enhance_estimate import knobs_of, planner_of, with_rounds
+
+    own = knobs_of(workspace, document)
+    if own is None:
+        return once
+    planner = planner_of(workspace, document, own)
+
+    def plan() -> float | None:
+        found = None if planner is None else price(planner)
+        return None if found is None else (found[0] * TOKENS_IN + found[1] * TOKENS_OUT) / _MILLION
+
+    calls, usd, told = with_rounds(own, once.calls, once.usd, plan)
+    return Estimate(calls, None if usd is None else Dollars(*usd), f"{told} {once.why}".strip())
 
 
 def _of_role_loop(workspace: Workspace, document: Document, price: PriceOf) -> Estimate:

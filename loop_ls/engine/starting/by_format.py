@@ -29,6 +29,9 @@ class ByFormat:
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
         format_ = _format(request)
+        if format_ != "workflow" and request.enhance.get("start") is True:
+            told = f"An enhance loop is about a workflow, and {request.path or request.target_name} is none."
+            raise Refused("bad_argument", told, "`loop-ls run` starts loops of every other kind.")
         preparer = self._preparers.get(format_)
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not built yet."

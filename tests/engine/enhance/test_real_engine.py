@@ -438,3 +438,13 @@ async def test_a_loop_that_came_in_is_forked_after_somebody_agreed_to_whom_it_as
     agreed = await engine.fork("stranger1", 2, consent=refused["digest"])
     assert agreed["ok"], agreed
     assert (await until(engine, agreed["runId"], ended))["status"] == "completed"
+
+
+async def test_only_workflows_are_enhanced(world: World) -> None:
+    (world.root / "loops").mkdir()
+    (world.root / "loops" / "pair.json").write_text('{"name": "pair", "roles": [{"role": "plan", "prompt": "p"}]}')
+    engine = await world.open()
+    argument = {"root": str(world.root), "path": str(world.root / "loops" / "pair.json"), "goal": "x"}
+    refused = await engine.start({**argument, "enhance": {"start": True, "headless": True}})
+    assert (refused["code"], "about a workflow" in refused["message"]) == ("bad_argument", True)
+    assert (await engine.runs())["runs"] == []
