@@ -7,6 +7,9 @@ import type { CodeServer } from "./codeServer";
 
 const PICTURES = process.env.LOOP_LS_PICTURES ?? path.resolve(__dirname, "../../out/pictures");
 
+/** A window may take this long to load where everything else is busy, too; it takes four seconds where nothing is. */
+const LOAD = 180_000;
+
 export async function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.LOOP_LS_CHROMIUM ?? "/usr/bin/chromium",
@@ -35,11 +38,11 @@ export class EditorWindow {
 
   static async open(browser: Browser, server: CodeServer, folder: string, file?: string): Promise<EditorWindow> {
     const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: "reduce" });
-    context.setDefaultTimeout(30_000);
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     const payload: [string, string][] = file ? [["openFile", server.remote(path.join(folder, file))]] : [];
-    await page.goto(server.address(folder, payload), { timeout: 60_000 });
-    await page.locator(file ? ".editor-instance .monaco-editor" : ".monaco-workbench").first().waitFor({ timeout: 60_000 });
+    await page.goto(server.address(folder, payload), { timeout: LOAD });
+    await page.locator(file ? ".editor-instance .monaco-editor" : ".monaco-workbench").first().waitFor({ timeout: LOAD });
     return new EditorWindow(page);
   }
 

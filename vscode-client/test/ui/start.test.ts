@@ -10,7 +10,7 @@ import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/wi
 
 /** Long enough for a download on a busy machine. */
 const SET_UP = 420_000;
-const LONG = { timeout: 300_000 };
+const LONG = { timeout: 600_000 };
 
 let browser: Browser;
 let searchPath: string;
