@@ -110,8 +110,8 @@ class Rounds:
                     await seen
         except TimeoutError:
             return {"outcome": "no_change_seen", "failureReason": "the editor did not show the change"}
-        except Refused as refused:
-            return {"outcome": "refused", "failureReason": refused.message}
+        except Refused as refused:  # an error instead of an answer
+            return {"outcome": "client_gone", "failureReason": refused.message}
         finally:
             seen.cancel()
         return {"outcome": "applied", "text": str(opened.document.text)}

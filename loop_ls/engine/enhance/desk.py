@@ -70,7 +70,7 @@ class EditorDesk:
 
     async def apply(self, place: Place, sent: Sent, common: dict[str, Json]) -> Ack:
         key = place.part("ack:asked")
-        late = {"outcome": "no_change_seen", "failureReason": "the editor did not show the change in time"}
+        late = {"outcome": "client_gone", "failureReason": "no editor took the edit in time"}
         body = {**common, **_sent(sent), "uri": self._uri, "edits": edits_wire(sent), "question": key}
         told = await self._recorder.outside(key, [("edit_sent", {**place.fields(), **body})], self._seconds, late)
         return judged(sent, told if isinstance(told, dict) else late)

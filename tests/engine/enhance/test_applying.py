@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.enhance.desk import FileDesk, Sent, edits_wire, judged, written
+from loop_ls.engine.enhance.desk import EditorDesk, FileDesk, Sent, edits_wire, judged, written
+from loop_ls.engine.place import Place
+from loop_ls.testing.recorder import MemoryRecorder
 from loop_ls.text.hash import text_hash
 from tests.engine.enhance.loops import THREE, Loop, applied, failing, instructions, plan_of
 
@@ -55,6 +57,31 @@ async def test_EB_061_a_yes_without_a_change_is_no_arrival() -> None:
     assert len(loop.of("round_started")) == 1
     loop.recorder.tell({"choice": "stop"})
     assert (await running).reason == "apply_rejected"
+
+
+async def test_an_editor_that_goes_away_with_the_edit_leaves_the_loop_waiting_and_nothing_is_spent() -> None:
+    answers = iter(
+        [{"outcome": "client_gone", "failureReason": "no editor took it"}, {"outcome": "applied", "text": KIND}]
+    )
+    loop = mending(editor=lambda sent: next(answers))
+    running = asyncio.ensure_future(loop.run())
+    paused = await until(loop, "loop_paused")
+    assert (paused["reason"], paused["conflict"]) == ("conflict", "client_gone")
+    asked = len(loop.models.requests)
+    await asyncio.sleep(0.05)
+    assert (len(loop.models.requests), len(loop.of("round_started"))) == (asked, 1)
+    loop.recorder.tell({"choice": "continue"})  # somebody is back, and the edit is sent once more
+    assert (await running).reason == "converged"
+    assert len(loop.of("edit_sent")) == 2
+
+
+async def test_an_editor_that_says_nothing_in_time_is_gone() -> None:
+    class Late(MemoryRecorder):
+        async def outside(self, key: str, asked: Any, seconds: float | None, late: Any) -> Any:
+            return late
+
+    ack = await EditorDesk(Late(), "file:///report.yaml", 5.0).apply(Place("report/1"), Sent("p", "l", THREE, KIND), {})
+    assert ack.trouble == "client_gone"
 
 
 async def test_EB_062_the_reason_of_an_editor_is_told() -> None:
