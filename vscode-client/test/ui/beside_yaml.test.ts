@@ -19,7 +19,7 @@ const FAULTY = `${WORKFLOW.replace("max_iterations: 5", "max_iterations: 500000"
 const FAULTY_FILES = { ...poems(), "faulty.yaml": FAULTY };
 const SOUND_FILES = {
   ...poems(),
-  "compose.yaml": "services:\n  web: {image: nginx}\n  web: {image: nginx}\n",
+  "services.yaml": "services:\n  web: {image: nginx}\n  web: {image: nginx}\n",
   "fixer.assistant.yaml": "name: Fixer\npersona: p\npersonna: q\n",
 };
 
@@ -60,7 +60,9 @@ afterAll(async () => {
 async function opened(files: Record<string, string>, file: string): Promise<{ window: EditorWindow; folder: string }> {
   const folder = folderOf(files);
   folders.push(folder);
-  return { folder, window: await EditorWindow.open(browser, server, folder, file) };
+  const window = await EditorWindow.open(browser, server, folder, file);
+  window.page.setDefaultTimeout(80_000); // two servers start for it
+  return { folder, window };
 }
 
 /** Findings of the Problems view, without the places that belong to one. */
@@ -106,7 +108,7 @@ test("for one file, a line of its own keeps the YAML extension at work elsewhere
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "This File Only" }).click();
   await listed(window, "Unable to load schema").waitFor({ state: "detached" });
   expect(existsSync(path.join(folder, ".vscode"))).toBe(false);
-  await window.show("compose.yaml");
+  await window.show("services.yaml");
   await listed(window, /keys must be unique/i).first().waitFor().finally(() => window.picture("beside_yaml_file"));
   await window.show("fixer.assistant.yaml"); // has a schema of ours there, which explains and finds no fault
   await listed(window, "personna").first().waitFor();
