@@ -1,4 +1,4 @@
-// What a part of the extension gets and gives: every view and command is a part, `extension.ts` only
+// What a part of the extension gets and gives: every view and command is a part, `parts.ts` only
 // lists them, and none knows another except by what stands here.
 import type * as vscode from "vscode";
 import type { Answer, Argument } from "./answers/settle";
