@@ -12,7 +12,7 @@ from loop_ls.engine.ports import Failure
 from loop_ls.formats.read import read_workflow
 from loop_ls.formats.workflow import Element, Workflow
 from loop_ls.index.graph import run_order
-from loop_ls.index.resolve import resolve_key, suggestions
+from loop_ls.index.resolve import listing, resolve_key, suggestions
 
 
 class Library:
@@ -58,7 +58,7 @@ class Library:
         key = resolve_key(folder, reference, self._keys)
         if key is None:
             stems = ((path.rpartition("/")[2].rpartition(".")[0], key) for key, path in self._keys.items())
-            near = suggestions(reference, self._keys, stems, limit=1)
+            near = suggestions(reference, listing(self._keys, stems), limit=1)
             hint = f"did you mean `{near[0]}`?" if near else "a reference is the `name` of a workflow"
             raise Failure("not_found", f"there is no workflow `{reference}`", hint)
         return key

@@ -34,23 +34,43 @@ def resolve_key(caller_folder: str, reference: str, keys: Container[str]) -> str
     return None if match is None else match.key
 
 
-def suggestions(
-    reference: str, keys: Iterable[str], stems: Iterable[tuple[str, str]], limit: int = 5
-) -> tuple[str, ...]:
-    """Keys that may have been meant, best first: the same bare name elsewhere; a file with that name
-    whose workflow is called otherwise; a small slip; a key that goes on where the reference ends.
+class Listing(NamedTuple):
+    """What suggestions are looked for in: all keys, those of outer folders first, with their last parts, and
+    keys by the names of their files without suffix. Made once for many references."""
 
-    `stems` are pairs of file name without suffix and key.
-    """
-    listed = sorted(keys, key=lambda key: (key.count("/"), key))
+    keys: tuple[str, ...]
+    last: tuple[str, ...]
+    by_last: dict[str, list[str]]
+    by_stem: dict[str, list[str]]
+
+
+def listing(keys: Iterable[str], stems: Iterable[tuple[str, str]]) -> Listing:
+    """`stems` are pairs of file name without suffix and key."""
+    listed = tuple(sorted(keys, key=lambda key: (key.count("/"), key)))
+    last = tuple(map(_last, listed))
+    by_last: dict[str, list[str]] = {}
+    by_stem: dict[str, list[str]] = {}
+    for name, key in zip(last, listed, strict=True):
+        by_last.setdefault(name, []).append(key)
+    for stem, key in stems:
+        by_stem.setdefault(stem, []).append(key)
+    return Listing(listed, last, by_last, by_stem)
+
+
+def suggestions(reference: str, known: Listing, limit: int = 5) -> tuple[str, ...]:
+    """Keys that may have been meant, best first: the same bare name elsewhere; a file with that name
+    whose workflow is called otherwise; a small slip; a key that goes on where the reference ends."""
     bare = _bare(reference)
-    found = dict.fromkeys(key for key in listed if _last(key) == bare and key != reference)
-    found.update(dict.fromkeys(key for stem, key in stems if stem == bare and _last(key) != bare))
-    for known in (listed, [_last(key) for key in listed]):
-        near = nearest(reference if known is listed else bare, known)
+    found = dict.fromkeys(key for key in known.by_last.get(bare, ()) if key != reference)
+    found.update(dict.fromkeys(key for key in known.by_stem.get(bare, ()) if _last(key) != bare))
+    for word, words in ((reference, known.keys), (bare, known.by_last)):
+        near = nearest(word, words)
         if near is not None:
-            found.update(dict.fromkeys(key for key in listed if near in (key, _last(key))))
-    found.update(dict.fromkeys(key for key in listed if bare and key.startswith(bare)))
+            found.update(dict.fromkeys((near,) if "/" in near else known.by_last[near]))
+        if bare == reference and len(known.by_last) == len(known.keys) and known.keys == known.last:
+            break  # no key has a folder: the second look would see the same
+    if bare:
+        found.update(dict.fromkeys(key for key in known.keys if key.startswith(bare)))
     return tuple(found)[:limit]
 
 

@@ -35,4 +35,7 @@ def folder_of(path: str) -> str:
 
 
 def stem_of(path: str) -> str:
-    return PurePosixPath(path).stem
+    """The name of a file without its suffix."""
+    name = path.rstrip("/").rpartition("/")[2]
+    dot = name.rfind(".")
+    return name[:dot] if 0 < dot < len(name) - 1 else name

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from functools import cached_property
 from typing import NamedTuple
 
 from loop_ls.formats.settings import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Reference
-from loop_ls.index.resolve import resolve, suggestions
+from loop_ls.index.resolve import Listing, listing, resolve, suggestions
 from loop_ls.index.roots import Roots
 from loop_ls.index.uris import folder_of, stem_of
 from loop_ls.text.record import record
@@ -104,7 +105,10 @@ class Workspace:
             keys = self._rekeyed(uri, _key(self.roots, old), _key(self.roots, new), documents)
         if _references(old) != _references(new):
             referring = self._rereferred(uri, old, new)
-        return Workspace(self.roots, self.settings, documents, keys, referring)
+        after = Workspace(self.roots, self.settings, documents, keys, referring)
+        if keys is self.keys and "_listing" in self.__dict__:
+            after.__dict__["_listing"] = self._listing
+        return after
 
     def _rekeyed(
         self, uri: str, before: str | None, after: str | None, documents: dict[str, Document]
@@ -173,8 +177,12 @@ class Workspace:
         return None if callee is None else callee.last_step()
 
     def _suggestions(self, reference: str) -> tuple[str, ...]:
-        stems = [(stem_of(self.documents[uri].path), key) for key, uris in self.keys.items() for uri in uris]
-        return suggestions(reference, self.keys, stems)
+        return suggestions(reference, self._listing)
+
+    @cached_property
+    def _listing(self) -> Listing:
+        stems = ((stem_of(self.documents[uri].path), key) for key, uris in self.keys.items() for uri in uris)
+        return listing(self.keys, stems)
 
     # -- who calls whom ---------------------------------------------------------------------------
 

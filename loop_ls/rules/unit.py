@@ -18,7 +18,7 @@ from loop_ls.rules.view import View
 from loop_ls.syntax.nodes import Mapping
 from loop_ls.syntax.piece import Piece
 from loop_ls.text.fault import Fault
-from loop_ls.text.position import Position, span
+from loop_ls.text.position import Position, Span, span
 
 Found = tuple[tuple[Check, Draft], ...]
 #: A finding behind what findings are sorted by: line, column, rule.
@@ -99,7 +99,30 @@ def local_of_piece(plan: Plan, piece: Piece) -> Iterator[tuple[Check, Draft]]:
             yield check, draft
 
 
+def _guessed(element: Element) -> list[Span]:
+    """The values of misspelt keys: they count, and no rule judges them."""
+    return [
+        one.entry.value.span
+        for block in element.block.walk()
+        for one in block.unknown
+        if one.entry.value is not None and one.likely is not None and not block.writes(one.likely)
+    ]
+
+
+def _judged(element: Element, drafts: Iterator[tuple[Check, Draft]]) -> Iterator[tuple[Check, Draft]]:
+    """Without what is said about a value whose key is only guessed."""
+    guessed = _guessed(element)
+    for check, draft in drafts:
+        start, piece = draft.spot.span.start, draft.spot.piece
+        if not guessed or piece is not element.piece or not any(span.start <= start < span.end for span in guessed):
+            yield check, draft
+
+
 def local_of_element(plan: Plan, element: Element) -> Iterator[tuple[Check, Draft]]:
+    yield from _judged(element, _local_of_element(plan, element))
+
+
+def _local_of_element(plan: Plan, element: Element) -> Iterator[tuple[Check, Draft]]:
     for check in plan.local_on("element", of_element(element)):
         for draft in check.run(element):
             yield check, draft
@@ -141,7 +164,7 @@ def wide_of_element(plan: Plan, element: Element) -> Work:
         for site in sites(element):
             yield from _wide_of_site(plan, site, view)
 
-    return work
+    return lambda view: _judged(element, work(view))
 
 
 def late_of_element(plan: Plan, element: Element) -> Work:
@@ -150,7 +173,7 @@ def late_of_element(plan: Plan, element: Element) -> Work:
             for draft in check.run(element, view):
                 yield check, draft
 
-    return work
+    return lambda view: _judged(element, work(view))
 
 
 def wide_of_top(plan: Plan, top: Top) -> Work:

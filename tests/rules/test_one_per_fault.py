@@ -245,3 +245,12 @@ def test_a_fix_of_a_misspelt_key_is_offered_unless_the_right_one_is_there() -> N
 
     assert titles(f"{HEAD}    tiemout: 5s\n") == ["Change to `timeout`"]
     assert titles(f"{HEAD}    tiemout: 5s\n    timeout: 6s\n") == []
+
+
+def test_a_value_whose_key_is_guessed_is_not_judged_but_the_rest_of_its_line_is() -> None:
+    last = "  - {name: report, tempalte: {name: nowhere, with: {a: b}}, needs: [research, zz], timeout: 30}\n"
+    assert [rule for rule, _ in rules(HEAD + last)] == ["WF006", "WF301", "WF008"]
+    assert [rule for rule, _ in rules(HEAD + "  - name: report\n    nedes: [zz]\n    run: 'x {{input}}'\n")] == [
+        "WF215",
+        "WF006",
+    ]
