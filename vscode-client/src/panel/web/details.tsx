@@ -119,9 +119,9 @@ function RowHead({ head, row, rows, now }: Props & { row: Row }) {
       </h2>
       <span class={`badge tone-${toneOf(row)}`}>{badgeOf(row)}</span>
       <span class="facts">
-        {[duration(end - row.startedAt), row.usd === undefined ? "" : money(row.usd), row.tokens ? tokens(row.tokens) : ""]
-          .filter(Boolean)
-          .join(" · ")}
+        {duration(end - row.startedAt)}
+        {row.usd === undefined ? "" : ` · ${money(row.usd)}`}
+        {row.tokens ? <span class="wide"> · {tokens(row.tokens)}</span> : null}
       </span>
       {row.kind === "iteration" && rows.some((one) => one !== row && one.kind === "iteration" && one.name === row.name) ? (
         <span class="compare">

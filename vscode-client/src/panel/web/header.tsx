@@ -68,7 +68,7 @@ export function Header({ head, elapsedMs, row }: { head: Head; elapsedMs: number
             key={button.title}
             type="button"
             class={button.main ? "main" : "plain"}
-            title={HINTS[button.title]}
+            title={HINTS[button.title] ?? button.title}
             tabIndex={index === 0 ? 0 : -1}
             onClick={() => act(button.act)}
           >
