@@ -30,7 +30,7 @@ export function Ring({ head }: { head: Head }) {
         />
         {head.working ? <circle key={head.iteration} class="pulse" cx="30" cy="30" r={RADIUS} /> : null}
       </svg>
-      <span class={`badge${shown.length > 5 ? " long" : ""}`}>{shown}</span>
+      <span class={`badge${shown.length > 7 ? " longest" : shown.length > 4 ? " long" : ""}`}>{shown}</span>
     </div>
   );
 }
