@@ -34,7 +34,8 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
   folder = folderOf(pipeline({ delay: 0 }));
   window = await EditorWindow.open(browser, server, folder, "iterative_developer.yaml");
-  await window.lens("Run workflow").click({ timeout: 90_000 });
+  window.page.context().setDefaultTimeout(90_000);
+  await window.lens("Run workflow").click();
   await window.page.locator(".quick-input-widget input").fill("slugify titles");
   await window.page.keyboard.press("Enter");
   panel = await openShown(window);

@@ -27,6 +27,7 @@ afterAll(async () => {
 async function inWindow(files: Record<string, string>, file: string, look: (window: EditorWindow, folder: string) => Promise<void>): Promise<void> {
   const folder = folderOf(files);
   const window = await EditorWindow.open(browser, server, folder, file);
+  window.page.context().setDefaultTimeout(90_000);
   try {
     await look(window, folder);
   } catch (error) {

@@ -23,6 +23,7 @@ afterAll(async () => {
 test("rounds say what failed, was proposed, rejected and applied, and a person lets them go on", async () => {
   const folder = folderOf(mended({ pause: true }));
   const window = await EditorWindow.open(browser, server, folder, "report.yaml");
+  window.page.context().setDefaultTimeout(90_000);
   await window.lens("Run workflow").click();
   const panel = await openShown(window);
   await panel.page.getByText("Round 1 is over; changes are proposed and wait for you.").waitFor({ timeout: 60_000 });
