@@ -6,6 +6,6 @@ export default defineConfig({
     include: ["test/exthost/**/*.test.ts", "test/ui/**/*.test.ts"],
     fileParallelism: false,
     testTimeout: 300_000,
-    hookTimeout: 180_000,
+    hookTimeout: 300_000,
   },
 });

@@ -1,6 +1,7 @@
 """Every numbered behaviour that we promise has a test that carries its number.
 
-A series is a prefix and its numbers; a test shows number 12 of `WB` when it is called `test_WB_012_...`.
+A series is a prefix and its numbers; a test shows number 12 of `WB` when it is called `test_WB_012_...`, in Python
+or in the client's TypeScript.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
+CLIENT = TESTS.parent / "vscode-client" / "test"
 _TEST = re.compile(r"^\s*(?:async )?def test_([A-Z]+)_?(\d+)_", re.MULTILINE)
+_IN_CLIENT = re.compile(r"^\s*test(?:\.\w+(?:\([^)]*\))?)?\(\s*[\"'`]test_([A-Z]+)_?(\d+)_", re.MULTILINE)
 
 #: Behaviours of workflow runs that need another step mode, a step-level loop, iterate mode, consensus,
 #: tools or parallel execution.
@@ -33,6 +36,9 @@ REPORTS_ON_RUNS = frozenset(range(44, 86)) - {45, 46, 49, 53, 56, 60, 61, 68, 69
 #: Those on agents that run in loops: their processes, criteria, people and limits.
 REPORTS_ON_AGENTS = frozenset({45, 46, 49, 53, 60, 61, 68, 69, 72})
 
+#: Those that only windows of an editor show.
+REPORTS_ON_WINDOWS = frozenset({56, 74})
+
 #: Behaviours of assistant loops.
 AB = frozenset(range(1, 157))
 
@@ -51,6 +57,7 @@ SERIES: dict[str, tuple[str, frozenset[int]]] = {
     "reports on files and the server": ("UP", REPORTS),
     "reports on runs": ("UP", REPORTS_ON_RUNS),
     "reports on agents in loops": ("UP", REPORTS_ON_AGENTS),
+    "reports on windows": ("UP", REPORTS_ON_WINDOWS),
     "behaviours of assistant loops": ("AB", AB),
     "behaviours of role loops": ("RB", RB),
     "behaviours of enhance loops": ("EB", EB),
@@ -59,10 +66,12 @@ SERIES: dict[str, tuple[str, frozenset[int]]] = {
 
 def shown() -> set[tuple[str, int]]:
     """Prefix and number of everything that some test shows."""
+    places = [(TESTS.rglob("test_*.py"), _TEST), (CLIENT.rglob("*.test.ts"), _IN_CLIENT)]
     return {
         (prefix, int(number))
-        for path in TESTS.rglob("test_*.py")
-        for prefix, number in _TEST.findall(path.read_text("utf-8"))
+        for paths, named in places
+        for path in paths
+        for prefix, number in named.findall(path.read_text("utf-8"))
     }
 
 

@@ -59,8 +59,11 @@ export function endingOf(state: RunState): string {
   return `${name}: completed.`;
 }
 
-/** What people call a run: the loop that was started, else the file's own name. */
-export const nameOf = (state: RunState): string => state.target?.name ?? state.name ?? state.runId;
+/** What people call a run: the loop or step that was started, else the name of the whole. */
+export function nameOf(state: RunState): string {
+  const part = state.target?.kind === "loop" || state.target?.kind === "step" ? state.target.name : undefined;
+  return part ?? state.name ?? state.target?.name ?? state.runId;
+}
 
 /** `3/5`; nothing before the first iteration. */
 export function progressOf(state: RunState): string {

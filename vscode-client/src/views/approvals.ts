@@ -13,6 +13,7 @@ const APPROVE = "Approve";
 const REJECT = "Reject";
 const FEEDBACK = "Give feedback";
 const SHOW = "Show output";
+const OUTPUT = "loop-ls-output";
 
 const WAITING = { none: "No loop waits for a decision.", fits: (state: RunState) => questionsOf(state).length > 0 };
 
@@ -24,6 +25,7 @@ export const approvalsPart: Part = ({ server, runs }) => {
       if (runId !== undefined) await asking.decide(runId, verb);
     });
   return [
+    vscode.workspace.registerTextDocumentContentProvider(OUTPUT, asking),
     runs.onDidChange(({ state }) => asking.look(state)),
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) for (const state of runs.all()) asking.look(state);
@@ -37,9 +39,10 @@ export const approvalsPart: Part = ({ server, runs }) => {
 
 const keyOf = (state: RunState, question: PendingApproval): string => `${state.runId} ${question.place ?? question.loopId ?? ""}`;
 
-class Asking {
+class Asking implements vscode.TextDocumentContentProvider {
   /** Questions whose message was shown in this window. */
   private readonly asked = new Set<string>();
+  private readonly shown = new Map<string, string>();
 
   constructor(
     private readonly server: Server,
@@ -54,6 +57,10 @@ class Asking {
       this.asked.add(key);
       void this.ask(state, question);
     }
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.shown.get(uri.toString()) ?? "(this output was shown in an earlier session; open the run to see it)";
   }
 
   async decide(runId: string, verb: "approve" | "reject" | "feedback" | "decide"): Promise<void> {
@@ -82,7 +89,7 @@ class Asking {
     if (choice === APPROVE) return this.say(state, question, { approved: true });
     if (choice === REJECT) return this.say(state, question, { approved: false });
     if (choice === FEEDBACK) return this.feedback(state, question);
-    await this.show(question);
+    await this.show(state, question);
     await this.ask(state, question);
   }
 
@@ -100,8 +107,11 @@ class Asking {
     await this.server.run("loopLs.approve", { runId: state.runId, ...which, ...decision });
   }
 
-  private async show(question: PendingApproval): Promise<void> {
-    const document = await vscode.workspace.openTextDocument({ language: "markdown", content: question.output ?? "" });
+  /** As a document that nobody is asked to save. */
+  private async show(state: RunState, question: PendingApproval): Promise<void> {
+    const uri = vscode.Uri.from({ scheme: OUTPUT, path: `/${nameOf(state)} ${question.iteration ?? ""}.md`, query: keyOf(state, question) });
+    this.shown.set(uri.toString(), question.output ?? "");
+    const document = await vscode.workspace.openTextDocument(uri);
     await vscode.window.showTextDocument(document, { preview: true, viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
   }
 }

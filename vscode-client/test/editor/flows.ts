@@ -56,7 +56,7 @@ answers:
 });
 
 /** The same loop with a critic who is never content, and fifty iterations. */
-export const endless = (delay = 0.3): Record<string, string> => {
+export const endless = (delay = 1): Record<string, string> => {
   const files = poems(delay);
   return {
     ...files,

@@ -38,7 +38,7 @@ export class EditorWindow {
 
   static async open(browser: Browser, server: CodeServer, folder: string, file?: string): Promise<EditorWindow> {
     const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: "reduce" });
-    context.setDefaultTimeout(60_000);
+    context.setDefaultTimeout(90_000);
     const page = await context.newPage();
     const payload: [string, string][] = file ? [["openFile", server.remote(path.join(folder, file))]] : [];
     await page.goto(server.address(folder, payload), { timeout: LOAD });
@@ -71,6 +71,11 @@ export class EditorWindow {
 
   lens(text: string | RegExp): Locator {
     return this.page.locator(".codelens-decoration a", { hasText: text }).first();
+  }
+
+  /** A lens that only tells something: it is no link. */
+  told(text: string | RegExp): Locator {
+    return this.page.locator(".codelens-decoration", { hasText: text }).first();
   }
 
   message(text: string | RegExp): Locator {

@@ -21,7 +21,7 @@ test("a run asks for its input and says how it ended", async () => {
   await window.lens("Run loop").click();
   await window.page.locator(".quick-input-widget input").fill("a frog");
   await window.page.keyboard.press("Enter");
-  await window.lens("condition met in iteration 3").waitFor();
+  await window.told("condition met in iteration 3").waitFor();
   expect(await window.message("condition met").count()).toBe(0); // the lens says it already
   await window.picture("ended");
   await window.close();

@@ -116,8 +116,7 @@ export class Items {
     const item = among.get(id) ?? this.controller.createTestItem(id, one.label, uri);
     item.label = one.label;
     item.range = rangeOf(one.range);
-    item.description = one.inner ? vscode.workspace.asRelativePath(uri) : undefined;
-    if (!one.inner?.length && one.kind !== "loop" && one.kind !== "step") item.description = vscode.workspace.asRelativePath(uri);
+    item.description = one.kind === "loop" || one.kind === "step" ? undefined : vscode.workspace.asRelativePath(uri);
     this.targets.set(item, { uri, kind: one.kind, name: one.name, judged: rangeOf(one.judged) });
     if (one.inner?.length) {
       const iterations = [...item.children].map(([, child]) => child).filter((child) => this.targets.get(child)?.iteration);

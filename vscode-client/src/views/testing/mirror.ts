@@ -4,7 +4,7 @@
 import * as vscode from "vscode";
 import type { Server } from "../../part";
 import { endedAtLimit, type RunEvent, type RunState } from "../../runs/state";
-import { endingOf, excerpt, lineOfRun } from "../../runs/words";
+import { excerpt, lineOfRun } from "../../runs/words";
 import { readRows, type Row } from "../history";
 import type { Items } from "./items";
 
@@ -21,6 +21,8 @@ export class Mirror {
     private readonly run: vscode.TestRun,
     private readonly item: vscode.TestItem,
     readonly runId: string,
+    /** Messages stand in the text; a run that was started elsewhere is told there by its own hints. */
+    private readonly inText: boolean,
   ) {
     items.clearIterations(item);
     run.started(item);
@@ -85,7 +87,7 @@ export class Mirror {
     if (!seen || seen.verdict !== undefined) return;
     seen.verdict = verdict;
     seen.sentence = sentenceOf(number, verdict, verdict === "no" || verdict === "yes" ? seen.output : answer);
-    this.run.appendOutput(lines(`${seen.sentence}\n`), this.placeOf(seen.item), seen.item);
+    this.run.appendOutput(lines(`${seen.sentence}\n`), this.inText ? this.placeOf(seen.item) : undefined, seen.item);
     // NO is no failure as long as the loop may try again: that is what it is for.
     if (verdict === "yes") this.run.passed(seen.item, Date.now() - seen.began);
     else this.run.skipped(seen.item);
@@ -100,33 +102,24 @@ export class Mirror {
   private settle(state: RunState): void {
     const homes = new Set([...this.seen.values()].map((seen) => seen.home));
     const well = state.status === "completed" && !endedAtLimit(state);
-    const words = new vscode.TestMessage(`${lineOfRun(state)}. ${endingOf(state)}`);
-    const place = this.placeOf(this.item);
-    if (place) words.location = place;
     for (const item of new Set([this.item, ...homes])) {
       if (well) this.run.passed(item, state.elapsedMs);
       else if (state.status === "cancelled") this.run.skipped(item);
-      else this.run.failed(item, this.messageFor(item, words), state.elapsedMs);
+      else this.run.failed(item, this.messages(item, state.said?.line ?? lineOfRun(state)), state.elapsedMs);
     }
     for (const seen of this.seen.values()) {
       if (seen.verdict === undefined) this.run.skipped(seen.item);
       // Where it never became YES, each NO is what went wrong.
-      else if (!well && state.status !== "cancelled" && seen.verdict !== "yes") this.run.failed(seen.item, this.verdictOf(seen));
+      else if (!well && state.status !== "cancelled" && seen.verdict !== "yes") this.run.failed(seen.item, this.messages(seen.item, seen.sentence ?? ""));
     }
   }
 
-  private messageFor(item: vscode.TestItem, words: vscode.TestMessage): vscode.TestMessage {
+  private messages(item: vscode.TestItem, words: string): vscode.TestMessage[] {
+    if (!this.inText) return [];
+    const message = new vscode.TestMessage(words);
     const place = this.placeOf(item);
-    const message = new vscode.TestMessage(words.message);
     if (place) message.location = place;
-    return message;
-  }
-
-  private verdictOf(seen: Seen): vscode.TestMessage {
-    const message = new vscode.TestMessage(seen.sentence ?? "");
-    const place = this.placeOf(seen.item);
-    if (place) message.location = place;
-    return message;
+    return [message];
   }
 
   private placeOf(item: vscode.TestItem): vscode.Location | undefined {

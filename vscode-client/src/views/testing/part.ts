@@ -116,7 +116,7 @@ class Testing {
   private follow(run: vscode.TestRun, item: vscode.TestItem, runId: string): Promise<void> {
     const loop = this.items.targetOf(item)?.iteration ? (parentOf(item) ?? item) : item;
     this.mirrors.get(runId)?.leave();
-    this.mirrors.set(runId, new Mirror(this.server, this.items, run, loop, runId));
+    this.mirrors.set(runId, new Mirror(this.server, this.items, run, loop, runId, true));
     return new Promise((resolve) => {
       this.ends.set(runId, resolve);
       const state = this.runs.get(runId);
@@ -129,7 +129,7 @@ class Testing {
     if (!item) return;
     const run = this.controller.createTestRun(new vscode.TestRunRequest([item]), nameOf(state), false);
     run.token.onCancellationRequested(() => void say(this.server, "stop", [state.runId]));
-    this.mirrors.set(state.runId, new Mirror(this.server, this.items, run, item, state.runId));
+    this.mirrors.set(state.runId, new Mirror(this.server, this.items, run, item, state.runId, false));
   }
 
   private async finish(state: RunState): Promise<void> {

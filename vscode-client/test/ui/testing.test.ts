@@ -1,0 +1,95 @@
+// The Testing view: what can be started is listed, iterations are children, the verdict stands on the line of
+// the condition.
+import { writeFileSync } from "node:fs";
+import * as path from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Browser, Locator } from "playwright-core";
+import { CodeServer } from "../editor/codeServer";
+import { endless, poems } from "../editor/flows";
+import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+
+let server: CodeServer;
+let browser: Browser;
+let window: EditorWindow;
+let folder: string;
+beforeAll(async () => {
+  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
+  const limited = endless(0.1)["haiku.yaml"]?.replace("name: haiku", "name: never").replace("max_iterations: 50", "max_iterations: 2") ?? "";
+  const answers = endless(0.1)["haiku.answers.yaml"] ?? "";
+  folder = folderOf({ ...poems(0.3), "never.yaml": limited, "never.answers.yaml": answers });
+  window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
+  await window.lens("Run loop").waitFor();
+  await window.command("Testing: Focus on Test Explorer View");
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.picture(`failed-${task.name}`);
+});
+afterAll(async () => {
+  await window?.close();
+  await browser?.close();
+  await server?.stop();
+  if (folder) removeFolder(folder);
+});
+
+const item = (text: string | RegExp): Locator => window.page.locator(".test-explorer .monaco-list-row", { hasText: text }).first();
+
+/** Waits until an item has an icon. */
+async function result(text: string, state: "passed" | "failed" | "skipped"): Promise<void> {
+  const icon = window.page.locator(`[class*="testing-${state}"]`);
+  await window.page.locator(".test-explorer .monaco-list-row", { hasText: text }).filter({ has: icon }).first().waitFor();
+}
+
+async function run(on: Locator): Promise<void> {
+  await on.hover();
+  await on.locator('a.action-label[aria-label="Run Test"]').click();
+  await window.page.locator(".quick-input-widget input").fill("a frog");
+  await window.page.keyboard.press("Enter");
+}
+
+async function expand(on: Locator): Promise<void> {
+  if ((await on.getAttribute("aria-expanded")) !== "true") await on.locator(".monaco-tl-twistie").click();
+}
+
+test("workflows and their loops are listed, and what is written on disk comes by itself", async () => {
+  await item("haiku").waitFor();
+  await item("one_draft").waitFor();
+  await expand(item("haiku"));
+  await item("compose").waitFor();
+  writeFileSync(path.join(folder, "later.yaml"), (poems()["one_draft.yaml"] ?? "").replace("name: one_draft", "name: later"));
+  await item("later").waitFor();
+});
+
+test("a run that was started by its lens is shown there too: iterations are its children", async () => {
+  await window.lens("Run loop").click();
+  await window.page.locator(".quick-input-widget input").fill("a frog");
+  await window.page.keyboard.press("Enter");
+  await result("compose", "passed");
+  await expand(item("compose"));
+  await result("iteration 1", "skipped");
+  await result("iteration 2", "skipped");
+  await result("iteration 3", "passed");
+});
+
+test("a loop that reached its limit failed, and each NO stands on the line of the condition", async () => {
+  await window.command("File: Focus on Files Explorer");
+  await window.page.locator(".explorer-folders-view .monaco-list-row", { hasText: "never.yaml" }).first().dblclick();
+  await window.line("The critic says ACCEPTED").waitFor();
+  await window.command("Testing: Focus on Test Explorer View");
+  await expand(item("never"));
+  const loop = window.page.locator(".test-explorer .monaco-list-row", { hasText: "compose" }).last();
+  await run(loop);
+  await result("compose", "failed");
+  const line = window.page.locator(".view-line", { hasText: "The critic says ACCEPTED" });
+  await line.filter({ hasText: "limit reached after 2 iterations, condition not met" }).first().waitFor();
+  await line.filter({ hasText: 'iteration 1: NO - "REFUSED: no season in it"' }).first().waitFor();
+  await window.picture("testing-limit");
+});
+
+test("a loop that was renamed is listed by its new name, once", async () => {
+  await window.page.locator(".tab", { hasText: "haiku.yaml" }).click();
+  await window.line("name: compose").click();
+  await window.page.keyboard.press("End");
+  await window.page.keyboard.type("_more");
+  await item("compose_more").waitFor();
+  expect(await window.page.locator(".test-explorer .monaco-list-row", { hasText: "compose_more" }).count()).toBe(1);
+});
