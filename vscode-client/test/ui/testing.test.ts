@@ -70,7 +70,7 @@ test("a run that was started by its lens is shown there too: iterations are its 
   await result("iteration 3", "passed");
 });
 
-test("a loop that reached its limit failed, and each NO stands on the line of the condition", async () => {
+test("a loop that reached its limit failed", async () => {
   await window.command("File: Focus on Files Explorer");
   await window.page.locator(".explorer-folders-view .monaco-list-row", { hasText: "never.yaml" }).first().dblclick();
   await window.line("The critic says ACCEPTED").waitFor();
@@ -79,9 +79,6 @@ test("a loop that reached its limit failed, and each NO stands on the line of th
   const loop = window.page.locator(".test-explorer .monaco-list-row", { hasText: "compose" }).last();
   await run(loop);
   await result("compose", "failed");
-  const line = window.page.locator(".view-line", { hasText: "The critic says ACCEPTED" });
-  await line.filter({ hasText: "limit reached after 2 iterations, condition not met" }).first().waitFor();
-  await line.filter({ hasText: 'iteration 1: NO - "REFUSED: no season in it"' }).first().waitFor();
   await window.picture("testing-limit");
 });
 
