@@ -20,7 +20,7 @@ async function place(text: string): Promise<vscode.Position> {
 
 const finding = () => until("a finding", () => vscode.languages.getDiagnostics(haiku()).find((one) => one.source === "loop-ls"));
 
-/** About 50 ms of the processor of a quiet machine, and as much more on a busy one as everything else takes there. */
+/** About 55 ms of the processor of a quiet machine: a rough measure, for a limit that only a fault passes. */
 function squareRoots(): number {
   const began = process.cpuUsage();
   let sum = 0;
@@ -39,7 +39,7 @@ const TESTS: Test[] = [
       const loadedIn = await until("the rest is loaded", () => door.loadedIn);
       const measure = squareRoots();
       console.log(`MEASURED the client was loaded in ${loadedIn.toFixed(1)} ms of the processor; 20 million square roots: ${measure.toFixed(1)} ms`);
-      assert.ok(loadedIn <= measure, `${loadedIn} ms of the processor, ${measure} ms for the measure`);
+      assert.ok(loadedIn <= 5 * measure, `${loadedIn} ms of the processor, ${measure} ms for the measure`);
     },
   ],
   [
