@@ -73,6 +73,13 @@ const listed = (window: EditorWindow, text: string | RegExp) => window.page.loca
 const problems = (window: EditorWindow): Promise<string[]> =>
   window.page.locator(FINDING).evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label") ?? ""));
 
+/** Where messages stay; as a toast, one goes after some seconds, clicked or not. */
+async function answer(window: EditorWindow, button: string): Promise<void> {
+  await window.command("Notifications: Show Notifications");
+  const message = window.page.locator(".notifications-center .notification-list-item", { hasText: "Leave them to Loop?" });
+  await message.getByRole("button", { name: button }).click();
+}
+
 test("nothing is changed before a yes; then the workspace is quiet and ours goes on", async () => {
   const { window, folder } = await opened(FAULTY_FILES, "faulty.yaml");
   await window.command("Problems: Focus on Problems View");
@@ -81,7 +88,7 @@ test("nothing is changed before a yes; then the workspace is quiet and ours goes
   await offer.waitFor();
   expect(existsSync(path.join(folder, ".vscode"))).toBe(false);
   await window.picture("beside_yaml_offer");
-  await offer.getByRole("button", { name: "Do It" }).click();
+  await answer(window, "Do It");
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "All YAML Files of This Workspace" }).click();
   await listed(window, "Unable to load schema").waitFor({ state: "detached" }).finally(() => window.picture("beside_yaml_quiet"));
   await listed(window, "loop-ls").nth(1).waitFor();
@@ -104,7 +111,8 @@ test("for one file, a line of its own keeps the YAML extension at work elsewhere
   const { window, folder } = await opened(SOUND_FILES, "haiku.yaml");
   await window.command("Problems: Focus on Problems View");
   await listed(window, "Unable to load schema").waitFor();
-  await window.message("Leave them to Loop?").getByRole("button", { name: "Do It" }).click();
+  await window.message("Leave them to Loop?").waitFor();
+  await answer(window, "Do It");
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "This File Only" }).click();
   await listed(window, "Unable to load schema").waitFor({ state: "detached" });
   expect(existsSync(path.join(folder, ".vscode"))).toBe(false);
