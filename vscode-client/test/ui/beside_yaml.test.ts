@@ -98,12 +98,9 @@ test("nothing is changed before a yes; then the workspace is quiet and ours goes
   const places = shown.map((each) => /line \d+ and character \d+/.exec(each)?.[0]);
   expect(new Set(places).size).toBe(places.length); // no place has two findings
   await window.picture("beside_yaml_quiet");
-  expect(JSON.parse(readFileSync(path.join(folder, ".vscode/settings.json"), "utf8"))).toEqual({
-    "yaml.validate": false,
-    "yaml.hover": false,
-    "yaml.completion": false,
-    "yaml.format.enable": false,
-  });
+  const settings = (): unknown => JSON.parse(readFileSync(path.join(folder, ".vscode/settings.json"), "utf8"));
+  const all = { "yaml.validate": false, "yaml.hover": false, "yaml.completion": false, "yaml.format.enable": false };
+  await expect.poll(settings, { timeout: 60_000 }).toEqual(all); // written one after the other
   await window.close();
 }, 300_000);
 
