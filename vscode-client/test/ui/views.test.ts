@@ -107,7 +107,7 @@ test("runs are grouped by file, and filtered while somebody types", async () => 
   await row("long/haiku.yaml").waitFor();
   await window.picture("views-by-file");
   await title("Filter Runs...");
-  await window.page.keyboard.type("stopped");
+  await window.page.locator(".quick-input-widget input").fill("stopped");
   await expect.poll(() => window.page.locator(".sidebar .monaco-list-row", { hasText: "condition met" }).count(), { timeout: 30_000 }).toBe(0);
   await row(/compose.*stopped/).waitFor();
   await window.page.keyboard.press("Escape");
