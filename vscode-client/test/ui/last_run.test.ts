@@ -14,7 +14,15 @@ let folder: string;
 beforeAll(async () => {
   [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
   const { "haiku.yaml": flow = "", "haiku.answers.yaml": answers = "", ...rest } = poems();
-  folder = folderOf({ ...rest, "well.yaml": flow.replace("name: haiku", "name: well"), "well.answers.yaml": answers });
+  const named = (name: string) => flow.replace("name: haiku", `name: ${name}`);
+  folder = folderOf({
+    ...rest,
+    "well.yaml": named("well"),
+    "well.answers.yaml": answers,
+    "badly.yaml": named("badly"),
+    "badly.answers.yaml": "answers:\n  - say: {fail: auth}\n",
+    "fresh.yaml": named("fresh"),
+  });
 });
 afterAll(async () => {
   await browser?.close();
@@ -35,8 +43,16 @@ async function said(window: EditorWindow, words: string | RegExp): Promise<void>
   await window.page.mouse.move(600, 300);
 }
 
+async function openNext(window: EditorWindow, file: string): Promise<void> {
+  await window.page.keyboard.press("Control+P");
+  await window.page.locator(".quick-input-widget input").fill(file);
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: file }).first().click();
+  await window.page.locator(".tab.active", { hasText: file }).waitFor();
+}
+
 test("test_UP_74_the_last_run_of_the_file_in_front_is_told_and_told_again_after_a_restart_of_editor_and_engine", async () => {
   await run("well.yaml");
+  await run("badly.yaml");
 
   const first = await EditorWindow.open(browser, server, folder, "well.yaml");
   await first.told("condition met in iteration 3").waitFor();
@@ -48,5 +64,9 @@ test("test_UP_74_the_last_run_of_the_file_in_front_is_told_and_told_again_after_
   const next = await EditorWindow.open(browser, server, folder, "well.yaml");
   await said(next, "✓ condition met in iteration 3");
   await next.told("condition met in iteration 3").waitFor();
+  await openNext(next, "badly.yaml");
+  await said(next, "✗ failed");
+  await openNext(next, "fresh.yaml");
+  await said(next, "never ran");
   await next.close();
 }, 900_000); // two sessions, one after the other
