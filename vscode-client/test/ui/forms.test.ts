@@ -80,7 +80,7 @@ test("off takes the criterion away and keeps the limit", async () => {
 
 test("the setup of enhance loops is written into the settings, and what is out of range is not", async () => {
   await window.command("Set Up Enhance Loops");
-  const page = window.webview(1);
+  const page = window.webview(-1);
   await page.getByRole("heading", { name: "Enhance Loops" }).waitFor();
   await page.getByText("Leave it off where the workflow works reliably").waitFor();
   await page.getByLabel("Max Rounds").fill("21");
