@@ -120,25 +120,6 @@ answers:
   ".loop-ls.yaml": `${SETTINGS}limits:\n  budgetUsd: 5\n`,
 });
 
-/** An assistant whose iterations a person approves. */
-export const asking = (): Record<string, string> => ({
-  "poet.assistant.yaml": `name: Poet
-persona: |
-  You write short poems.
-provider: scripted
-loopEnabled: true
-loopCriteria:
-  type: manual
-  value: ""
-maxIterations: 4
-`,
-  "poet.answers.yaml": `delay: 0.05
-answers:
-  - say: ["A pond. A frog. A sound.", "Snow on the pond; the frog sleeps."]
-`,
-  ".loop-ls.yaml": SETTINGS,
-});
-
 const BROKEN = `# A report in three steps.
 $schema: "workflow/v2.0"
 name: report
