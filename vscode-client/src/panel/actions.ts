@@ -74,8 +74,11 @@ async function openNew(server: Server, command: string, argument: Argument): Pro
 
 async function openFile(uri: string | undefined): Promise<void> {
   if (!uri) return;
-  const open = () => vscode.window.showTextDocument(vscode.Uri.parse(uri), { viewColumn: vscode.ViewColumn.One });
-  await Promise.resolve(open()).catch(() => vscode.window.showWarningMessage("The file of this run is not there any more."));
+  const file = vscode.Uri.parse(uri);
+  const there = await Promise.resolve(vscode.workspace.fs.stat(file)).catch(() => undefined);
+  // A deleted file that is still open in a tab could be shown, and would say nothing of it.
+  if (!there) return void vscode.window.showWarningMessage("The file of this run is not there any more.");
+  await vscode.window.showTextDocument(file, { viewColumn: vscode.ViewColumn.One });
 }
 
 async function compare({ runId, state, book }: Stage, left: string, right: string): Promise<void> {

@@ -167,7 +167,8 @@ test("a finished run of 200 iterations is there at once, and a thousand scroll",
     await lens.click();
     await panel.row(/iteration 200 of 200, YES/).waitFor();
     const ms = Date.now() - before;
-    console.log(`a finished run of 200 iterations: ${ms} ms from the click to the last row`);
+    const own = await (await panel.frame()).evaluate(() => performance.getEntriesByName("drawn")[0]?.startTime ?? 0);
+    console.log(`a finished run of 200 iterations: ${ms} ms from the click to the last row, ${Math.round(own)} ms of them in the page`);
     expect(ms).toBeLessThan(15_000);
     expect(await panel.page.getByRole("treeitem").count()).toBeLessThan(60);
     await window.picture("panel-200");

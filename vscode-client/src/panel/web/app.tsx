@@ -34,7 +34,9 @@ export function App({ model, detail, wish, kept }: Props) {
     if (head) keep({ runId: head.runId, selected, tab: shownTab, followed: follows });
   }, [head?.runId, selected, shownTab, follows]);
   useEffect(() => {
-    if (!model.reading) say({ type: "drawn", rows: rows.length, ms: Math.round(performance.now()) });
+    if (model.reading) return;
+    performance.mark("drawn");
+    say({ type: "drawn", rows: rows.length, ms: Math.round(performance.now()) });
   }, [model.reading]);
   const spoken = useSpoken(model);
   const started = useRef(0);
