@@ -133,7 +133,7 @@ class Block:
         return field is not None and field.entry.key.text == name
 
     def has(self, name: str) -> bool:
-        """Whether the key is written, in whatever state its value is."""
+        """Whether the key is written, in whatever state its value is; a misspelt one counts (5.0)."""
         return name in self.fields
 
     def meant(self, name: str) -> bool:

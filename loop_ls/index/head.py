@@ -67,6 +67,11 @@ class Head:
         """The first key of this name; a misspelt one where there is no other."""
         return self.first.get(name) or self._meant.get(name)
 
+    @property
+    def names(self) -> set[str]:
+        """What `get` has something for."""
+        return {*self.first, *self._meant}
+
     @cached_property
     def _meant(self) -> dict[str, Top]:
         """Misspelt keys by the name that was probably meant, with their values."""

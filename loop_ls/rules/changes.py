@@ -118,8 +118,8 @@ def _mentioned_otherwise(gone: Sequence[Element], come: Sequence[Element]) -> se
 
 def _of_head(old: Document, new: Document) -> set[Topic]:
     found: set[Topic] = {topics.PIECES, topics.SHAPE}
-    for name in {*old.head.first, *new.head.first}:
-        before, after = old.head.first.get(name), new.head.first.get(name)
+    for name in old.head.names | new.head.names:
+        before, after = old.head.get(name), new.head.get(name)
         if before is None or after is None or before.piece is not after.piece:
             found.add(("top", name))
     if ("top", "execution") in found:

@@ -92,10 +92,12 @@ def empty_section(view: View) -> Iterator[Draft]:
 
 
 def _text(view: View, name: str) -> tuple[Top | None, Field | None, str | None]:
-    """A top-level text: where it stands, and its value; None for a value that another rule judges."""
+    """A top-level text: where it stands, and its value; None for a value that another rule judges, and for
+    one whose key is only guessed."""
     top = view.top(name)
     field = None if top is None else top.field
-    value = field.value if field is not None and isinstance(field.value, str) else None
+    guessed = top is not None and top.unknown is not None
+    value = field.value if field is not None and isinstance(field.value, str) and not guessed else None
     return top, field, value
 
 

@@ -59,7 +59,8 @@ def test_WF006_an_unknown_key_carries_advice_or_the_nearest_key() -> None:
 
 def test_WF006_the_key_that_was_meant_counts_as_present() -> None:
     found = block(LOOP, "name: a\nmax_iteration: 3")
-    assert not found.has("max_iterations")
+    assert found.has("max_iterations")
+    assert not found.writes("max_iterations")
     assert found.meant("max_iterations")
     assert not found.meant("until")
 

@@ -324,6 +324,7 @@ def test_a_pause_is_answered_by_a_command_too(editor: Callable[..., Editor]) -> 
     assert titles == [
         *("▶ Continue to next round", "Show changes", "Run without changes", "⏹ Stop"),
         "Round 1 of 3 · $0.00 of $5.00 · waiting for you",
+        "Open run",
     ]
     assert "+    run: Review {{draft}} kindly" in one.command("enhance.timeline", uri=one.uri)["markdown"]
     place = {"line": 1, "character": 0}
