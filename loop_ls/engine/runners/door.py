@@ -18,7 +18,6 @@ from loop_ls.engine.ports import (
     ModelFailure,
     ModelReply,
     ModelRequest,
-    Models,
     Waiting,
 )
 from loop_ls.engine.prices import Price
@@ -67,7 +66,7 @@ class AgentDoor:
             hint = "Take `servers` away from the step, and name them in the agent's own configuration."
             raise ModelFailure("bad_request", told, hint, provider=request.provider)
         try:
-            runner = runner_for(request.provider, self._providers, _NoModels(), environ=self._environ)
+            runner = runner_for(request.provider, self._providers, self._door, environ=self._environ)
             work = await runner.run(self._assignment(request), on_text or deaf)
         except Failure as failure:
             raise _told(failure, request.provider) from failure
@@ -84,7 +83,8 @@ class AgentDoor:
     async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
         if not self._asks_agent(request.provider):
             return await self._door.embed(request, on_wait)
-        raise _no_vectors(request)
+        told = f"`{request.provider}` is an agent, which makes no vectors."
+        raise ModelFailure("bad_request", told, "Name a provider with an embedding model.", provider=request.provider)
 
     def _usd(self, name: str, work: Work) -> float | None:
         """The settings' price, else what the agent says."""
@@ -111,26 +111,6 @@ class AgentDoor:
             place=request.place,
             purpose=request.purpose,
         )
-
-
-class _NoModels(Models):
-    """An agent is a program: no model behind an address is asked on its way."""
-
-    async def ask(
-        self,
-        request: ModelRequest,
-        on_text: Callable[[str], None] | None = None,
-        on_wait: Callable[[Waiting], None] | None = None,
-    ) -> ModelReply:
-        raise NotImplementedError
-
-    async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
-        raise _no_vectors(request)
-
-
-def _no_vectors(request: EmbedRequest) -> ModelFailure:
-    told = f"`{request.provider}` is an agent, which makes no vectors."
-    return ModelFailure("bad_request", told, "Name a provider with an embedding model.", provider=request.provider)
 
 
 def _told(failure: Failure, provider: str) -> ModelFailure:
