@@ -33,7 +33,8 @@ class EngineClient:
     """One engine of one data folder. Made by `connect` or `find`; close it with `aclose`.
 
     When the engine was restarted, the next call finds the new one through the hand-over file;
-    `revive` is what `connect` does to start one that is gone.
+    `revive` is what `connect` does to start one that is gone: for a call that does something, and
+    while somebody listens to one that vanished.
     """
 
     def __init__(
@@ -208,7 +209,10 @@ class EngineClient:
         return await self._send(method, f"/api/v1/loops/{quote(run_id, safe='')}{verb}", **more)
 
     async def _send(self, method: str, path: str, *, body: Any = None, query: Answer | None = None) -> Answer:
-        """One exchange. A call that cannot have reached the engine is made once more with the one of now."""
+        """One exchange. A call that cannot have reached the engine is made once more with the one of now.
+
+        Only what does something starts an engine again: a list that refreshes itself must not bring one
+        back that a person has just stopped."""
         import httpx
 
         params = {name: str(value) for name, value in (query or {}).items() if value is not None}
@@ -220,7 +224,7 @@ class EngineClient:
             except EngineUnavailable as gone:
                 return gone.answer()
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-                if last or not await self.renew():
+                if last or not await self.renew(revive=method != "GET"):
                     return _lost(error)
             except httpx.TransportError as error:
                 return _lost(error)

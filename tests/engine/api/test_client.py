@@ -92,6 +92,22 @@ async def test_a_lost_engine_is_an_answer(home: House) -> None:
     assert (answer["ok"], answer["code"]) == (False, "engine_not_ready")
 
 
+async def test_reading_does_not_bring_back_an_engine_that_was_stopped_and_acting_does(home: House) -> None:
+    begun: list[str] = []
+
+    async def begin() -> Handover:
+        begun.append("an engine")
+        return home.handover
+
+    dead = Handover(9, "t", 1, "0", PROTOCOL)
+    async with EngineClient(home.folder.path / "elsewhere", dead, revive=begin) as client:
+        for read in (client.runs(), client.status("a"), client.events("a"), client.history("a")):
+            assert (await read)["code"] == "engine_not_ready"
+        assert begun == []
+        assert (await client.resume("a"))["code"] == "not_found", "the engine that was begun answers"
+        assert begun == ["an engine"]
+
+
 async def take(events: AsyncIterator[dict[str, Any]], until: str, times: int = 1) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     async with asyncio.timeout(LONG), aclosing(events) as open_events:  # type: ignore[type-var]
