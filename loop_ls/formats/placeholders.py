@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from loop_ls.text.pattern import pattern
 
-_PLACEHOLDER = pattern(r"\{\{([a-z][a-z0-9_]*)\}\}")
+PLACEHOLDER = pattern(r"\{\{([a-z][a-z0-9_]*)\}\}")
 
 #: The texts of parameters by name; None: it has none until somebody gives one.
 Values = Mapping[str, str | None]
@@ -40,5 +40,5 @@ def fill(text: str, values: Values) -> Filled:
             return found[0]
         return value
 
-    filled = _PLACEHOLDER.sub(replaced, text) if "{{" in text else text
+    filled = PLACEHOLDER.sub(replaced, text) if "{{" in text else text
     return Filled(filled, tuple(names), left)

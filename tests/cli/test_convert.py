@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ loops:
     accumulate: all_of_it
   - name: each
     workflow: draft
-    with: {topic: a, plan: b, before: c, tone: d}
+    with: {topic: "{{loop.current}}", plan: b, before: c, tone: d}
     mode: iterate
     items: "[1]"
     max_iterations: 1
@@ -172,7 +173,7 @@ def test_an_assistant_without_criterion_only_counts(convert: Any, here: Path) ->
         (["flow.yaml", "--to", "workflow"], "is a workflow already"),
         (["draft.yaml", "--to", "assistant"], "draft has no loop"),
         ([".loop-ls.yaml", "--to", "assistant"], "is no loop"),
-        (["manual.assistant.yaml", "--to", "workflow"], "ends when a person says so"),
+        (["manual.assistant.yaml", "--to", "workflow"], "ends when a person says so, which a workflow cannot say"),
         (["loops/timed.json", "--to", "workflow"], "ends by time"),
         (["loops/broken.json", "--to", "workflow"], "has an error first"),
     ],
@@ -189,6 +190,55 @@ def test_what_cannot_be_said_is_refused(
     assert captured.out == ""
     assert reason in captured.err
     assert not (here / "out").exists()
+
+
+def test_a_person_or_the_clock_ends_the_loop_there_too(convert: Any, here: Path) -> None:
+    (here / "manual.assistant.yaml").write_text(ASSISTANT.replace("type: test_pass, value: npm test", "type: manual"))
+    _, told = convert("manual.assistant.yaml", "--to", "role-loop")
+    written = json.loads((here / "out" / "loops" / "fixer.json").read_text())
+    assert written["termination_condition"] == {"type": "manual"}
+    assert "the limit of 7 iterations" in told
+    for name, end in (("timed", {"type": "time_bound", "value": 60}), ("asked", {"type": "manual"})):
+        (here / "loops" / f"{name}.json").write_text(json.dumps({**ROLES, "name": name, "termination_condition": end}))
+        _, told = convert(f"loops/{name}.json", "--to", "assistant")
+        text = (here / "out" / f"{name}.assistant.yaml").read_text()
+        assert "maxIterations: 100" in text
+        assert ("maxDurationSeconds: 60" if name == "timed" else "type: manual") in text
+        assert ("time_bound" if name == "timed" else "only a person") in told
+    assert main(["check", "out", "--fail-on", "warning"]) == 0
+
+
+def test_a_file_with_an_error_is_not_guessed_at(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "draft.yaml").write_text(DRAFT.replace("version: 1.0.0", "version: 1.0.0\nversion: 1.0.0"))
+    assert main(["convert", "flow.yaml", "--loop", "polish", "--to", "assistant"]) == 2
+    assert "draft.yaml has an error first: the key `version` is written twice" in capfd.readouterr().err
+
+
+ODD: dict[str, Callable[[str], str]] = {
+    "line ends": lambda text: text.replace("\n", "\r\n"),
+    "a byte order mark": lambda text: "\ufeff" + text,
+    "a document start": lambda text: f"---\n{text}...\n",
+    "an anchor and an alias": lambda text: text.replace("needs: [write]", "needs: [*n]").replace(
+        "name: write", "name: &n write"
+    ),
+    "an indent indicator": lambda text: text.replace('"The text says READY"', "|2-\n      The text says READY"),
+    "a folded text": lambda text: text.replace('"The text says READY"', ">-\n      The text\n      says READY"),
+    "a tag": lambda text: text.replace("until: ", "until: !!str "),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_however_the_yaml_is_written_the_same_comes_out(convert: Any, here: Path, odd: str) -> None:
+    steps = DRAFT[: DRAFT.index("  - {name: review_it")] + DRAFT[DRAFT.index("  - {name: write") :]
+    steps += DRAFT[DRAFT.index("  - {name: review_it") : DRAFT.index("  - {name: write")]
+    (here / "draft.yaml").write_text(steps)
+    convert("flow.yaml", "--loop", "polish", "--to", "role-loop")
+    plain = (here / "out" / "loops" / "polish.json").read_text()
+    (here / "out" / "loops" / "polish.json").unlink()
+    for name, text in (("flow.yaml", FLOW), ("draft.yaml", steps)):
+        (here / name).write_bytes(ODD[odd](text).encode())
+    convert("flow.yaml", "--loop", "polish", "--to", "role-loop")
+    assert (here / "out" / "loops" / "polish.json").read_text() == plain
 
 
 def test_nothing_is_written_over(convert: Any, here: Path, capfd: pytest.CaptureFixture[str]) -> None:

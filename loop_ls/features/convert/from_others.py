@@ -7,10 +7,10 @@ from typing import assert_never
 
 from loop_ls.features.convert.gist import Gist, NoConversion, Parameter, Part, Prompt, Ref
 from loop_ls.formats import role_loop as roles
-from loop_ls.formats.assistant import Assistant
-from loop_ls.formats.assistant_keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
+from loop_ls.formats.assistant import Assistant, Criteria
+from loop_ls.formats.assistant_keys import CAP_ONLY, MANUAL, MOST_ITERATIONS, REGEX, TEST_PASS
+from loop_ls.formats.placeholders import PLACEHOLDER
 from loop_ls.formats.role_loop import RoleLoop
-from loop_ls.formats.variables import PLACEHOLDER
 
 GOAL_REACHED = "The goal is reached"
 
@@ -22,10 +22,12 @@ def from_role_loop(loop: RoleLoop) -> Gist:
     parts = tuple(Part(one.label, _prompt(one.prompt, known), one.role, True) for one in loop.stages)
     return Gist(
         name=loop.name,
-        description=loop.description,
+        description=loop.description.strip() or f"Goes on until {loop.name} is done.",
         parts=parts,
-        until=until,
+        until=None if until is None else _prompt(until, known),
         limit=limit or 1,
+        person=isinstance(loop.termination, roles.Manual),
+        seconds=loop.termination.seconds if isinstance(loop.termination, roles.TimeBound) else None,
         parameters=tuple(
             Parameter(one.name, one.description) for one in loop.parameters if one.name not in loop.resolved
         ),
@@ -49,10 +51,13 @@ def _end(end: roles.Termination) -> tuple[str | None, int | None, list[str]]:
             return None, end.max_iterations, []
         case roles.GoalBound():
             return end.goal_prompt or GOAL_REACHED, end.max_iterations, []
+        case roles.TimeBound(seconds=None):
+            raise NoConversion("this loop ends at a date, which no other format can say")
         case roles.TimeBound():
-            raise NoConversion("this loop ends by time, which no other format can say")
+            kind = "nothing is begun after" if end.hard else "an iteration is finished after"
+            return None, MOST_ITERATIONS, [f"`time_bound`: {kind} its time is up"]
         case roles.Manual():
-            raise NoConversion("this loop ends when a person says so; that cannot be converted")
+            return None, MOST_ITERATIONS, [f"that only a person ends the loop: {MOST_ITERATIONS} iterations do too"]
         case roles.ToolBound():
             raise NoConversion(
                 f"this loop ends by the number that the tool `{end.tool}` gives; no other format asks it"
@@ -73,6 +78,8 @@ def _prompt(written: str, parameters: set[str]) -> Prompt:
 
 def _lost_of_stages(loop: RoleLoop) -> Iterator[str]:
     yield "what roles may do: their access and tools"
+    if loop.approval != roles.Approval():
+        yield "`approval`: a condition is judged in place of words"
     for name in loop.resolved:
         yield f"the parameter `{name}`: its default is written into the texts"
     for one in loop.stages:
@@ -82,6 +89,10 @@ def _lost_of_stages(loop: RoleLoop) -> Iterator[str]:
             yield f"`max_iterations` of {one.label}, the steps of one turn"
         if one.artifact_required or one.requires_artifact_from is not None:
             yield f"artifacts of {one.label}"
+        if one.gate:
+            yield f"`gate` of {one.label}: its word does not end a round"
+        if one.memory_required:
+            yield f"`memory_required` of {one.label}"
     if loop.max_rework_attempts != roles.REWORK_ATTEMPTS:
         yield "`max_rework_attempts`"
 
@@ -95,8 +106,9 @@ def from_assistant(one: Assistant) -> Gist:
         parts=(
             Part("work", (one.persona.strip(),), "coder" if one.permission_mode in ("edit", "full") else None, True),
         ),
-        until=until,
+        until=None if until is None else (until,),
         limit=one.max_iterations,
+        person=one.criteria is not None and one.criteria.type == MANUAL,
         lost=(*lost, *_lost_of(one)),
     )
 
@@ -112,17 +124,38 @@ def _criterion(one: Assistant) -> tuple[str | None, list[str]]:
         case "test_pass" if criteria is not None:
             assert TEST_PASS == "test_pass"
             command = " ".join(criteria.argv or ()) or criteria.value
-            return f"The output shows that `{command}` passed", [f"`{command}` is not run: a model judges the output"]
+            return f"The output shows that `{command}` passed", [
+                f"`{command}` is not run: a model judges the output",
+                *(f"`{name}` of `loopCriteria`" for name in _of_command(criteria)),
+            ]
         case "manual":
             assert MANUAL == "manual"
-            raise NoConversion("this assistant ends when a person says so; that cannot be converted")
-        case _:
             return None, []
+        case "max_iterations":
+            assert CAP_ONLY == "max_iterations"
+            return None, []
+        case other:
+            return None, [f"the criterion `{other}`, which never ends the loop: it is only counted"]
+
+
+def _of_command(criteria: Criteria) -> Iterator[str]:
+    usual = Criteria()
+    for name, value, default in (
+        ("timeoutSeconds", criteria.timeout_seconds, usual.timeout_seconds),
+        ("cwd", criteria.cwd, usual.cwd),
+        ("includeOutput", criteria.include_output, usual.include_output),
+    ):
+        if value != default:
+            yield name
 
 
 def _lost_of(one: Assistant) -> Iterator[str]:
     yield "the conversation: each round begins anew, with the outcome of the round before"
+    usual = Assistant(one.id, one.name, one.persona)
     for name, value in (
+        ("purpose", one.purpose),
+        ("provider", one.provider if one.provider != usual.provider else None),
+        ("permissionMode", one.permission_mode if one.permission_mode != usual.permission_mode else None),
         ("allowedTools", one.allowed_tools),
         ("model", one.model),
         ("maxBudgetUsd", one.max_budget_usd),
@@ -131,6 +164,7 @@ def _lost_of(one: Assistant) -> Iterator[str]:
         ("stallAfter", one.stall_after),
         ("retry", one.retry),
         ("memoryEnabled", one.memory_enabled),
+        ("approvalTimeoutSeconds", one.approval_timeout_seconds),
     ):
         if value:
             yield f"`{name}`"

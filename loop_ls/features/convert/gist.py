@@ -35,16 +35,19 @@ class Parameter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """`until` is None for loops that only count. `lost` are sentences: what of the source has no place here."""
+    """`until` is None for loops that only count, that a `person` ends, or the clock after `seconds`.
+    `lost` are sentences: what of the source has no place here."""
 
     name: str
     description: str
     parts: tuple[Part, ...]
-    until: str | None
+    until: Prompt | None
     limit: int
     parameters: tuple[Parameter, ...] = ()
     provider: str | None = None
     model: str | None = None
+    person: bool = False
+    seconds: int | None = None
     lost: tuple[str, ...] = ()
 
 

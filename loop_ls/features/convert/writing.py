@@ -3,64 +3,81 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from loop_ls.features.convert.gist import Converted, Gist, Part, Ref, with_context
+from loop_ls.features.convert.gist import Converted, Gist, NoConversion, Prompt, Ref, with_context
+from loop_ls.features.convert.names import named, snake
+from loop_ls.features.convert.yaml_text import block, quoted
+from loop_ls.formats.assistant_keys import CAP_ONLY, MANUAL, MOST_ITERATIONS
+from loop_ls.formats.variables import PLACEHOLDER, RESERVED
 
 #: What an assistant writes when it holds its work for done; letters that no prompt has by chance.
 DONE = "LOOP-DONE"
+
+#: What the files of a workflow loop call the goal and the outcome of the round before.
+_OWN = ("goal", "previous")
 
 Say = Callable[[Ref], str]
 
 
 def to_workflow(gist: Gist, provider: str = "anthropic", model: str = "claude-sonnet-4") -> Converted:
-    """Two files: the loop, and what one round does."""
+    """Two files: the loop, and what one round does. Raises `NoConversion`."""
+    if gist.person or gist.seconds is not None:
+        ends = "when a person says so" if gist.person else "by time"
+        raise NoConversion(f"this loop ends {ends}, which a workflow cannot say")
     name = snake(gist.name)
-    names = {part.name: snake(part.name) for part in gist.parts}
-    lost = list(gist.lost)
-    head = _head(name, gist.description, gist.provider or provider, gist.model or model)
+    given = {one.name: own for one, own in zip(gist.parameters, _parameters(gist, (*RESERVED, *_OWN)), strict=True)}
+    names = _parts(gist, (*RESERVED, *_OWN, *given.values()))
+    lost = _Lost(gist)
+    lost.renamed(given)
     arguments = {"goal": "{{input}}", "previous": "{{loop.last.output}}"}
     if gist.until is None:
         arguments.pop("previous")
-        lost.append("the outcome of the round before: a loop that only counts does not hand it on")
+        lost.add("the outcome of the round before: a loop that only counts does not hand it on")
     for one in gist.parameters:
-        arguments[one.name] = f"{{{{{one.name}}}}}" if one.default is None else one.default
-    lines = [*head, "", "loops:", f"  - name: {name}_rounds", f"    workflow: {name}_round", "    with:"]
-    lines += [f"      {key}: {_quoted(value)}" for key, value in arguments.items()]
-    if gist.until is None:
-        lines += ["    mode: iterate", f"    items: {_quoted(json.dumps(list(range(1, gist.limit + 1))))}"]
-    lines.append(f"    max_iterations: {gist.limit}")
-    if gist.until is not None:
-        lines.append(f"    until: {_quoted(_filled((gist.until,), str))}")
+        arguments[given[one.name]] = f"{{{{{given[one.name]}}}}}" if one.default is None else one.default
 
-    def say(ref: Ref) -> str:
+    def say(place: int, ref: Ref) -> str:
         match ref.kind:
             case "goal":
                 return "{{goal}}"
             case "before":
                 return "{{previous}}" if gist.until is not None else "(nothing)"
             case "part":
-                return f"{{{{{names.get(ref.name, ref.name)}}}}}"
+                return f"{{{{{_named_part(gist, names, ref.name, place)}}}}}"
             case _:
-                return f"{{{{{ref.name}}}}}"
+                return f"{{{{{given[ref.name]}}}}}"
 
+    def asked(ref: Ref) -> str:
+        if ref.kind == "parameter":
+            return f"{{{{{given[ref.name]}}}}}"
+        return f"({'the input' if ref.kind == 'goal' else 'the output'})"
+
+    head = _head(name, gist.description, gist.provider or provider, gist.model or model)
+    lines = [*head, "", "loops:", f"  - name: {name}_rounds", f"    workflow: {name}_round", "    with:"]
+    lines += [f"      {quoted(key)}: {quoted(value)}" for key, value in arguments.items()]
+    if gist.until is None:
+        lines += ["    mode: iterate", f"    items: {quoted(json.dumps(list(range(1, gist.limit + 1))))}"]
+    lines.append(f"    max_iterations: {gist.limit}")
+    if gist.until is not None:
+        lines.append(f"    until: {quoted(lost.filled(gist.until, asked))}")
     round_ = [*_head(f"{name}_round", f"One round of {name}.", gist.provider or provider, gist.model or model), ""]
     round_.append("steps:")
     for place, part in enumerate(gist.parts):
-        before = gist.parts[place - 1].name if place else None
-        round_ += [f"  - name: {names[part.name]}", *([f"    needs: [{names[before]}]"] if before else [])]
-        round_ += _block("    run", _filled(with_context(part, gist.parts[:place]), say), 6)
+        needs = [f"    needs: [{quoted(names[place - 1])}]"] if place else []
+        text = lost.filled(with_context(part, gist.parts[:place]), partial(say, place))
+        round_ += [f"  - name: {quoted(names[place])}", *needs, *block("    run", text, 6)]
     files = {f"{name}.yaml": "\n".join([*lines, ""]), f"{name}_round.yaml": "\n".join([*round_, ""])}
-    return Converted(files, tuple(lost))
+    return Converted(files, lost.sentences)
 
 
 def to_role_loop(gist: Gist) -> Converted:
     name = snake(gist.name)
-    end: dict[str, Any] = {"type": "iteration_bound", "value": gist.limit}
-    if gist.until is not None:
-        end = {"type": "goal_bound", "value": {"goal_prompt": gist.until, "max_iterations": gist.limit}}
+    given = {one.name: own for one, own in zip(gist.parameters, _parameters(gist, ()), strict=True)}
+    lost = _Lost(gist)
+    lost.renamed(given)
 
     def say(ref: Ref) -> str:
         match ref.kind:
@@ -71,30 +88,37 @@ def to_role_loop(gist: Gist) -> Converted:
             case "part":
                 return f"(what {ref.name} gave)"
             case _:
-                return f"{{{{{snake(ref.name)}}}}}"
+                return f"{{{{{given[ref.name]}}}}}"
 
+    end: dict[str, Any] = {"type": "iteration_bound", "value": gist.limit}
+    if gist.person:
+        end = {"type": "manual"}
+        lost.add(f"the limit of {gist.limit} iterations: only a person ends the loop")
+    if gist.until is not None:
+        prompt = lost.filled(gist.until, lambda ref: "(the output)" if ref.kind == "before" else say(ref))
+        end = {"type": "goal_bound", "value": {"goal_prompt": prompt, "max_iterations": gist.limit}}
     definition: dict[str, Any] = {"name": name, "description": gist.description}
     if gist.parameters:
         definition["parameters"] = [
-            {"name": snake(one.name), "description": one.description}
+            {"name": given[one.name], "description": one.description or f"What stands for {one.name}."}
             | ({"required": True} if one.default is None else {"required": False, "default": one.default})
             for one in gist.parameters
         ]
     definition["roles"] = [
-        {"role": part.role or "assistant", "name": part.name, "prompt": _filled(part.prompt, say).strip()}
+        {"role": part.role or "assistant", "name": part.name, "prompt": lost.filled(part.prompt, say).strip()}
         for part in gist.parts
     ]
     definition["termination_condition"] = end
-    lost = list(gist.lost)
     if gist.model:
-        lost.append(f"provider and model ({gist.provider}, {gist.model}): roles have theirs in the settings")
+        lost.add(f"provider and model ({gist.provider}, {gist.model}): roles have theirs in the settings")
     text = json.dumps(definition, ensure_ascii=False, indent=2) + "\n"
-    return Converted({f"loops/{name}.json": text}, tuple(lost))
+    return Converted({f"loops/{name}.json": text}, lost.sentences)
 
 
 def to_assistant(gist: Gist) -> Converted:
     name = snake(gist.name)
     defaults = {one.name: one.default for one in gist.parameters}
+    lost = _Lost(gist, literal=True)
 
     def say(ref: Ref) -> str:
         match ref.kind:
@@ -107,31 +131,83 @@ def to_assistant(gist: Gist) -> Converted:
             case _:
                 return defaults.get(ref.name) or f"({ref.name}, from your task)"
 
-    lines = [f"id: {name}", f"name: {_quoted(name.replace('_', ' ').capitalize())}"]
-    lines += _block("persona", _persona(gist.parts, gist.until, say), 2)
-    lines += [f"description: {_quoted(gist.description)}", "loopEnabled: true", "maxTotalBudgetUsd: 5"]
+    until = None
     if gist.until is not None:
+        until = lost.filled(gist.until, lambda ref: "(your answer)" if ref.kind == "before" else say(ref))
+    persona = _persona([(part.name, lost.filled(part.prompt, say).strip()) for part in gist.parts], until)
+    lines = [f"id: {quoted(name)}", f"name: {quoted(name.replace('_', ' ').capitalize()[:100])}"]
+    lines += block("persona", persona, 2)
+    lines += [f"description: {quoted(gist.description)}", "loopEnabled: true", "maxTotalBudgetUsd: 5"]
+    if until is not None:
         lines += ["loopCriteria:", "  type: regex", f"  value: '(^|\\n){DONE}\\s*(\\n|$)'"]
+        lost.add(f"the judge: the assistant itself writes {DONE} when it holds the condition for met")
     else:
-        lines += ["loopCriteria:", "  type: max_iterations"]
-    lines.append(f"maxIterations: {min(gist.limit, 100)}")
-    lost = [*gist.lost]
-    if gist.until is not None:
-        lost.append(f"the judge: the assistant itself writes {DONE} when it holds the condition for met")
+        lines += ["loopCriteria:", f"  type: {MANUAL if gist.person else CAP_ONLY}"]
+    if gist.seconds is not None:
+        lines.append(f"maxDurationSeconds: {gist.seconds}")
+    lines.append(f"maxIterations: {min(gist.limit, MOST_ITERATIONS)}")
+    if gist.limit > MOST_ITERATIONS:
+        lost.add(f"the limit of {gist.limit} iterations: an assistant has {MOST_ITERATIONS} at most")
     if len(gist.parts) > 1:
-        lost.append("separate parts: one assistant does the work of all in each round")
+        lost.add("separate parts: one assistant does the work of all in each round")
+    for one in gist.parameters:
+        lost.add(f"the parameter `{one.name}`: it has to be part of the task" if one.default is None else "")
     if gist.model:
-        lost.append(f"provider and model ({gist.provider}, {gist.model})")
-    return Converted({f"{name}.assistant.yaml": "\n".join([*lines, ""])}, tuple(lost))
+        lost.add(f"provider and model ({gist.provider}, {gist.model})")
+    return Converted({f"{name}.assistant.yaml": "\n".join([*lines, ""])}, lost.sentences)
 
 
-def _persona(parts: tuple[Part, ...], until: str | None, say: Say) -> str:
-    if len(parts) == 1:
-        text = _filled(parts[0].prompt, say).strip()
-    else:
+class _Lost:
+    """Fills prompts, and collects what gets lost. `literal`: double braces mean nothing in the new format."""
+
+    def __init__(self, gist: Gist, literal: bool = False) -> None:
+        self._found, self._literal = dict.fromkeys(gist.lost), literal
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(self._found)
+
+    def add(self, sentence: str) -> None:
+        if sentence:
+            self._found[sentence] = None
+
+    def renamed(self, names: dict[str, str]) -> None:
+        for old, new in names.items():
+            if old != new:
+                self.add(f"the name of the parameter `{old}`: it is called `{new}`")
+
+    def filled(self, pieces: Prompt, say: Say) -> str:
+        return "".join(self._plain(piece) if isinstance(piece, str) else say(piece) for piece in pieces)
+
+    def _plain(self, text: str) -> str:
+        """A text in which nothing was filled in, so written that nothing is filled in now."""
+        if self._literal or "{{" not in text:
+            return text
+        for found in PLACEHOLDER.finditer(text):
+            self.add(f"the braces of `{found[0]}`: it is written as `({found[1]})`, or a value would be put in")
+        return PLACEHOLDER.sub(lambda found: f"({found[1]})", text)
+
+
+def _parameters(gist: Gist, taken: tuple[str, ...]) -> list[str]:
+    return named((one.name for one in gist.parameters), taken, "parameter")
+
+
+def _parts(gist: Gist, taken: tuple[str, ...]) -> list[str]:
+    return named((part.name for part in gist.parts), taken, "part")
+
+
+def _named_part(gist: Gist, names: list[str], name: str, before: int) -> str:
+    """The step of a part: of several with one name the last that stands in front of `before`."""
+    places = [place for place, part in enumerate(gist.parts) if part.name == name]
+    return names[max((place for place in places if place < before), default=places[0])]
+
+
+def _persona(parts: list[tuple[str, str]], until: str | None) -> str:
+    text = parts[0][1]
+    if len(parts) > 1:
         text = "In each round do these, one after the other."
-        for number, part in enumerate(parts, 1):
-            text += f"\n\n{number}. {part.name}: {_filled(part.prompt, say).strip()}"
+        for number, (name, prompt) in enumerate(parts, 1):
+            text += f"\n\n{number}. {name}: {prompt}"
     if until is None:
         return text
     return f"{text}\n\nThe work is done when this holds: {until}\nOnly then write {DONE} on a line of its own."
@@ -140,41 +216,11 @@ def _persona(parts: tuple[Part, ...], until: str | None, say: Say) -> str:
 def _head(name: str, description: str, provider: str, model: str) -> list[str]:
     return [
         '$schema: "workflow/v2.0"',
-        f"name: {name}",
+        f"name: {quoted(name)}",
         "version: 1.0.0",
-        f"description: {_quoted(description)}",
+        f"description: {quoted(description)}",
         "",
         "execution:",
-        f"  provider: {_quoted(provider)}",
-        f"  model: {_quoted(model)}",
+        f"  provider: {quoted(provider)}",
+        f"  model: {quoted(model)}",
     ]
-
-
-def _filled(pieces: Iterable[str | Ref], say: Callable[[Ref], str]) -> str:
-    return "".join(piece if isinstance(piece, str) else say(piece) for piece in pieces)
-
-
-def _quoted(text: str) -> str:
-    """Plain where nothing in it means anything to YAML, else in double quotes."""
-    if re.fullmatch(r"[A-Za-z][A-Za-z0-9 _.,/-]*[A-Za-z0-9.]", text) and text.lower() not in _WORDS:
-        return text
-    written = json.dumps(text, ensure_ascii=False)
-    return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in written)
-
-
-_WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "null"))
-
-
-def _block(key: str, text: str, indent: int) -> list[str]:
-    """A text as a block scalar where one can hold it unchanged."""
-    lines = [line.rstrip() for line in text.strip("\n").split("\n")]
-    odd = not lines or lines[0][:1] in (" ", "\t", "") or any(not line.isprintable() for line in lines)
-    if odd or len(lines) == 1:
-        return [f"{key}: {_quoted(chr(10).join(lines))}"]
-    return [f"{key}: |", *(" " * indent + line if line else "" for line in lines)]
-
-
-def snake(word: str) -> str:
-    """A name that every format takes."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word)
-    return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_").lstrip("0123456789_") or "loop"
