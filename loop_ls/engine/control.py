@@ -29,6 +29,7 @@ class Control:
         self._clock, self._active = clock, active
         self._since: float | None = None if paused else clock()
         self._undivided = 0
+        self.needed: Callable[[], None] | None = None  # whoever drives the run is made when it is needed
         self.changed: dict[str, Any] = {}  # what people changed of the loop while it runs
         self._decided: dict[str, Any] = {}
         self._asked: dict[str, asyncio.Event] = {}
@@ -50,6 +51,7 @@ class Control:
     def resume(self) -> None:
         self._go.set()
         self._tick()
+        self._wake()
 
     def stop(self) -> None:
         """The call in flight is cancelled now; whatever waits at a gate or for a person wakes up with
@@ -69,6 +71,11 @@ class Control:
         self._decided.setdefault(place, answer)
         if asked := self._asked.get(place):
             asked.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self.needed is not None:
+            self.needed()
 
     async def decided(self, place: str) -> Any:
         """Wait for the answer from outside. Raises `Stopped`."""

@@ -39,6 +39,7 @@ from loop_ls.engine.ports import Fact, Failure
 from loop_ls.engine.prompt_book import prompts
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import read_request
+from loop_ls.engine.returning import Returning
 from loop_ls.engine.running import bring_to_end
 from loop_ls.engine.sharing import Sharing
 from loop_ls.engine.shortened import LIMIT, limited, short
@@ -82,6 +83,7 @@ class Engine:
         self.sharing: Sharing | None = None
         self._owned: asyncio.Queue[list[str]] = asyncio.Queue()
         self._owning: asyncio.Task[None] | None = None
+        self._returning = Returning(self._begin)
         self.started_at = clock()
         self.heart = Heart(self._can_work)
         self.keepers: list[Keeper] = []  # who knows more of a run than its journal
@@ -123,9 +125,9 @@ class Engine:
         for run_id, in_flight in (await self._runs.load()).items():
             run = self._runs.live[run_id]
             unsure = self.journal.storage.rebooted and run.state.status in WORKING
-            facts = await self._back(run, in_flight, unsure)
-            self.journal.append(run_id, facts=facts)
-            self._begin(run)
+            self.journal.append(run_id, facts=await self._back(run, in_flight, unsure))
+            self._returning.add(run, bool(in_flight))
+        self._returning.open()
         if unfinished := [run.run_id for run in self._runs]:
             self._owned.put_nowait(unfinished)
 
@@ -152,6 +154,7 @@ class Engine:
         for run in self._runs:
             run.control.leaving = True
         self._owning.cancel()
+        await self._returning.close()
         await self.heart.close()
         await self._keeping.close()
         await asyncio.wait({self._owning}, timeout=5)
@@ -173,6 +176,7 @@ class Engine:
         without one: the journal knows them. An engine that runs nothing needs none."""
         try:
             runs = await self._owned.get()
+            await self._returning.done()
             await self._owner.open(self._run_to_end)
             while True:
                 await self._owner.own(runs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.assistants.message import composed
 from loop_ls.engine.assistants.profile import budget_of, model_of, tools_of
-from loop_ls.engine.assistants.source import Source
+from loop_ls.engine.assistants.source import Change, Source
 from loop_ls.engine.driver import Turn, error_of
 from loop_ls.engine.events.kinds import Retrying, Warned
 from loop_ls.engine.place import Place
@@ -48,7 +48,7 @@ class AgentBody:
     limits: Limits = Limits()
 
     async def run(self, turn: Turn) -> str:
-        assistant, changes = await asyncio.to_thread(self.source.now)
+        assistant, changes = await self._source(turn)
         facts = [Warned(code=each.code, message=each.message).fact(turn.place) for each in changes]
         if facts and not self._told_before(turn, facts):
             await self.recorder.record(turn.place.part("source"), facts, answer=[body for _, body in facts])
@@ -59,6 +59,12 @@ class AgentBody:
                 raise
             told = f"Iteration {turn.number} failed: {failure.message}"
             raise Failure(failure.code, told, failure.hint, place=turn.place.key) from failure
+
+    async def _source(self, turn: Turn) -> tuple[Assistant, Iterable[Change]]:
+        """An iteration that is paid needs no file any more: after a crash there may be thousands of them."""
+        if self.recorder.recall(turn.place.part("ask")) is not None:
+            return self.source.started, ()
+        return await asyncio.to_thread(self.source.now)
 
     def _told_before(self, turn: Turn, facts: list[Any]) -> bool:
         """Once is enough: a file that is gone is gone for the rest of the run."""
