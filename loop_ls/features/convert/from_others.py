@@ -108,7 +108,6 @@ def from_assistant(one: Assistant) -> Gist:
         ),
         until=None if until is None else (until,),
         limit=one.max_iterations,
-        person=one.criteria is not None and one.criteria.type == MANUAL,
         lost=(*lost, *_lost_of(one)),
     )
 
@@ -130,7 +129,7 @@ def _criterion(one: Assistant) -> tuple[str | None, list[str]]:
             ]
         case "manual":
             assert MANUAL == "manual"
-            return None, []
+            raise NoConversion("this assistant asks a person after its one round; no other format can say that")
         case "max_iterations":
             assert CAP_ONLY == "max_iterations"
             return None, []

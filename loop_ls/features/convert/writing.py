@@ -10,7 +10,7 @@ from typing import Any
 from loop_ls.features.convert.gist import Converted, Gist, NoConversion, Prompt, Ref, with_context
 from loop_ls.features.convert.names import named, snake
 from loop_ls.features.convert.yaml_text import block, quoted
-from loop_ls.formats.assistant_keys import CAP_ONLY, MANUAL, MOST_ITERATIONS
+from loop_ls.formats.assistant_keys import CAP_ONLY, MOST_ITERATIONS
 from loop_ls.formats.variables import PLACEHOLDER, RESERVED
 
 #: What an assistant writes when it holds its work for done; letters that no prompt has by chance.
@@ -91,9 +91,6 @@ def to_role_loop(gist: Gist) -> Converted:
                 return f"{{{{{given[ref.name]}}}}}"
 
     end: dict[str, Any] = {"type": "iteration_bound", "value": gist.limit}
-    if gist.person:
-        end = {"type": "manual"}
-        lost.add(f"the limit of {gist.limit} iterations: only a person ends the loop")
     if gist.until is not None:
         prompt = lost.filled(gist.until, lambda ref: "(the output)" if ref.kind == "before" else say(ref))
         end = {"type": "goal_bound", "value": {"goal_prompt": prompt, "max_iterations": gist.limit}}
@@ -142,7 +139,7 @@ def to_assistant(gist: Gist) -> Converted:
         lines += ["loopCriteria:", "  type: regex", f"  value: '(^|\\n){DONE}\\s*(\\n|$)'"]
         lost.add(f"the judge: the assistant itself writes {DONE} when it holds the condition for met")
     else:
-        lines += ["loopCriteria:", f"  type: {MANUAL if gist.person else CAP_ONLY}"]
+        lines += ["loopCriteria:", f"  type: {CAP_ONLY}"]
     if gist.seconds is not None:
         lines.append(f"maxDurationSeconds: {gist.seconds}")
     lines.append(f"maxIterations: {min(gist.limit, MOST_ITERATIONS)}")
