@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
+from pathlib import Path
 
 from loop_ls.cli.checking import BadUsage, check, choose
+from loop_ls.cli.listed import Listed
+from loop_ls.cli.main import CannotPrint
 from loop_ls.index.discovery import MAX_FILES
 from loop_ls.report.as_json import as_json
 from loop_ls.report.as_text import as_text, summary
@@ -54,11 +57,13 @@ def run(args: argparse.Namespace) -> int:
         if checked.capped:
             say(f"{chosen.root} has more than {MAX_FILES} YAML and JSON files; the rest was not looked at: {_CAPPED}")
         if args.write_baseline:
-            write_baseline(args.baseline, Baseline.of(checked))
+            covered = Listed(chosen, checked, args.baseline).covers
+            before = read_baseline(args.baseline) if Path(args.baseline).exists() else Baseline({})
+            write_baseline(args.baseline, before.besides(covered).with_all(Baseline.of(checked)))
             return CLEAN
         if args.baseline:
-            baseline = read_baseline(args.baseline)
-            checked, stale = baseline.applied(checked, chosen.covers)
+            baseline, listed = read_baseline(args.baseline), Listed(chosen, checked, args.baseline)
+            checked, stale = baseline.applied(checked, listed.covers, listed.names)
             for entry in stale:
                 say(f"{args.baseline}: {entry.path} has no {entry.rule} in `{entry.text}` any more")
     except (BadUsage, NoBaseline) as error:
@@ -98,13 +103,18 @@ def status(shown: Checked, fail_on: str) -> int:
 
 def write(text: str) -> None:
     """UTF-8 whatever the terminal or pipe is set to; line breaks stay as they are."""
-    sys.stdout.flush()
-    binary = getattr(sys.stdout, "buffer", None)
-    if binary is None:
-        sys.stdout.write(text)
-    else:
-        binary.write(text.encode("utf-8", "replace"))
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+        binary = getattr(sys.stdout, "buffer", None)
+        if binary is None:
+            sys.stdout.write(text)
+        else:
+            binary.write(text.encode("utf-8", "replace"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotPrint(error.strerror or str(error)) from None
 
 
 def say(sentence: str) -> None:

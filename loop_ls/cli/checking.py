@@ -37,14 +37,14 @@ class Chosen:
     def holds(self, path: str) -> bool:
         return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in self.paths)
 
-    def covers(self, shown: str) -> bool:
-        """Whether a path as it is printed is among those of the call."""
-        return self.holds(shown if shown.startswith("/") else f"{self.root.rstrip('/')}/{shown}")
+    def whole(self, shown: str) -> str:
+        """The absolute path of one that is printed so."""
+        return shown if Path(shown).is_absolute() else f"{self.root.rstrip('/')}/{shown}"
 
     @property
     def below_here(self) -> str:
         """The way from the current folder down to the root; empty where it does not lead down."""
-        here = _absolute(".").rstrip("/")
+        here = absolute(".").rstrip("/")
         return self.root.removeprefix(f"{here}/") if self.root.startswith(f"{here}/") else ""
 
     def shown(self, path: str) -> str:
@@ -55,19 +55,28 @@ class Chosen:
 
 def choose(paths: Iterable[str], root: str | None, enable: Iterable[str], disable: Iterable[str]) -> Chosen:
     """The files, root and rules of a call. Raises BadUsage with the reason."""
-    given = tuple(_existing(path) for path in (paths or ["."]))
+    given = tuple(_existing(path) for word in (paths or ["."]) for path in _meant(word))
     if root is not None and not Path(root).is_dir():
         raise BadUsage(f"--root {root} is no folder")
     if root is not None:
-        base = _absolute(root)
+        base = absolute(root)
     else:
-        base = given[0] if len(given) == 1 and Path(given[0]).is_dir() else _absolute(".")
+        base = given[0] if len(given) == 1 and Path(given[0]).is_dir() else absolute(".")
     on, off = tuple(enable), tuple(disable)
     for word in on:
         _known(word, (*PROFILES, *all_rules()), "--enable")
     for word in off:
         _known(word, tuple(all_rules()), "--disable")
     return Chosen(base, given, on, off)
+
+
+def _meant(word: str) -> list[str]:
+    """A pattern that no shell has filled in, as on Windows, means what fits it."""
+    if not any(sign in word for sign in "*?[") or Path(word).exists():
+        return [word]
+    from glob import glob
+
+    return sorted(glob(word, recursive=True)) or [word]  # noqa: PTH207 - a word of the command line, not of a folder
 
 
 def _existing(path: str) -> str:
@@ -82,10 +91,10 @@ def _existing(path: str) -> str:
                 pass
     except OSError as error:
         raise BadUsage(f"{path} cannot be read: {error.strerror or error}") from None
-    return _absolute(path)
+    return absolute(path)
 
 
-def _absolute(path: str) -> str:
+def absolute(path: str) -> str:
     # Not resolve(): links stay what they are called, and `..` must not be followed through them.
     return os.path.abspath(path).replace(os.sep, "/")  # noqa: PTH100
 
@@ -143,6 +152,7 @@ def check(chosen: Chosen) -> Checked:
         time.monotonic() - begun,
         lambda uri: chosen.shown(path_of(uri)),
         bool(opened.untold),
+        lambda code: code not in opened.untold and checker.speaks(opened.workspace, code),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from loop_ls import __version__
@@ -43,9 +44,15 @@ STARTS = frozenset({"run", "mcp", "repl", "enhance", "demo"})
 STARTS_AGAIN = frozenset({"fork", "replay"})
 
 
+class CannotPrint(Exception):
+    """Standard output takes nothing more; the text says why."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit status: the command's own; 2 for wrong usage and for faults of ours."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end of the process
     if words[:1] == ["serve"] and all(map(_is_default, words[1:])):
         from loop_ls.cli.serve import serve
 
@@ -69,9 +76,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(args.run(args))
     except BrokenPipeError:
+        _print_nowhere()
+        return USAGE_ERROR
+    except CannotPrint as error:
+        _print_nowhere()
+        print(f"loop-ls: the output cannot be written: {error}", file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt:
         return 130
+
+
+def _print_nowhere() -> None:
+    """What is still to be printed would fail again when the process ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_default(word: str) -> bool:

@@ -1,7 +1,9 @@
 """Findings that a project accepts for now, so that only new ones are shown.
 
 A finding is known by its file, rule and the text of its line, so that it is still recognised when
-lines are inserted above it; `count` says how many equal ones are accepted.
+lines are inserted above it; `count` says how many equal ones are accepted. A file is listed as it is
+seen from the root of the call that wrote the baseline, or from the folder of the baseline: so it does
+not matter which part of a project a later call looks at.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from loop_ls.report.checked import Checked, CheckedFile
 from loop_ls.rules.finding import Finding
@@ -38,20 +40,32 @@ class Baseline:
     def of(cls, checked: Checked) -> Baseline:
         return cls(dict(Counter(_accepted(file, finding) for file, finding in checked.findings())))
 
-    def applied(self, checked: Checked, covered: Callable[[str], bool]) -> tuple[Checked, tuple[Accepted, ...]]:
-        """What is not accepted, and the entries that match nothing any more. `covered` tells whether
-        a file was looked at."""
+    def applied(
+        self,
+        checked: Checked,
+        covered: Callable[[str, str], bool],
+        names: Callable[[str], tuple[str, ...]] = lambda path: (path,),
+    ) -> tuple[Checked, tuple[Accepted, ...]]:
+        """What is not accepted, and the entries that match nothing any more. `covered` tells whether a
+        file was looked at for a rule, `names` how a file that is shown so may be listed."""
         left = dict(self.counts)
         kept: dict[int, list[Finding]] = {}
         for file, finding in checked.findings():
-            entry = _accepted(file, finding)
-            if left.get(entry, 0) > 0:
+            entries = (_accepted(file, finding)._replace(path=name) for name in names(file.path))
+            if entry := next((one for one in entries if left.get(one, 0) > 0), None):
                 left[entry] -= 1
             else:
                 kept.setdefault(id(file), []).append(finding)
         files = tuple(replace(file, findings=tuple(kept.get(id(file), ()))) for file in checked.files)
-        stale = tuple(sorted(entry for entry, count in left.items() if count and covered(entry.path)))
+        stale = tuple(sorted(entry for entry, count in left.items() if count and covered(entry.path, entry.rule)))
         return replace(checked, files=files), stale
+
+    def besides(self, covered: Callable[[str, str], bool]) -> Baseline:
+        """The entries about files and rules that a call does not look at."""
+        return Baseline({entry: count for entry, count in self.counts.items() if not covered(entry.path, entry.rule)})
+
+    def with_all(self, other: Baseline) -> Baseline:
+        return Baseline({**self.counts, **other.counts})
 
 
 def _accepted(file: CheckedFile, finding: Finding) -> Accepted:
@@ -62,19 +76,28 @@ def _accepted(file: CheckedFile, finding: Finding) -> Accepted:
 
 def read_baseline(path: str) -> Baseline:
     try:
-        data = json.loads(Path(path).read_text("utf-8"))
+        data = json.loads(Path(path).read_text("utf-8-sig"))
     except FileNotFoundError:
         raise NoBaseline(f"there is no baseline {path}; --write-baseline makes one") from None
     except OSError as error:
         raise NoBaseline(f"the baseline {path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise NoBaseline(f"{path} is no baseline: it is not JSON") from None
-    try:
-        assert data["version"] == VERSION
-        counts = {Accepted(str(e["path"]), str(e["rule"]), str(e["text"])): int(e["count"]) for e in data["findings"]}
-    except (AssertionError, KeyError, TypeError, ValueError):
-        raise NoBaseline(f"{path} is no baseline of version {VERSION}") from None
+    if not isinstance(data, dict) or data.get("version") != VERSION or not isinstance(data.get("findings"), list):
+        raise NoBaseline(f"{path} is no baseline of version {VERSION}")
+    counts: Counter[Accepted] = Counter()
+    for number, entry in enumerate(data["findings"], 1):
+        if not _is_entry(entry):
+            raise NoBaseline(f"{path} is damaged: entry {number} of `findings` has no path, rule, text and count")
+        counts[Accepted(entry["path"], entry["rule"], entry["text"])] += entry["count"]
     return Baseline(counts)
+
+
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in Accepted._fields):
+        return False
+    count = entry.get("count")
+    return isinstance(count, int) and not isinstance(count, bool) and count > 0
 
 
 def write_baseline(path: str, baseline: Baseline) -> None:

@@ -51,13 +51,15 @@ def _same(uri: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Checked:
     """One run of the linter. `count` files were looked at, with or without findings. `path_of` says
-    how the file behind a URI is printed. `capped`: there were more files than are looked at."""
+    how the file behind a URI is printed. `capped`: there were more files than are looked at. `speaks`: whether
+    a rule was asked at all."""
 
     files: tuple[CheckedFile, ...]
     count: int
     seconds: float = 0.0
     path_of: Callable[[str], str] = field(default=_same, compare=False)
     capped: bool = False
+    speaks: Callable[[str], bool] = field(default=lambda code: True, compare=False)
 
     def below(self, prefix: str) -> Checked:
         """Paths as they are seen from a folder further up."""

@@ -17,6 +17,7 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import Finding, Severity
 from loop_ls.rules.neighbours import Neighbours, Summaries
 from loop_ls.rules.questions import World
+from loop_ls.rules.registry import CHECKS, all_rules
 from loop_ls.rules.selection import Plan, Selection, plan
 from loop_ls.rules.session import Session
 from loop_ls.rules.suppression import heard
@@ -51,6 +52,12 @@ class Checker:
         """Every finding of a document that its author did not silence, by place and rule."""
         found = self._found(workspace, document)
         return heard(document, found, self._current_plan(workspace).selection)
+
+    def speaks(self, workspace: Workspace, code: str) -> bool:
+        """Whether a rule is asked. One that nobody knows any more counts as asked: it finds nothing."""
+        known = all_rules()
+        selection = self._current_plan(workspace).selection
+        return code not in known or any(selection.is_on(check) for check in CHECKS if check.rule.code == code)
 
     def _found(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
         if document.fault is not None:

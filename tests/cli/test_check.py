@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +223,95 @@ def test_a_file_that_is_no_baseline_is_not_overwritten(flows: Path, check: Any) 
     (flows / "notes.json").write_text('{"mine": true}')
     assert check("--baseline", "notes.json", "--write-baseline").status == 2
     assert (flows / "notes.json").read_text() == '{"mine": true}'
+
+
+@pytest.mark.parametrize("words", [["sub"], ["sub/bad.yaml"], ["--root", "sub", "sub"], ["."]])
+def test_a_baseline_is_right_whichever_part_is_looked_at(flows: Path, check: Any, words: list[str]) -> None:
+    check("--baseline", "base.json", "--write-baseline")
+    found = check("--format", "json", "--baseline", "base.json", *words)
+    assert (found.rules, found.err) == ([], "")
+    bad = flows / "sub" / "bad.yaml"
+    bad.write_text(bad.read_text().replace("rnu", "run"))
+    assert "sub/bad.yaml has no WF006" in check("--format", "json", "--baseline", "base.json", *words).err
+
+
+def test_writing_what_one_part_accepts_leaves_the_rest_as_it_is(flows: Path, check: Any) -> None:
+    check("--baseline", "base.json", "--write-baseline")
+    before = (flows / "base.json").read_text()
+    for words in (["sub/bad.yaml"], ["good.yaml"], ["--disable", "WF118"]):
+        check("--baseline", "base.json", "--write-baseline", *words)
+        assert (flows / "base.json").read_text() == before, words
+    bad = flows / "sub" / "bad.yaml"
+    bad.write_text(bad.read_text().replace("rnu", "run"))
+    check("--baseline", "base.json", "--write-baseline", "sub/bad.yaml")
+    assert [e["rule"] for e in json.loads((flows / "base.json").read_text())["findings"]] == ["WF115", "WF118"]
+
+
+def test_a_rule_that_is_off_is_not_missed_by_a_baseline(flows: Path, check: Any) -> None:
+    check("--baseline", "base.json", "--write-baseline", "--enable", "pedantic")
+    assert len(json.loads((flows / "base.json").read_text())["findings"]) > 3
+    assert check("--format", "json", "--baseline", "base.json").err == ""
+    assert check("--format", "json", "--baseline", "base.json", "--disable", "WF118").err == ""
+
+
+def test_a_baseline_that_two_branches_wrote_counts_equal_entries_together(flows: Path, check: Any) -> None:
+    check("--baseline", "base.json", "--write-baseline")
+    data = json.loads((flows / "base.json").read_text())
+    data["findings"] += data["findings"]
+    (flows / "base.json").write_text(json.dumps(data), "utf-8-sig")
+    bad = flows / "sub" / "bad.yaml"
+    bad.write_text(bad.read_text() + '  - name: again\n    temperature: 3\n    needs: [greet]\n    run: "{{greet}}"\n')
+    assert check("--format", "json", "--baseline", "base.json").rules == []
+
+
+ENTRY = '{"path": "a", "rule": "WF006", "text": "x", "count": 1}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "{}", "null", '{"version": 2, "findings": []}', '{"version": 1, "findings": {}}', "[" * 10_000),
+        *(
+            f'{{"version": 1, "findings": [{ENTRY}, {ENTRY.replace(old, new)}]}}'
+            for old, new in (("1}", "1e999}"), ("1}", "-1}"), ("1}", '"1"}'), ("1}", "true}"), ('"a"', "null"))
+        ),
+    ],
+)
+def test_a_damaged_baseline_gives_2_and_a_sentence(flows: Path, check: Any, text: str) -> None:
+    (flows / "base.json").write_text(text)
+    for words in ([], ["--write-baseline"]):
+        found = check("--baseline", "base.json", *words)
+        assert (found.status, found.out) == (2, "")
+        assert found.err.startswith("loop-ls: base.json is ")
+    assert (flows / "base.json").read_text() == text
+
+
+# -- where it is printed to -----------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("format_", ["text", "json", "sarif", "github", "junit"])
+def test_an_output_that_cannot_be_written_gives_2_and_a_sentence(flows: Path, format_: str) -> None:
+    words = [sys.executable, "-m", "loop_ls", "check", "--format", format_]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "loop-ls: the output cannot be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such calls")
+def test_without_standard_output_the_status_still_says_it(flows: Path) -> None:
+    words = [sys.executable, "-c", "import os, sys; os.close(1); os.execv(sys.argv[1], sys.argv[1:])"]
+    words += [sys.executable, "-m", "loop_ls", "check"]
+    done = subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_pattern_that_no_shell_filled_in_means_what_fits_it(flows: Path, check: Any) -> None:
+    assert check("--format", "json", "*.yaml", "s*/*.yaml").rules == check("--format", "json").rules
+    assert check("nothing*.yaml").status == 2
 
 
 # -- any bytes ----------------------------------------------------------------------------------
