@@ -6,7 +6,8 @@ the first and no other, whoever gives it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from loop_ls.engine.events import RunState
@@ -64,11 +65,20 @@ async def resolve(
         value = {"approved": approval.approved, "decision": approval.decision, "feedback": approval.feedback}
         kind, body = fact.fact()
         done = await journal.append(
-            run.run_id, f"{place}:approval", [(kind, {**body, "place": place})], {"value": value}
+            run.run_id, f"{place}:approval", [(kind, {**body, "place": place})], {"value": value}, ongoing=True
         )
         if not done:
             raise nothing_asked(run.state, loop_id)
         return {"ok": True, "resolved": {"runId": run.run_id, **body}}
+
+
+async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> Answer:
+    """The same decision for every question that is asked now -> `{ok, resolved}`."""
+    told = []
+    for each in [run for run in runs for _ in run.state.asked]:
+        with suppress(Refused):  # somebody else was faster: the other questions count
+            told.append((await resolve(each, journal, None, approval, first=True))["resolved"])
+    return {"ok": True, "resolved": told}
 
 
 def _pending(state: RunState, loop_id: str | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any, Literal, assert_never, cast, get_args
 
 from loop_ls.engine.enhance.telling import choose
@@ -38,8 +39,9 @@ async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str 
         raise Refused("bad_argument", f"`{verb}` is none of `pause`, `resume` and `stop`.")
     asked, why = cast(Verb, verb), cast(Cause, cause if cause in get_args(Cause) else "user")
     if isinstance(run_id, str) and run_id.lower() == "all":
-        told = [await _one(asked, run, journal, why) for run in runs if run.state.status in POSSIBLE[asked]]
-        return {"ok": True, "runs": [_shown(state) for state in told]}
+        meant = [_unless_late(asked, each, journal, why) for each in runs if each.state.status in POSSIBLE[asked]]
+        told = await asyncio.gather(*meant)  # together they wait for the disk once
+        return {"ok": True, "runs": [_shown(state) for state in told if state is not None]}
     found = await runs.find(run_id)
     run = runs.live.get(found)
     if run is None:
@@ -47,6 +49,13 @@ async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str 
         _check(asked, state)
         return {"ok": True, "runs": [_shown(state)]}
     return {"ok": True, "runs": [_shown(await _one(asked, run, journal, why))]}
+
+
+async def _unless_late(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunState | None:
+    """None: it ended by itself, or somebody else was faster; of all runs that is no refusal."""
+    with suppress(Refused):
+        return await _one(verb, run, journal, cause)
+    return None
 
 
 async def _one(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunState:
@@ -57,7 +66,10 @@ async def _one(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunS
     async with run.asked:
         if _check(verb, run.state):
             try:
-                await journal.append(run.run_id, facts=[_fact(verb, cause)])
+                await journal.append(run.run_id, facts=[_fact(verb, cause)], ongoing=True)
+                if run.state.ended:  # in this moment: nothing was written behind its last fact
+                    _check(verb, run.state)
+                    return run.state
             except JournalRefused:
                 if verb != "stop":
                     raise

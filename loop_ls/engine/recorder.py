@@ -18,7 +18,7 @@ from typing import Any, Literal
 from loop_ls.engine.control import Control
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
-from loop_ls.engine.journal import Journal, JournalRefused, When, plain
+from loop_ls.engine.journal import END, Journal, JournalRefused, When, plain
 from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
@@ -241,7 +241,7 @@ class JournalRecorder:
 
     async def end(self, facts: Sequence[Fact]) -> None:
         """The last facts of the run, once."""
-        await self._committed(self._append(":end", facts, {"value": True}))
+        await self._committed(self._append(END, facts, {"value": True}))
 
     async def _committed(self, done: asyncio.Future[Any]) -> None:
         try:

@@ -17,7 +17,7 @@ from loop_ls.engine.events import Event, status_of
 from loop_ls.engine.events.kinds import Cancelled, Completed, Failed
 from loop_ls.engine.events.outcomes import CAUSES, Cause
 from loop_ls.engine.feed import Feed
-from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.journal import END, Journal, JournalRefused
 from loop_ls.engine.live import LiveRun
 from loop_ls.engine.money.caps import CapReached, Caps, in_time
 from loop_ls.engine.money.gate import GatedModels
@@ -150,7 +150,7 @@ async def _lost(run: LiveRun, journal: Journal, feed: Feed, refused: JournalRefu
     while True:
         await asyncio.sleep(WRITE_AGAIN)
         with suppress(JournalRefused):
-            await journal.append(run.run_id, ":end", [(kind, body)], {"value": True})
+            await journal.append(run.run_id, END, [(kind, body)], {"value": True})
             return
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from loop_ls.engine.approvals import nothing_asked, read_decision, resolve
+from loop_ls.engine.approvals import nothing_asked, read_decision, resolve, resolve_all
 from loop_ls.engine.carrying import Carried, exported, same_run
 from loop_ls.engine.changing import read_changes
 from loop_ls.engine.commands import obey
@@ -353,9 +353,7 @@ class Engine:
         try:
             decided = read_decision(approved, decision, feedback)
             if run_id == "all":
-                asking = [run for run in self._runs for _ in run.state.asked]
-                told = [await resolve(run, self.journal, None, decided, first=True) for run in asking]
-                return {"ok": True, "resolved": [each["resolved"] for each in told]}
+                return await resolve_all(self._runs, self.journal, decided)
             found = await self._runs.find(run_id)
             if found not in self._runs.live:
                 raise nothing_asked(await self._runs.state(found), loop_id)

@@ -247,6 +247,37 @@ async def test_commands_given_at_the_same_time_are_recorded_once(engine: Engine,
     assert (await kinds(engine, run_id)).count("paused") == 1
 
 
+@pytest.mark.parametrize("verb", ["stop", "pause"])
+async def test_what_comes_in_the_moment_of_the_end_is_refused_and_leaves_no_fact_behind_it(
+    engine: Engine, world: World, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """The verb is journalled before its turn comes: between the two the run has written its end."""
+    world.turning = world.hold
+    run_id = await start(engine)
+    await until(engine, run_id, "iteration", 2)
+    append, said = engine.journal.append, asyncio.Event()
+
+    def slow(run: str, key: str | None = None, *args: Any, **details: Any) -> Any:
+        if details.get("ongoing"):
+            said.set()
+            return asyncio.ensure_future(late(run, key, *args, **details))
+        return append(run, key, *args, **details)
+
+    async def late(*args: Any, **details: Any) -> Any:
+        await until(engine, run_id, "completed")
+        return await append(*args, **details)
+
+    monkeypatch.setattr(engine.journal, "append", slow)
+    asking = asyncio.create_task(engine.control(verb, run_id))
+    everybody = asyncio.create_task(engine.control(verb, "all"))
+    await said.wait()
+    world.held.set()
+    answer = await asyncio.wait_for(asking, 10)
+    assert (answer["ok"], answer["code"]) == (False, "wrong_status"), answer
+    assert await asyncio.wait_for(everybody, 10) == {"ok": True, "runs": []}
+    assert (await kinds(engine, run_id))[-1] == "completed"
+
+
 async def test_all_means_every_run_that_it_can_mean(engine: Engine, world: World) -> None:
     done = await start(engine)
     await until(engine, done, "completed")

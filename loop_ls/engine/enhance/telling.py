@@ -72,7 +72,9 @@ async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> 
         raise Refused("bad_argument", "`step` is the name of a step.")
     body = {"text": plain_text(text), "negative": given.get("negative") is True, **({"step": step} if step else {})}
     async with run.asked:
-        await journal.append(run.run_id, facts=[("feedback", body)])
+        await journal.append(run.run_id, facts=[("feedback", body)], ongoing=True)
+        if run.state.ended:
+            raise Refused("wrong_status", f"Run {run.run_id} has just ended: there is nothing to say to it.")
     return {"ok": True}
 
 
@@ -86,7 +88,8 @@ def _question(state: RunState, kind: str) -> Answer:
 
 async def _answered(run: LiveRun, journal: Journal, question: Answer, fact: Fact) -> None:
     async with run.asked:
-        done = await journal.append(run.run_id, question["question"], [fact], {"value": fact[1]["answer"]})
+        answer = {"value": fact[1]["answer"]}
+        done = await journal.append(run.run_id, question["question"], [fact], answer, ongoing=True)
         if not done:
             raise Refused("wrong_status", f"Run {run.run_id} has its answer.", "Somebody else was faster.")
 

@@ -4,9 +4,10 @@ from loop_ls.engine.journal.border import hash_of, plain, plain_text
 from loop_ls.engine.journal.journal import Journal, Page, When, weight
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.sqlite import SqliteStorage
-from loop_ls.engine.journal.storage import Entry, Row, RunRow, Storage
+from loop_ls.engine.journal.storage import END, Entry, Row, RunRow, Storage
 
 __all__ = [
+    "END",
     "Entry",
     "Journal",
     "JournalRefused",

@@ -226,7 +226,7 @@ def _told(entry: Entry, again: bool) -> dict[str, Any]:
         "at": entry.at,
         "snapshot": entry.snapshot,
     }
-    flags = {"owned": entry.owned, "forget": entry.forget, "again": again}
+    flags = {"owned": entry.owned, "forget": entry.forget, "again": again, "ongoing": entry.ongoing}
     return told | {name: given for name, given in flags.items() if given}
 
 

@@ -80,6 +80,11 @@ begin
             delete from loop_ls.long_text t where not exists (select 1 from loop_ls.uses u where u.hash = t.hash);
             continue;
         end if;
+        if e.v ? 'ongoing' and exists (
+            select 1 from loop_ls.entry where run = r.number and key = ':end' and value is not null)
+        then
+            continue;  -- too late: nothing follows the last fact
+        end if;
         if e.v->>'key' is not null then
             if e.v->>'value' is null then
                 insert into loop_ls.entry(run, key) values(r.number, e.v->>'key') on conflict do nothing;

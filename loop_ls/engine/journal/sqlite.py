@@ -16,7 +16,7 @@ from loop_ls.engine.journal.boot import boot_mark
 from loop_ls.engine.journal.border import key_of
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import prepare
-from loop_ls.engine.journal.storage import Entry, Row, RunRow
+from loop_ls.engine.journal.storage import END, Entry, Row, RunRow
 from loop_ls.engine.journal.wal import WriteAheadLog, closed
 from loop_ls.engine.journal.whole import Whole
 
@@ -116,6 +116,8 @@ class SqliteStorage:
         known = self._known.get(entry.run) or self._learn(entry.run)
         if entry.forget:
             return self._forget(entry.run, known[0])
+        if entry.ongoing and self._ended(known[0]):
+            return []
         if entry.key is not None and not self._mark(known[0], entry.key, entry.value):
             return []
         if entry.texts:
@@ -155,6 +157,10 @@ class SqliteStorage:
         else:
             done = self._writer.execute(ANSWER, (run, key, value))
         return done.rowcount == 1
+
+    def _ended(self, run: int) -> bool:
+        query = "select 1 from entry where run = ? and key = ? and value is not null"
+        return self._writer.execute(query, (run, END)).fetchone() is not None
 
     def _append(self, entry: Entry, known: list[int], kind: str, body: str) -> Row:
         known[1] += 1

@@ -12,6 +12,9 @@ from typing import NamedTuple, Protocol
 
 from loop_ls.engine.journal.refusal import JournalRefused
 
+#: The key whose answer is the end of a run.
+END = ":end"
+
 
 @dataclass(slots=True)
 class Entry:
@@ -23,7 +26,8 @@ class Entry:
 
     `durable` False: must survive the end of this process at once, and a power failure only as soon as
     a durable entry follows. Whatever was paid for is durable. `owned`, where several
-    processes share a journal: the one that may add it, as long as the run is its own.
+    processes share a journal: the one that may add it, as long as the run is its own. `ongoing`: what people
+    say of a run that goes on; it adds nothing once the run has its `END`.
     """
 
     run: str
@@ -36,6 +40,7 @@ class Entry:
     forget: bool = False  # remove the run, with all of it that no other run shares
     durable: bool = True
     owned: int = 0
+    ongoing: bool = False
 
 
 class Row(NamedTuple):

@@ -95,6 +95,14 @@ def test_an_entry_whose_answer_was_lost_on_the_way_is_not_added_twice(
     assert [row.kind for row in storage.facts("a", 0, 9)] == ["run_started", "paused"]
 
 
+def test_what_people_say_of_a_run_is_not_written_behind_its_end(storage: PostgresStorage) -> None:
+    said = [Entry("a", None, None, facts("stopping"), ongoing=True), Entry("a", "asked", "1", facts("y"), ongoing=True)]
+    storage.write([Entry("a", ":end", None), said[0]])
+    rows = storage.write([Entry("a", ":end", "1", facts("completed")), *said, Entry("a", None, None, facts("changed"))])
+    assert [[row.kind for row in each] for each in rows] == [["completed"], [], [], ["changed"]]
+    assert "asked" not in storage.keys("a")[0]
+
+
 def test_many_writers_leave_no_gap_and_nobody_reads_past_a_fact_that_is_still_being_written(
     database: str, storage: PostgresStorage
 ) -> None:

@@ -205,3 +205,13 @@ def test_the_log_has_its_size_from_the_start_and_the_database_nothing_of_it(path
     storage.close()
     assert path.stat().st_size < 100_000
     assert SqliteStorage(path).position() == 0
+
+
+def test_what_people_say_of_a_run_is_not_written_behind_its_end(path: Path) -> None:
+    """The run ends in the moment in which somebody stops it: the last fact stays the last."""
+    said = [Entry("a", None, None, facts("stopping"), ongoing=True), Entry("a", "asked", "1", facts("y"), ongoing=True)]
+    storage = SqliteStorage(path)
+    assert len(storage.write([Entry("a", ":end", None), said[0]])[1]) == 1  # it only began to end
+    rows = storage.write([Entry("a", ":end", "1", facts("completed")), *said, Entry("a", None, None, facts("changed"))])
+    assert [[row.kind for row in each] for each in rows] == [["completed"], [], [], ["changed"]]
+    assert "asked" not in storage.keys("a")[0]
