@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const common = { absWorkingDir: root, bundle: true, minify: true, logLevel: "warning" };
-const host = { ...common, external: ["vscode"], platform: "node", format: "cjs", target: "node18" };
+const host = { ...common, platform: "node", format: "cjs", target: "node18" };
 // `require`, not `import()`: the editor gives `vscode` to those who require it.
 host.supported = { "dynamic-import": false };
 // The bundler and the client's library copy the whole API for each file that imports it as a name space; a plain
@@ -28,9 +28,11 @@ const plainRequire = {
 host.plugins = [plainRequire];
 
 rmSync(path.join(root, "dist"), { recursive: true, force: true });
+// What the extension host reads when it is needed, and not before: `import("./name.js")` beside the entry.
+const LATER = { client: "src/client.ts", language: "src/server/language.ts", panels: "src/panel/panels.ts", opening: "src/editing/forms/opening.ts" };
+host.external = ["vscode", ...Object.keys(LATER).map((name) => `./${name}.js`)];
 await Promise.all([
-  build({ ...host, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", external: ["vscode", "./client.js"] }),
-  build({ ...host, entryPoints: ["src/client.ts"], outfile: "dist/client.js" }),
+  build({ ...host, entryPoints: { extension: "src/extension.ts", ...LATER }, outdir: "dist" }),
   build({ ...common, entryPoints: ["src/editing/forms/web/form.ts", "src/editing/forms/web/form.css"], outdir: "dist", target: "es2022" }),
   build({ ...common, entryPoints: { panel: "src/panel/web/page.tsx" }, outdir: "dist", platform: "browser", format: "iife", target: "es2022" }),
 ]);

@@ -16,6 +16,8 @@ const SETTINGS_THAT_RESTART = ["loopLs.server.command", "loopLs.server.python", 
 export interface Client {
   /** Settled when the first start of the server has come to an end, good or bad. */
   readonly started: Promise<void>;
+  /** For tests: see `Connection`. */
+  readonly libraryIn: () => number | undefined;
   stop(): Promise<void>;
 }
 
@@ -48,5 +50,5 @@ export function start(context: vscode.ExtensionContext, schemas: SchemaFiles): C
     finder.dispose();
     await server.stop();
   };
-  return { started: server.restart(), stop };
+  return { started: server.restart(), libraryIn: () => server.libraryIn, stop };
 }

@@ -4,15 +4,18 @@ import * as vscode from "vscode";
 import type { Client } from "./client";
 import { registerSchemas, type SchemaFiles } from "./editing/jsonSchemas";
 import { isLoopFile, mayBeOurs } from "./server/ours";
+import { loading } from "./server/processor";
 
 let client: Promise<Client> | undefined;
 let asleep: vscode.Disposable[] = [];
 let loadedIn: number | undefined;
 
-/** For tests: whether anything but the door is there, and the processor's milliseconds that the rest took. */
+/** For tests: whether anything but the door is there, and the processor's milliseconds that the rest took, then,
+ * while the server starts, the library of the protocol. */
 export interface Door {
   readonly awake: boolean;
   readonly loadedIn: number | undefined;
+  readonly libraryIn: () => Promise<number | undefined>;
 }
 
 export function activate(context: vscode.ExtensionContext): Door {
@@ -53,6 +56,7 @@ export function activate(context: vscode.ExtensionContext): Door {
     get loadedIn() {
       return loadedIn;
     },
+    libraryIn: async () => (await client)?.libraryIn(),
   };
 }
 
@@ -62,14 +66,14 @@ export async function deactivate(): Promise<void> {
 }
 
 async function load(context: vscode.ExtensionContext, schemas: SchemaFiles): Promise<Client> {
-  const began = process.cpuUsage();
-  const { start } = await import("./client.js");
-  sleepNoMore(); // before the real commands are registered under the same names
-  void vscode.commands.executeCommand("setContext", "loopLs.active", true);
-  const started = start(context, schemas);
-  const { user, system } = process.cpuUsage(began);
-  loadedIn = (user + system) / 1000;
-  return started;
+  const { loaded, milliseconds } = await loading(async () => {
+    const { start } = await import("./client.js");
+    sleepNoMore(); // before the real commands are registered under the same names
+    void vscode.commands.executeCommand("setContext", "loopLs.active", true);
+    return start(context, schemas);
+  });
+  loadedIn = milliseconds;
+  return loaded;
 }
 
 /** The view of runs is empty until somebody looks at it, and that wakes the client. */

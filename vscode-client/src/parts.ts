@@ -2,7 +2,7 @@
 import type { Part } from "./part";
 import { besideYamlPart } from "./editing/besideYaml";
 import { lensPart } from "./editing/forms/lens";
-import { formsPart } from "./editing/forms/opening";
+import { formsPart } from "./editing/forms/part";
 import { newFilePart } from "./editing/newFile";
 import { tryRunPart } from "./editing/tryRun";
 import { withoutServerPart } from "./editing/withoutServer";

@@ -4,9 +4,9 @@ import * as vscode from "vscode";
 import type { Server } from "../part";
 import type { Book } from "./book";
 import { historyOf, promptsAt } from "./details";
+import { SCHEME } from "./scheme";
 import type { Row } from "./shape";
 
-export const SCHEME = "loop-run";
 export type What = "output" | "question" | "prompt" | "diff";
 
 interface Address {

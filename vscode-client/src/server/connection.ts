@@ -8,8 +8,8 @@ import type { Server, ServerStatus } from "../part";
 import type { RunEvent, RunState } from "../runs/state";
 import type { RunStore } from "../runs/store";
 import { Backoff } from "./backoff";
-import { clientFor } from "./language";
 import type { ServerProgram } from "./locate";
+import { loading } from "./processor";
 import { ServerProcess } from "./program";
 import { tell, type Told } from "./sentences";
 import { TroubleError, type Trouble } from "./trouble";
@@ -37,6 +37,8 @@ interface Running {
 }
 
 export class Connection implements Server, vscode.Disposable {
+  /** For tests: the processor's milliseconds that the library of the protocol took, once it is there. */
+  libraryIn: number | undefined;
   private running: Running | undefined;
   private busy: Promise<void> = Promise.resolve();
   private current: ServerStatus = "stopped";
@@ -141,7 +143,10 @@ export class Connection implements Server, vscode.Disposable {
     this.log.info(`server: ${[program.command, ...program.args].join(" ")} (${program.origin})`);
     const process = new ServerProcess(program, this.found.environment(program));
     process.running.catch(() => undefined); // told below
-    const client = clientFor(process, {
+    const { loaded: room, milliseconds } = await loading(() => import("./language.js")); // large: read while the server starts
+    this.log.debug(`the client's library was loaded in ${milliseconds.toFixed(1)} ms of the processor`);
+    this.libraryIn ??= milliseconds;
+    const client = room.clientFor(process, {
       log: this.log,
       trace: this.trace,
       memory: this.memory,

@@ -103,7 +103,7 @@ test("the schemas of JSON files are empty while the server runs, and there when 
   Object.assign(vscode.workspace, { registerFileSystemProvider: vi.fn() });
   Object.defineProperty(vscode.workspace, "fs", { value: { readFile: async () => onDisk }, configurable: true });
   const files = registerSchemas(vscode.Uri.file("/x"));
-  const uri = vscode.Uri.parse("loop-ls-schema:/role-loop.schema.json");
+  const uri = vscode.Uri.parse("loop-ls-schema://schemas/role-loop.schema.json");
   const read = async () => new TextDecoder().decode(await files.readFile(uri));
   expect(await read()).toBe("{}\n");
   const { mtime } = await files.stat(uri);

@@ -5,7 +5,7 @@ import { assistantForm } from "../../src/editing/forms/assistantForm";
 import { enhanceForm } from "../../src/editing/forms/enhanceForm";
 import { changed, type Form, type FromPage, isShown, type ToPage, type Values } from "../../src/editing/forms/form";
 import { lenses } from "../../src/editing/forms/lens";
-import { formsPart } from "../../src/editing/forms/opening";
+import { formsPart } from "../../src/editing/forms/part";
 
 const LOOP: Values = { loopEnabled: true, type: "regex", pattern: "DONE", command: "", maxIterations: 10 };
 const visible = (form: Form, values: Values): string[] => form.fields.filter((field) => isShown(field.shown, values)).map(({ label }) => label);

@@ -1,10 +1,9 @@
-// Opens the forms, from the palette, a lens or a menu, for the file that is meant, and saves them through the
-// server, which edits only what changed and leaves comments alone.
+// Opens the forms for the file that is meant, and saves them through the server, which edits only what changed
+// and leaves comments alone. A bundle of its own, read with the first form (`part.ts`).
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Answer } from "../../answers/settle";
-import type { Part, Server } from "../../part";
-import { isUri } from "../argument";
+import type { Server } from "../../part";
 import { assistantForm } from "./assistantForm";
 import { enhanceForm } from "./enhanceForm";
 import type { Problem, Saved, Values } from "./form";
@@ -12,28 +11,7 @@ import { showForm } from "./page";
 
 const ASSISTANT_FILE = /\.assistant\.(ya?ml|json)$/;
 
-interface Argument {
-  uri?: string;
-  name?: string;
-}
-
-export const formsPart: Part = ({ context, server }) => [
-  vscode.commands.registerCommand("loopLs.client.assistantForm", (argument?: Argument | vscode.Uri) => {
-    return openAssistant(context.extensionUri, server, meant(argument), isUri(argument) ? undefined : argument?.name);
-  }),
-  vscode.commands.registerCommand("loopLs.client.enhanceForm", (argument?: Argument | vscode.Uri) => {
-    return openEnhance(context.extensionUri, server, meant(argument));
-  }),
-];
-
-/** A lens says which file, a menu gives its address, the palette means the one that is looked at. */
-function meant(argument: Argument | vscode.Uri | undefined): vscode.Uri | undefined {
-  if (isUri(argument)) return argument;
-  if (argument?.uri) return vscode.Uri.parse(argument.uri);
-  return vscode.window.activeTextEditor?.document.uri;
-}
-
-async function openAssistant(extension: vscode.Uri, server: Server, uri: vscode.Uri | undefined, name?: string): Promise<void> {
+export async function openAssistant(extension: vscode.Uri, server: Server, uri: vscode.Uri | undefined, name?: string): Promise<void> {
   if (!uri || !ASSISTANT_FILE.test(uri.path)) {
     return tell("Open an assistant first: a file whose name ends in .assistant.yaml, .assistant.yml or .assistant.json.");
   }
@@ -60,7 +38,7 @@ async function oneOf(server: Server, uri: vscode.Uri, answer: Answer): Promise<A
   return row && asked(server, "loopLs.assistant.setup", { uri: uri.toString(), name: row.key });
 }
 
-async function openEnhance(extension: vscode.Uri, server: Server, uri: vscode.Uri | undefined): Promise<void> {
+export async function openEnhance(extension: vscode.Uri, server: Server, uri: vscode.Uri | undefined): Promise<void> {
   const folder = (uri && vscode.workspace.getWorkspaceFolder(uri)) ?? vscode.workspace.workspaceFolders?.[0];
   if (!folder) return tell("Open a folder first: the setup is kept in its .loop-ls.yaml.");
   const where = (uri ?? folder.uri).toString();

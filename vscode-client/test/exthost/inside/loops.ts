@@ -37,9 +37,14 @@ const TESTS: Test[] = [
       const door = await until("activation", () => extension().isActive && extension().exports);
       await until("the rest", () => door.awake);
       const loadedIn = await until("the rest is loaded", () => door.loadedIn);
+      const libraryIn = await until("the library is loaded", () => door.libraryIn());
       const measure = squareRoots();
-      console.log(`MEASURED the client was loaded in ${loadedIn.toFixed(1)} ms of the processor; 20 million square roots: ${measure.toFixed(1)} ms`);
-      assert.ok(loadedIn <= 5 * measure, `${loadedIn} ms of the processor, ${measure} ms for the measure`);
+      console.log(
+        `MEASURED the client was loaded in ${loadedIn.toFixed(1)} ms of the processor, its library, later, in ${libraryIn.toFixed(1)}; ` +
+          `20 million square roots: ${measure.toFixed(1)} ms`,
+      );
+      assert.ok(loadedIn <= measure, `${loadedIn} ms of the processor, ${measure} ms for the measure`);
+      assert.ok(libraryIn <= 4 * measure, `${libraryIn} ms of the processor for the library, ${measure} ms for the measure`);
     },
   ],
   [

@@ -41,7 +41,7 @@ vi.mock("../../../src/server/find.js", () => ({
   },
 }));
 
-const channel = { info: vi.fn(), warn: vi.fn(), error: vi.fn(), show: vi.fn(), dispose: vi.fn(), appendLine: vi.fn() };
+const channel = { info: vi.fn(), debug: vi.fn(), warn: vi.fn(), error: vi.fn(), show: vi.fn(), dispose: vi.fn(), appendLine: vi.fn() };
 const commands = new Map<string, () => Promise<void>>();
 const configuration = { get: () => undefined };
 

@@ -41,7 +41,7 @@ vi.mock("../../../src/server/program.js", () => ({
   },
 }));
 
-const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+const log = { info: vi.fn(), debug: vi.fn(), warn: vi.fn(), error: vi.fn() };
 const people = { trouble: vi.fn(), ready: vi.fn() };
 const found = {
   find: vi.fn(async () => ({ command: "/x/loop-ls", args: ["serve"], origin: "path" as "path" | "own" })),

@@ -1,0 +1,77 @@
+// Panels of runs: one for each run, opened beside the editor, restored after a reload. A bundle of its own, read
+// with the first run that somebody opens (`part.ts`).
+import * as vscode from "vscode";
+import type { Surroundings } from "../part";
+import { RunDocuments } from "./documents";
+import { RunPanel } from "./runPanel";
+
+export const VIEW_TYPE = "loopLs.run";
+
+interface Wanted {
+  runId?: string;
+  iteration?: number;
+}
+
+export class Panels implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly shown = new Map<string, RunPanel>();
+  private readonly documents: RunDocuments;
+
+  constructor(private readonly around: Surroundings) {
+    this.documents = new RunDocuments(around.server, (runId) => this.shown.get(runId)?.book);
+  }
+
+  async open(given: unknown, restored?: vscode.WebviewPanel): Promise<void> {
+    const wanted = wantedOf(given) ?? (restored ? undefined : await choose(this.around));
+    if (!wanted?.runId) return restored?.dispose();
+    const { runId, iteration } = wanted;
+    const shown = this.shown.get(runId);
+    if (shown && !restored) {
+      shown.panel.reveal(undefined, false);
+      shown.reveal(iteration);
+      return;
+    }
+    shown?.panel.dispose();
+    const name = this.around.runs.get(runId)?.name ?? "Run";
+    const panel = restored ?? vscode.window.createWebviewPanel(VIEW_TYPE, name, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
+    const icon = (shade: string) => vscode.Uri.joinPath(this.around.context.extensionUri, "images", `run-${shade}.svg`);
+    panel.iconPath = { light: icon("light"), dark: icon("dark") };
+    const closed = () => {
+      if (this.shown.get(runId)?.panel === panel) this.shown.delete(runId);
+    };
+    this.shown.set(runId, new RunPanel(runId, panel, this.around, iteration, closed));
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    return this.documents.provideTextDocumentContent(uri);
+  }
+
+  dispose(): void {
+    this.shown.forEach((panel) => panel.dispose());
+  }
+}
+
+/** An argument of ours, the state of a panel, or an item of a tree. */
+function wantedOf(given: unknown): Wanted | undefined {
+  const argument = given as (Wanted & { state?: { runId?: string } }) | string | undefined | null;
+  if (typeof argument === "string") return { runId: argument };
+  const runId = argument?.runId ?? argument?.state?.runId;
+  return runId ? { runId, iteration: typeof argument?.iteration === "number" ? argument.iteration : undefined } : undefined;
+}
+
+/** From the palette: which of the last runs. */
+async function choose(around: Surroundings): Promise<Wanted | undefined> {
+  const answer = await around.server.ask("loopLs.runs", { limit: 50 });
+  const runs = answer?.ok && Array.isArray(answer.runs) ? (answer.runs as Record<string, unknown>[]) : [];
+  if (runs.length === 0) {
+    void vscode.window.showInformationMessage("There is no run yet. Start one with the lens above a loop.");
+    return undefined;
+  }
+  const items = runs.map((state) => ({
+    label: String(state.name ?? state.runId),
+    description: [state.status, state.reason].filter(Boolean).join(", ").replaceAll("_", " "),
+    detail: `${String(state.startedAt ?? "")} · ${String(state.runId)}`,
+    runId: String(state.runId),
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { title: "Open run", matchOnDescription: true, matchOnDetail: true });
+  return chosen && { runId: chosen.runId };
+}
