@@ -92,30 +92,33 @@ export class Following implements Disposable {
   }
 
   private async ask(): Promise<Banner | undefined> {
-    const told = await this.answer("loopLs.status", { runId: this.runId, graph: this.graph.length === 0 });
+    // Both at once: most panels show a run that has ended, and are whole with the first page.
+    const [told, first] = await Promise.all([
+      this.answer("loopLs.status", { runId: this.runId, graph: this.graph.length === 0 }),
+      this.page(false),
+    ]);
     if (!told.ok) return refusal(told);
     const state = told.state as RunState;
     this.state = state;
     if (Array.isArray(told.graph) && told.graph.length > 0) this.graph = told.graph as GraphNode[];
-    if (!this.gone) this.runs.take(state);
     this.changed();
-    for (;;) {
-      const page = await this.answer("loopLs.events", {
-        runId: this.runId,
-        afterSeq: this.book.seq,
-        limit: PAGE,
-        cut: CUT,
-        follow: !hasEnded(state),
-      });
+    const follow = !hasEnded(state);
+    for (let page = first, heard = !follow; ; page = await this.page(follow), heard = true) {
       if (!page.ok) return refusal(page);
       const events = (page.events ?? []) as RunEvent[];
       const taken = events.filter((event) => this.book.take(event)).length;
       if (taken > 0) this.changed();
-      if (taken === 0 || this.gone) break;
+      if (this.gone || (heard && (taken === 0 || this.book.seq >= (state.lastSeq ?? Infinity)))) break;
     }
     const early = this.early.splice(0).sort((left, right) => (left.seq ?? 0) - (right.seq ?? 0));
     for (const event of early) this.book.take(event);
+    if (!this.gone) this.runs.take(state); // at the end: a state that is newer than the facts asks for them
     return undefined;
+  }
+
+  /** The facts after those that are known; with `follow`, the server tells of all that come later. */
+  private page(follow: boolean): Promise<Answer> {
+    return this.answer("loopLs.events", { runId: this.runId, afterSeq: this.book.seq, limit: PAGE, cut: CUT, follow });
   }
 
   private async answer(command: string, argument: Record<string, unknown>): Promise<Answer> {

@@ -57,11 +57,19 @@ function scene(options: { status?: ServerStatus; facts?: RunEvent[]; page?: numb
 }
 
 test("all facts are read, page by page", async () => {
-  const { book, following, asked } = scene({ page: 7 });
+  const { book, following, asked } = scene({ page: 7, state: state({ status: "completed" }) });
   await following.catchUp();
   expect(book.seq).toBe(FACTS.length);
-  expect(asked.filter((one) => one.command === "loopLs.events").map((one) => one.afterSeq)).toEqual([0, 7, 14, 20]);
+  expect(asked.filter((one) => one.command === "loopLs.events").map((one) => one.afterSeq)).toEqual([0, 7, 14]);
   expect([following.reading, following.banner]).toEqual([false, undefined]);
+});
+
+test("a run that has ended is whole after one question for its state and one for its facts, asked together", async () => {
+  const { asked, following } = scene({ state: state({ status: "completed" }) });
+  const reading = following.catchUp();
+  expect(asked.map((one) => one.command)).toEqual(["loopLs.status", "loopLs.events"]);
+  await reading;
+  expect(asked).toHaveLength(2);
 });
 
 test("a run that goes on is followed, one that has ended is not", async () => {
