@@ -1,12 +1,13 @@
 """Applying fixes to a whole document, as long as that makes it better.
 
 Fixes that touch one line wait for the next pass. After every pass the document is checked again: a
-pass that leaves more errors than before is taken back and its fixes are tried one by one.
+pass that leaves more errors than before is taken back and its fixes are tried one by one. What could
+not be read before a fix may be faulty itself: such errors are no harm of the fix that shows them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from loop_ls.index.document import Document
@@ -58,9 +59,25 @@ def _step(
         after = applied(document, [edit for change in chosen for edit in change.edits])
         world = workspace.with_document(after)
         left = checker.findings(world, after)
-        if _errors(left) <= _errors(found) and _weight(left) < _weight(found):
+        if (_errors(left) <= _errors(found) and _weight(left) < _weight(found)) or _uncovers(chosen, found, left):
             return world, after, left, [change.finding for change in chosen]
     return None
+
+
+#: Faults that keep something from being read: a text that is not YAML or JSON, a file that nobody takes for
+#: one, a key that nobody knows.
+_UNREADABLE = frozenset({"WF001", "RL001", "AL001", "LS001"})
+_HIDING = _UNREADABLE | {"WF002", "WF006", "RL022", "AL003", "LS002"}
+
+
+def _uncovers(chosen: list[_Change], found: Sequence[Finding], left: Sequence[Finding]) -> bool:
+    """Whether a fix on its own made something readable, and nothing unreadable that was not."""
+    if len(chosen) != 1 or chosen[0].finding.rule not in _HIDING:
+        return False
+    finding = chosen[0].finding
+    said = [sum((one.rule, one.message) == (finding.rule, finding.message) for one in each) for each in (found, left)]
+    broken = [sum(one.rule in _UNREADABLE for one in each) for each in (found, left)]
+    return said[1] < said[0] and (finding.rule == "WF002" or broken[1] <= broken[0])
 
 
 def _errors(found: Iterable[Finding]) -> int:

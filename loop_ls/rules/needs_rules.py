@@ -51,6 +51,7 @@ def unknown_need(element: Element, view: View) -> Iterator[Draft]:
             better: str | None = known.owner
         else:
             better = view.near_name(need.name)
+            better = None if better == element.name else better  # no step waits for itself
             hint = f"; did you mean `{better}`?" if better else ""
             message = f"{_who(element)} needs `{shortened(need.name)}`, and no step or loop is called so{hint}"
         fix = (fixes.reword(element.piece, need.span, better),) if better else ()

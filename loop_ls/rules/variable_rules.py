@@ -43,7 +43,7 @@ def misspelt_variable(element: Element, view: View) -> Iterator[Draft]:
     for use in own_uses(element):
         if "." in use.name or use.name in RESERVED:
             continue
-        better = misspelt(use.name, view)
+        better = misspelt(use.name, view, element)
         if better is not None:
             message = f"no variable is called `{shortened(use.name)}`; did you mean `{better}`?"
             yield draft(
@@ -51,15 +51,18 @@ def misspelt_variable(element: Element, view: View) -> Iterator[Draft]:
             )
 
 
-def misspelt(name: str, view: View) -> str | None:
-    """The variable that an unknown simple name was meant to be; None for known and for free names."""
+def misspelt(name: str, view: View, element: Element) -> str | None:
+    """The variable that an unknown simple name was meant to be; None for known and for free names. It is
+    never the result of the element that uses it."""
     if view.known(name) is not None:
         return None
     near = view.near_variable(name)
     calls = view.callers().calls
     if any(call.gives(name) for call in calls):
         return None
-    return near or nearest(name, sorted({key for call in calls for key in call.supplies}))
+    if near and near != element.name:
+        return near
+    return nearest(name, sorted({key for call in calls for key in call.supplies}))
 
 
 def _replaced(element: Element, use: Use, name: str) -> Fix:
@@ -87,12 +90,12 @@ def parameter(view: View) -> Iterator[Draft]:
     for name in view.parameters():
         callers = view.callers()
         missing = callers.without(name)
-        if (callers.calls and not missing) or misspelt(name, view) is not None:
-            continue
         found = view.first_use(name)
-        if found is None:
+        if found is None or (callers.calls and not missing):
             continue
         element, use = found
+        if misspelt(name, view, element) is not None:
+            continue
         if use.slot.kind == "until" and is_judged_text(element, use, view):
             continue  # WF702
         yield draft(element.piece, placeholder(use), _taken_as_parameter(name, missing))

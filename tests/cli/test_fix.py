@@ -143,6 +143,43 @@ loops:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "rest"),
+    [
+        ("loops/a.json", '{"name": "a", "aroles": [{"prompt": 1}, {"role": "x"}],}', "roles"),
+        (
+            "flow.yaml",
+            FLOW.replace("steps:", "suteps:").replace("- name: outline", "- naem: outline\n    rnu: 1"),
+            "steps",
+        ),
+        ("flow.yaml", FLOW.replace("$schema: workflow/v2.0", "x: 1"), "name"),
+        ("a.assistant.yaml", "name: A\npersona: b\nlopoCriteria: {tpye: regex, valeu: '('}\n", "loopCriteria"),
+    ],
+)
+def test_an_error_that_hides_others_is_mended_all_the_same(
+    flow: Path, capfd: pytest.CaptureFixture[str], name: str, text: str, rest: str
+) -> None:
+    flow.unlink()
+    path = flow.parent / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    assert main(["fix", "."]) == 0
+    assert rest in read(path)
+    capfd.readouterr()
+    assert main(["fix", "."]) == 0
+    assert "nothing to fix" in capfd.readouterr().err
+    main(["check", "."])
+    assert "fixable" not in capfd.readouterr().out
+
+
+def test_a_step_is_not_told_to_wait_for_itself(flow: Path) -> None:
+    text = FLOW[: FLOW.index("loops:")].replace("essay", "publish").replace("{{outlin}}", "{{polish}}")
+    flow.write_text(text.replace("    run: 'Write", "    needs: [polish]\n    run: 'Write"))
+    assert main(["fix", "."]) == 0
+    assert "needs: [polish]" in read(flow)
+    assert "{{polish}}" in read(flow)
+
+
 def test_a_file_that_somebody_changes_meanwhile_is_left_alone(
     flow: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

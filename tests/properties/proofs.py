@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -16,8 +18,11 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import Checker
 from loop_ls.rules.finding import Finding, TextEdit, Tier
+from loop_ls.rules.fixing import fix_document
 from loop_ls.text.position import Position
 from tests.properties.asking import NEW, Case
+
+_BREAK = re.compile("\r\n|\r|\n")
 
 
 def applied(document: Document, edits: Iterable[TextEdit]) -> Document:
@@ -106,6 +111,21 @@ def fixes_do_what_they_say(case: Case) -> bool:
     return True
 
 
+def fixing_comes_to_an_end(case: Case) -> bool:
+    """What `fix` leaves has nothing to fix, can be read as well as before, and keeps remarks and line ends."""
+    unsafe = case.rng.random() < 0.5
+    fixed = fix_document(Checker(), case.workspace.with_document(case.document), case.document, unsafe)
+    before, after = str(case.document.text), str(fixed.document.text)
+    assert clean(fixed.document) or not clean(case.document), "fixing makes a text that cannot be read"
+    again = fix_document(Checker(), fixed.workspace, fixed.document, unsafe).document
+    assert str(again.text) == after, "fixing what is fixed changes it again"
+    if not any(one.rule == "unused-ignore" for one in fixed.done):
+        remarks = [Counter(line.partition(" # ")[2] for line in text.splitlines()) for text in (before, after)]
+        assert not (remarks[0] - remarks[1]).keys() - {""}, "a remark is gone"
+    assert set(_BREAK.findall(after)) <= set(_BREAK.findall(before)) | {"\n"}, "another kind of line end"
+    return before != after
+
+
 def _told_of(finding: Finding) -> tuple[str, str, int]:
     return finding.rule, finding.message, finding.span.start.line
 
@@ -139,6 +159,7 @@ PROOFS = (
     formatting_keeps_the_values,
     renaming_reaches_every_place,
     fixes_do_what_they_say,
+    fixing_comes_to_an_end,
     refactorings_can_be_read,
     what_grew_is_what_is_read,
 )
