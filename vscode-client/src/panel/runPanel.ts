@@ -1,13 +1,13 @@
 // One panel of one run: the page on one side, the facts on the other. Changes are gathered for a moment and sent
 // as rows that changed; a page that was hidden or reloaded says `ready` and gets everything anew.
 import * as vscode from "vscode";
+import { pageOf } from "../page";
 import type { Surroundings } from "../part";
 import { act } from "./actions";
 import { Book } from "./book";
 import { detailOf } from "./details";
 import { Following } from "./following";
 import { headOf } from "./head";
-import { pageOf } from "./html";
 import type { All, NodeState, ToHost, ToPage } from "./shape";
 
 const GATHER = 40;
@@ -41,7 +41,7 @@ export class RunPanel implements vscode.Disposable {
       }),
     );
     webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(around.context.extensionUri, "dist")] };
-    webview.html = pageOf(webview, around.context.extensionUri);
+    webview.html = pageOf(webview, around.context.extensionUri, "panel", "Run");
     void this.following.catchUp();
   }
 

@@ -77,14 +77,6 @@ export function lineOfRun(state: RunState): string {
   return (state.reason ?? state.status).replaceAll("_", " ");
 }
 
-/** Cents matter while a loop is cheap: `$0.031`, `$12.50`; nothing where no price is known. */
-export function money(usd: number | undefined): string {
-  if (usd === undefined) return "";
-  if (usd === 0) return "$0";
-  if (usd < 0.001) return "<$0.001";
-  return usd < 1 ? `$${usd.toFixed(3)}` : `$${usd.toFixed(2)}`;
-}
-
 const UNITS = [
   { long: "day", short: "d", size: 86_400_000 },
   { long: "hour", short: "h", size: 3_600_000 },

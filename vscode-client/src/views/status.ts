@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 import type { Part } from "../part";
 import { hasEnded, questionsOf, type RunState } from "../runs/state";
-import { money, nameOf, progressOf } from "../runs/words";
+import { money } from "../runs/money";
+import { nameOf, progressOf } from "../runs/words";
 
 export const statusPart: Part = ({ runs }) => {
   const item = vscode.window.createStatusBarItem("loopLs.runs", vscode.StatusBarAlignment.Left, 0);

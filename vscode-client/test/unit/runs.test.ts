@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { RunStore } from "../../src/runs/store";
-import { ago, endingOf, lineOf, lineOfRun, money, progressOf } from "../../src/runs/words";
+import { money } from "../../src/runs/money";
+import { ago, endingOf, lineOf, lineOfRun, progressOf } from "../../src/runs/words";
 
 test.each([
   [{ kind: "iteration", iteration: 2, maxIterations: 5, output: "a\n b" }, "iteration 2/5: a b"],
@@ -57,7 +58,7 @@ test("the server's line is shown as it is; without one the state speaks", () => 
 test.each([
   [undefined, ""],
   [0, "$0"],
-  [0.0004, "<$0.001"],
+  [0.0004, "$0.0004"],
   [0.0312, "$0.031"],
   [12.5, "$12.50"],
 ])("money %s is said as %s", (usd, words) => {

@@ -1,6 +1,6 @@
 // Shows a form beside the editor and hands what is saved to whoever opened it. Holds no value itself.
-import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
+import { pageOf } from "../../page";
 import type { Form, FromPage, Saved, ToPage, Values } from "./form";
 
 type Save = (values: Values) => Promise<Saved | undefined>;
@@ -27,7 +27,7 @@ export function showForm(extension: vscode.Uri, key: string, form: Form, save: S
   page.panel.title = form.title;
   page.panel.onDidDispose(() => pages.delete(key));
   page.panel.webview.onDidReceiveMessage((message: FromPage) => hear(page, message));
-  page.panel.webview.html = html(page.panel.webview, extension);
+  page.panel.webview.html = pageOf(page.panel.webview, extension, "form", "Form");
 }
 
 async function hear(page: Page, message: FromPage): Promise<void> {
@@ -50,18 +50,3 @@ const open = (extension: vscode.Uri): vscode.WebviewPanel =>
     enableScripts: true,
     localResourceRoots: [vscode.Uri.joinPath(extension, "dist")],
   });
-
-function html(webview: vscode.Webview, extension: vscode.Uri): string {
-  const nonce = randomBytes(16).toString("base64url");
-  const own = (file: string): vscode.Uri => webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", file));
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'">
-<link rel="stylesheet" href="${own("form.css").toString()}">
-<title>Form</title>
-</head>
-<body><main id="form"></main><script nonce="${nonce}" src="${own("form.js").toString()}"></script></body>
-</html>`;
-}

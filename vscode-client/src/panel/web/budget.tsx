@@ -1,7 +1,8 @@
 // What the run has spent and may spend: money, tokens, time. A bar stands only where there is a limit.
 import type { ComponentChildren } from "preact";
 import type { Head } from "../shape";
-import { capMoney, clock, money, plural, tokens } from "./words";
+import { money } from "../../runs/money";
+import { capMoney, clock, plural, tokens } from "./words";
 
 function Meter({ label, value, most, text, children }: { label: string; value: number; most?: number; text: string; children: ComponentChildren }) {
   const part = most ? Math.min(1, value / most) : 0;

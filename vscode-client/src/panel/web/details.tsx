@@ -10,7 +10,8 @@ import { rove } from "./roving";
 import { RoundView } from "./round";
 import { toneOf } from "./row";
 import { act, say } from "./talk";
-import { badgeOf, duration, money, tokens } from "./words";
+import { money } from "../../runs/money";
+import { badgeOf, duration, tokens } from "./words";
 
 const NAMES: Record<Tab, string> = {
   round: "Round",

@@ -2,7 +2,8 @@
 import type { Change, Head, Round, Row } from "../shape";
 import { Icon } from "./icons";
 import { act } from "./talk";
-import { capMoney, money } from "./words";
+import { money } from "../../runs/money";
+import { capMoney } from "./words";
 
 export function RoundView({ round, row, head }: { round: Round; row: Row; head: Head }) {
   return (

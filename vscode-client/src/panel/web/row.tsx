@@ -2,7 +2,8 @@
 import { memo } from "preact/compat";
 import type { Head, Live, Round, Row, Stage } from "../shape";
 import { Icon, type IconName } from "./icons";
-import { badgeOf, duration, money, plural, rowLabel } from "./words";
+import { money } from "../../runs/money";
+import { badgeOf, duration, plural, rowLabel } from "./words";
 
 interface Props {
   row: Row;
@@ -124,7 +125,7 @@ function Figures({ row, now }: { row: Row; now: number }) {
   return (
     <span class="figures">
       <span>{end ? duration(end - row.startedAt) : ""}</span>
-      <span>{row.usd === undefined ? "" : money(row.usd)}</span>
+      <span>{money(row.usd)}</span>
     </span>
   );
 }

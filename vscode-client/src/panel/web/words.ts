@@ -1,15 +1,8 @@
 // Numbers and states as people read them, and the sentences that a screen reader says. No page, no editor.
+import { money } from "../../runs/money";
 import type { Head, Row, Verdict } from "../shape";
 
 export const plural = (number: number, noun: string): string => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
-
-/** Cents matter while a loop is cheap: `$0.031`, `$0.0004`, `$12.50`. */
-export function money(usd: number): string {
-  if (usd === 0) return "$0";
-  if (usd < 0.0001) return "<$0.0001";
-  if (usd < 0.001) return `$${usd.toFixed(4)}`;
-  return usd < 1 ? `$${usd.toFixed(3)}` : `$${usd.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
-}
 
 /** A cap as somebody wrote it: `$5.00`, `$0.50`. */
 export const capMoney = (usd: number): string => (usd < 0.01 ? money(usd) : `$${usd.toFixed(2)}`);

@@ -1,7 +1,8 @@
 // The lines of the tree of runs, from what the store holds: pure, so that what is shown can be tested
 // without a window. Groups come in the order in which people act: what waits for them, what runs, the rest.
 import { hasEnded, isPossible, questionsOf, type RunState } from "../../runs/state";
-import { ago, lineOfRun, money, nameOf, progressOf } from "../../runs/words";
+import { money } from "../../runs/money";
+import { ago, lineOfRun, nameOf, progressOf } from "../../runs/words";
 
 export type Grouping = "status" | "file";
 

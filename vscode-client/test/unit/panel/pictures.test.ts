@@ -7,7 +7,8 @@ import { drawingOf, layersOf } from "../../../src/panel/web/layout";
 import { before, EMPTY, newest, taken } from "../../../src/panel/web/model";
 import { seenRows, stepOf } from "../../../src/panel/web/tree";
 import { offsetsOf, rowAt, scrolledTo, windowOf } from "../../../src/panel/web/virtual";
-import { badge, clock, duration, money, progressLabel, rowLabel, size } from "../../../src/panel/web/words";
+import { money } from "../../../src/runs/money";
+import { badge, clock, duration, progressLabel, rowLabel, size } from "../../../src/panel/web/words";
 import { begun, bookOf, iteration } from "./facts";
 
 describe("long lists", () => {

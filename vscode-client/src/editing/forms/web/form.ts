@@ -9,7 +9,8 @@ declare function acquireVsCodeApi(): {
 };
 
 const editor = acquireVsCodeApi();
-const main = document.getElementById("form") as HTMLElement;
+const main = document.createElement("main");
+document.getElementById("app")?.append(main);
 
 let form: Form;
 let values: Values = {};

@@ -1,9 +1,10 @@
-// The page of a panel: one script, one style sheet, nothing else. Whatever is shown comes by messages and is set
-// as text; the policy lets nothing in from a network, a frame or the text itself.
+// The page of a panel or a form: one script, one style sheet, nothing else. Whatever is shown comes by messages and
+// is set as text; the policy lets nothing in from a network, a frame or the text itself.
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
-export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
+/** `bundle`: the name of its script and style sheet in `dist`. */
+export function pageOf(webview: vscode.Webview, extension: vscode.Uri, bundle: "panel" | "form", title: string): string {
   const nonce = randomBytes(16).toString("base64url");
   const at = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", name)).toString();
   const policy = [
@@ -19,12 +20,12 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
   <meta charset="utf-8">
   <meta http-equiv="Content-Security-Policy" content="${policy}">
   <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>Run</title>
-  <link rel="stylesheet" href="${at("panel.css")}">
+  <title>${title}</title>
+  <link rel="stylesheet" href="${at(`${bundle}.css`)}">
 </head>
 <body>
   <div id="app"></div>
-  <script nonce="${nonce}" src="${at("panel.js")}"></script>
+  <script nonce="${nonce}" src="${at(`${bundle}.js`)}"></script>
 </body>
 </html>`;
 }
