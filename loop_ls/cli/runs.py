@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("show", "every iteration with verdict, question, answer and output"),
         ("status", "the state of a run"),
         ("events", "the facts of a run, one a line"),
-        ("prompts", "what the models of a workflow were asked"),
+        ("prompts", "what models and agents were asked"),
         ("delete", "remove a run that has ended from the record, or all"),
     ):
         verb = verbs.add_parser(name, help=line)

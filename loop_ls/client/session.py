@@ -97,9 +97,9 @@ class EngineClient:
         and `cut` give a part of it."""
         return await self._of_run("GET", run_id, "/history", query=part)
 
-    async def graph(self, run_id: str) -> Answer:
-        """`{ok, nodes}`: the steps and loops of a run, and what waits for what."""
-        return await self._of_run("GET", run_id, "/graph")
+    async def graph(self, run_id: str, place: str | None = None) -> Answer:
+        """`{ok, nodes}`: the steps and loops of a run, and what waits for what; at `place` those of its round."""
+        return await self._of_run("GET", run_id, "/graph", query={"place": place})
 
     async def show(self, run_id: str) -> Answer:
         """`{ok, loop, state, iteration, stages}`: a loop with its latest iteration."""

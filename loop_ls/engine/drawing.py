@@ -1,16 +1,20 @@
 """The steps and loops of a run as a graph: what waits for what, and what a loop calls.
 
 Read from the texts that the run was started with, so that it is the graph of that run whatever became of
-its files. Nothing here says how it is drawn.
+its files. A round of an enhance loop has a text of its own. Nothing here says how it is drawn.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import count, takewhile
 from typing import Any
 
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.library import Library
+from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan, read_plan
 from loop_ls.engine.ports import Failure
 from loop_ls.formats.workflow import Consensus, Element, Embeddings, Loop, Rag, Template
@@ -21,12 +25,31 @@ Node = dict[str, Any]
 DEPTH = 4
 
 
-async def drawn(journal: Journal, run_id: str) -> list[Node]:
+async def drawn(journal: Journal, run_id: str, place: str = "") -> list[Node]:
     """`[{name, kind, mode, needs, condition?, maxIterations?, workflow?, inner?: [node]}]` in document order;
-    `needs` are the names that the element waits for. Empty where the texts make no graph."""
+    `needs` are the names that the element waits for. Empty where the texts make no graph. `place` says which
+    round of an enhance loop is meant: its own, or anything inside it; without it the last one that began."""
     started = (await journal.facts(run_id, 0, 1)).events[0]
     plan = await journal.read(read_plan, run_id, started.body, journal.storage.text)
+    if plan.format == "enhance":
+        text = await journal.read(_of_round, journal, plan, place)
+        plan = plan if text is None else replace(plan, texts={**plan.texts, plan.path: text})
     return graph_of(plan)
+
+
+def _of_round(journal: Journal, plan: Plan, place: str) -> str | None:
+    """The text that a round ran; None where it is not recorded."""
+    loop = Place().element(plan.name)
+    wanted = place.removeprefix(f"{loop.key}/").partition("/")[0].partition(":")[0]
+
+    def text_of(number: int) -> str | None:
+        answer = journal.recall(plan.run_id, loop.turn(plan.name, number).part("round"))
+        return None if answer is None else str(answer.get("value"))
+
+    if wanted.isascii() and wanted.isdigit():
+        return text_of(int(wanted))
+    texts = takewhile(lambda text: text is not None, map(text_of, count(1)))
+    return next(iter(deque(texts, maxlen=1)), None)
 
 
 def graph_of(plan: Plan) -> list[Node]:

@@ -1,23 +1,21 @@
 """The prompts of a run, read from its record: the program goes its way once more, over recorded answers.
 
-Nothing is asked, started or written: a call that is recorded is taken from the record, and at the first
-one that is not the way ends. Prompts are not kept, because a history in each would make the record grow
-with its square.
+Nothing is asked, started or written. Prompts are not kept, because a history in each would make the record
+grow with its square. What looks like a key is masked, as wherever people look.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from loop_ls.engine.asking import request_of
+from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.plan import Program, read_plan
 from loop_ls.engine.ports import (
     EmbedReply,
-    Fact,
     Failure,
     Json,
     ModelFailure,
@@ -25,74 +23,72 @@ from loop_ls.engine.ports import (
     ModelRequest,
     Stopped,
 )
-from loop_ls.engine.recorder import replayed
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.unrecorded import Unrecorded
+from loop_ls.engine.prompt_reader import Reader, Work
+from loop_ls.engine.providers.secrets import redact
+from loop_ls.engine.runners.recorded import assigned_in
+from loop_ls.engine.shortened import cut
 
-#: More prompts than this are not given at once: `place` says which are wanted.
-MOST = 200
-#: After so many calls others get their turn.
-BREATH = 20
+#: No more prompts, and no more characters of them, are given at once: `place` says which are wanted.
+MOST, CHARACTERS = 200, 8_000_000
+#: A longer text is cut, and its row says how long it is.
+LONGEST = 1_000_000
+PAGE = 1000
 
 Row = dict[str, Any]
+
+
+@runtime_checkable
+class Retold(Protocol):
+    """A program that does more than its recorder hears."""
+
+    def retold(self, recall: Any) -> Program:
+        """The same one for a way that was gone before: it leaves nothing behind and looks at nothing that may
+        be another by now. `recall` answers what is recorded under a key."""
+        ...
 
 
 async def prompts(journal: Journal, programs: Mapping[str, Program], run_id: str, place: str = "") -> list[Row]:
     """`[{place, purpose, provider, model, prompt, system?}]` of the calls at `place` or inside it, in the
     order in which they were made. Raises `Refused`."""
     started = (await journal.facts(run_id, 0, 1)).events[0]
-    if started.body.get("format") != "workflow":
-        raise Refused("bad_argument", "Only the prompts of a workflow can be read from its record.")
     plan = await journal.read(read_plan, run_id, started.body, journal.storage.text)
-    reader = Reader(run_id, journal, place)
+    program = programs[plan.format]
+    if isinstance(program, Retold):
+        program = program.retold(lambda key: (journal.recall(run_id, key) or {}).get("value"))
+    found = Found(place)
+    reader = Reader(run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == "role_loop" else ())
     with suppress(Stopped, Failure, ModelFailure):
-        await programs["workflow"].run(plan, reader, Nobody())
-    return reader.found
+        await program.run(plan, reader, Nobody())
+    return found.rows
 
 
-class Reader(Unrecorded):
-    """The recorder of a way that was gone already."""
+class Found:
+    """The rows of the calls at a place."""
 
-    def __init__(self, run_id: str, journal: Journal, place: str) -> None:
-        self.run_id, self.found = run_id, list[Row]()
-        self._journal, self._place, self._calls = journal, place, 0
-        self._noted: dict[str, Json] = {}
+    def __init__(self, place: str) -> None:
+        self.rows: list[Row] = []
+        self._place, self._characters = place, 0
 
-    async def call(
-        self,
-        key: str,
-        work: Callable[[], Awaitable[Json]],
-        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
-        before: Sequence[Fact] = (),
-    ) -> Json:
-        """`work` is never done; only what it would ask is read."""
-        self._calls += 1
-        if self._calls % BREATH == 0:
-            await asyncio.sleep(0)
-        request = request_of(work)
-        if request is not None and self._wanted(request.place):
-            self.found.append(_row(request))
-        answer = self._journal.recall(self.run_id, key)
-        if answer is None or len(self.found) >= MOST:
-            raise Stopped
-        return replayed(answer)
+    def hear(self, work: Work) -> bool:
+        row = _asked(work)
+        if row is not None and self._wanted(row["place"]):
+            self.rows.append(cut(row, LONGEST))
+            self._characters += sum(len(row.get(name, "")) for name in ("prompt", "system"))
+        return len(self.rows) < MOST and self._characters < CHARACTERS
 
     def _wanted(self, place: str) -> bool:
         return not self._place or place == self._place or place.startswith((f"{self._place}/", f"{self._place}:"))
 
-    def recall(self, key: str) -> Json:
-        """Only what was noted on this way: a short cut past a finished iteration would lead past its prompts."""
-        return self._noted.get(key)
 
-    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
-        self._noted.setdefault(key, answer)
-
-    async def now(self, key: str) -> float:
-        known = self._journal.recall(self.run_id, key)
-        return float(known.get("value") or 0.0) if known else 0.0
-
-    async def sleep(self, key: str, seconds: float) -> None:
-        return
+async def _changed(journal: Journal, run_id: str) -> list[Event]:
+    """All facts of a run that somebody has changed; empty for others."""
+    found: list[Event] = []
+    more = True
+    while more:
+        page = await journal.facts(run_id, found[-1].seq if found else 0, PAGE)
+        found += page.events
+        more = page.more and bool(page.events)
+    return found if any(one.kind == "loop_updated" for one in found) else []
 
 
 class Nobody:
@@ -108,13 +104,27 @@ class Nobody:
         raise Stopped
 
 
-def _row(request: ModelRequest) -> Row:
+def _asked(work: Work) -> Row | None:
+    """What a recorded call would ask of a model or an agent. What it asks after it has called tools is its
+    first prompt again, and no row of its own."""
+    request = request_of(work)
+    if request is not None:
+        return None if request.turns else _row(request, request.provider, request.prompt, request.system)
+    assigned = assigned_in(work)
+    if assigned is not None:
+        name, given = assigned
+        system = "\n\n".join(part for part in (given.system, given.appended) if part)
+        return _row(given, name, given.message, system or None)
+    return None
+
+
+def _row(asked: Any, provider: str, prompt: str, system: Json) -> Row:
     row = {
-        "place": request.place,
-        "purpose": request.purpose,
-        "provider": request.provider,
-        "model": request.model,
-        "prompt": request.prompt,
-        "system": request.system,
+        "place": asked.place,
+        "purpose": asked.purpose,
+        "provider": provider,
+        "model": asked.model or "",
+        "prompt": redact(prompt),
+        "system": None if system is None else redact(system),
     }
     return {name: value for name, value in row.items() if value is not None}

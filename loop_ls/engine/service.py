@@ -432,7 +432,7 @@ class Engine:
         return await self.state(found)
 
     async def prompts(self, run_id: str, place: str = "") -> Answer:
-        """What the models of a workflow were asked, at `place` or inside it -> `{ok, prompts}`."""
+        """What models and agents were asked, at `place` or inside it -> `{ok, prompts}`; see `prompt_book`."""
         try:
             whole = await self._runs.find(run_id)
             with readable_record():
@@ -441,10 +441,10 @@ class Engine:
             return refused.answer()
         return {"ok": True, "prompts": found}
 
-    async def graph(self, run_id: str) -> Answer:
+    async def graph(self, run_id: str, place: str = "") -> Answer:
         """The steps and loops of a run -> `{ok, nodes}`, see `drawing`."""
         try:
-            return {"ok": True, "nodes": await drawn(self.journal, await self._runs.find(run_id))}
+            return {"ok": True, "nodes": await drawn(self.journal, await self._runs.find(run_id), place)}
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 

@@ -34,7 +34,7 @@ RUN: Shape = {
     "consent": _TEXT,
 }
 CONTROL: Shape = {"runId": _TEXT}
-STATUS: Shape = {"runId": _TEXT, "graph": _FLAG}
+STATUS: Shape = {"runId": _TEXT, "graph": _FLAG, "place": _TEXT}
 HISTORY: Shape = {
     "runId": _TEXT,
     "place": _TEXT,

@@ -195,13 +195,13 @@ class Runs:
         return worded(state)
 
     async def status(self, argument: Json) -> Answer:
-        """`loopLs.status`; with `graph`, also what the run consists of."""
+        """`loopLs.status`; with `graph`, also what the run consists of (at `place`: of that round)."""
         run_id = argument["runId"]
         answer = await self.ask_home(run_id, lambda client: client.status(run_id))
         if not answer.get("ok"):
             return answer
         if argument.get("graph") is True:
-            drawn = await self.ask_home(run_id, lambda client: client.graph(run_id))
+            drawn = await self.ask_home(run_id, lambda client: client.graph(run_id, argument.get("place")))
             answer["graph"] = drawn.get("nodes") or []
         return {**answer, "state": self._worded(answer["state"])}
 

@@ -153,6 +153,8 @@ def test_runs_status_and_events_can_be_asked_for(fake: Start, folder: Path) -> N
     assert events[0]["seq"] == 3
     graph = editor.command("loopLs.status", {"runId": run_id, "graph": True})["graph"]
     assert [node["name"] for node in graph] == ["refine"]
+    graph = editor.command("loopLs.status", {"runId": run_id, "graph": True, "place": "report/2"})["graph"]
+    assert [node["name"] for node in graph] == ["report/2"]
     assert editor.command("loopLs.engine.status", {})["engine"]["running"] is True
     assert editor.command("loopLs.engine.restart", {})["ok"] is True
 
@@ -164,6 +166,11 @@ def test_one_iteration_of_the_history_with_its_prompts(fake: Start, folder: Path
     answer = editor.command("loopLs.history", {"runId": run_id, "place": "refine/2", "prompts": True})
     assert answer["ok"] is True
     assert (answer["prompts"], answer["noPrompts"]) == (None, "There are no prompts.")
+    answer = editor.command("loopLs.history", {"runId": run_id, "place": "pair/2", "prompts": True})
+    assert [(row["place"], row["prompt"], row["system"]) for row in answer["prompts"]] == [
+        ("pair/2/write", "# pair", "You are the coder.")
+    ]
+    assert answer["noPrompts"] is None
 
 
 @pytest.mark.parametrize("able", [True, False], ids=["does not", "cannot"])

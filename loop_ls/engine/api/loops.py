@@ -161,7 +161,7 @@ async def prompts(request: Request) -> Response:
 
 async def graph(request: Request) -> Response:
     """What the run consists of, and what waits for what."""
-    answer = await engine_of(request).graph(request.path_params["id"])
+    answer = await engine_of(request).graph(request.path_params["id"], request.query_params.get("place") or "")
     return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 

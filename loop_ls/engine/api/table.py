@@ -116,7 +116,7 @@ READING = (
         "GET",
         f"{LOOP}/prompts",
         "listPrompts",
-        "What the models of a workflow were asked, made anew from the record.",
+        "What models and agents were asked, made anew from the record.",
         loops.prompts,
         answer(prompts=many(shape(place=TEXT, purpose=TEXT, prompt=TEXT)), count=COUNT),
         query=(Query("place", "Only at this place or inside it, such as `develop/3`.", TEXT),),
@@ -139,6 +139,7 @@ READING = (
         "The steps and loops of a run and what waits for what, as they were when it started.",
         loops.graph,
         answer(nodes=many(shape(name=TEXT, kind=TEXT, mode=TEXT, needs=many(TEXT)))),
+        query=(Query("place", "Of the round of an enhance loop that lies here, such as `report/2`.", TEXT),),
         refusals=(503,),
     ),
     Route(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,11 @@ from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.assistants.message import composed
 from loop_ls.engine.assistants.profile import budget_of, model_of, tools_of
-from loop_ls.engine.assistants.source import Change, Source
+from loop_ls.engine.assistants.source import Source, as_noted, noted, told_of
 from loop_ls.engine.driver import Turn, error_of
 from loop_ls.engine.events.kinds import Retrying, Warned
 from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure, ModelFailure, Recorder
+from loop_ls.engine.ports import Failure, Json, ModelFailure, Recorder
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
 from loop_ls.formats.assistant import Assistant
@@ -34,7 +34,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class AgentBody:
-    """`most` is the limit that the agent is told. `provider` are the settings of the assistant's provider."""
+    """`most` is the limit that the agent is told. `provider` are the settings of the assistant's provider.
+    `recorded` is there where the way is gone once more: what this run has noted under a key."""
 
     source: Source
     place: Place
@@ -46,12 +47,10 @@ class AgentBody:
     recorder: Recorder
     provider: Mapping[str, Any]
     limits: Limits = Limits()
+    recorded: Callable[[str], Json] | None = None
 
     async def run(self, turn: Turn) -> str:
-        assistant, changes = await self._source(turn)
-        facts = [Warned(code=each.code, message=each.message).fact(turn.place) for each in changes]
-        if facts and not self._told_before(turn, facts):
-            await self.recorder.record(turn.place.part("source"), facts, answer=[body for _, body in facts])
+        assistant = await self._now(turn)
         try:
             return await self._tried(turn, assistant)
         except (Failure, ModelFailure) as failure:
@@ -60,19 +59,37 @@ class AgentBody:
             told = f"Iteration {turn.number} failed: {failure.message}"
             raise Failure(failure.code, told, failure.hint, place=turn.place.key) from failure
 
-    async def _source(self, turn: Turn) -> tuple[Assistant, Iterable[Change]]:
-        """An iteration that is paid needs no file any more: after a crash there may be thousands of them."""
+    async def _now(self, turn: Turn) -> Assistant:
+        """As the file says it. What is new since the iteration before is said and noted, once."""
+        if self.recorded is not None:
+            return as_noted(self.source.started, self._notes(turn.number), self.recorded)
         if self.recorder.recall(turn.place.part("ask")) is not None:
-            return self.source.started, ()
-        return await asyncio.to_thread(self.source.now)
+            # It is paid and needs no file any more: after a crash there may be thousands of them.
+            return as_noted(self.source.started, self._notes(turn.number), self.recorder.recall)
+        assistant, changes = await asyncio.to_thread(self.source.now)
+        facts = [Warned(code=each.code, message=each.message).fact(turn.place) for each in changes]
+        found = [body["code"] for _, body in facts], told_of(assistant)
+        if found != self._noted_before(turn):
+            bodies = [body for _, body in facts] or [{}]
+            answer = [{**body, "told": found[1]} for body in bodies]
+            await self.recorder.record(self._note(turn.number), facts, answer=answer)
+        return assistant
 
-    def _told_before(self, turn: Turn, facts: list[Any]) -> bool:
-        """Once is enough: a file that is gone is gone for the rest of the run."""
-        return any(self._warned(number) == [body["code"] for _, body in facts] for number in range(1, turn.number))
+    def _noted_before(self, turn: Turn) -> tuple[list[str], dict[str, Any]]:
+        usual = told_of(self.source.started)
+        for key in self._notes(turn.number - 1):
+            known = self.recorder.recall(key)
+            if known is not None:
+                codes, told = noted(known)
+                return codes, told or usual
+        return [], usual
 
-    def _warned(self, number: int) -> list[str]:
-        known = self.recorder.recall(self.place.turn(self.place.key, number).part("source"))
-        return [body["code"] for body in known or []]
+    def _notes(self, number: int) -> Iterable[str]:
+        """Where an iteration and those before it noted, the latest first."""
+        return (self._note(each) for each in range(number, 0, -1))
+
+    def _note(self, number: int) -> str:
+        return self.place.turn(self.place.key, number).part("source")
 
     async def _tried(self, turn: Turn, assistant: Assistant) -> str:
         attempts = assistant.retry.attempts if assistant.retry else 0

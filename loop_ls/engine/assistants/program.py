@@ -7,7 +7,7 @@ criterion that was met gives the whole output, a rejection is a failure.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from loop_ls.engine.judges.pattern import LIMIT, Pattern
 from loop_ls.engine.money.caps import in_time
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Fact, Failure, Models, Recorder
+from loop_ls.engine.ports import Fact, Failure, Json, Models, Recorder
 from loop_ls.engine.runners.choosing import runner_for
 from loop_ls.engine.runners.runner import IDLE, Runner
 from loop_ls.formats.assistant import Assistant
@@ -56,6 +56,11 @@ class AssistantProgram:
 
     environ: Mapping[str, str] | None = None
     pattern_limit: float = LIMIT
+    recorded: Callable[[str], Json] | None = None
+
+    def retold(self, recall: Callable[[str], Json]) -> AssistantProgram:
+        """See `prompt_book.Retold`."""
+        return replace(self, recorded=recall)
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
         """Raises `Stopped` when a person stops the run."""
@@ -83,8 +88,9 @@ class AssistantProgram:
             recorder=recorder,
             provider=start.provider,
             limits=limits_of(start.provider, self._environ),
+            recorded=self.recorded,
         )
-        judge = AssistantJudge(assistant, log, recorder, place, start.root, self._environ, self.pattern_limit)
+        judge = AssistantJudge(assistant, log, recorder, place, start.root, self._environ, self.pattern_limit, self.recorded)
         limits = LoopLimits(max_iterations=start.most, unchanged=start.unchanged)
         parts = LoopParts(assistant.name, place, body, log, limits, judge)
         outcome = await in_time(recorder, assistant.max_duration_seconds, drive(parts, recorder))

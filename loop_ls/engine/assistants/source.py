@@ -7,14 +7,18 @@ goes on with what it was started with, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from loop_ls.engine.journal.border import hash_of, plain_text
 from loop_ls.formats.assistant import Assistant
 from loop_ls.formats.assistant_read import read_assistant
 from loop_ls.index.discovery import read_text
+
+#: What an agent is told of the file besides its message; a run notes it where it changes.
+TOLD = ("persona", "model", "purpose")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,26 @@ class Source:
     def _gone(self, what: str, code: str) -> Change:
         told = f"{self.path.name} {what}; the run goes on with the text it was started with."
         return Change(code, told)
+
+
+def told_of(assistant: Assistant) -> dict[str, Any]:
+    return {name: getattr(assistant, name) for name in TOLD}
+
+
+def noted(known: Any) -> tuple[list[str], dict[str, Any] | None]:
+    """What an iteration noted of the file: the codes of what was said, and what its agent was told."""
+    bodies = known or []
+    told = next((body["told"] for body in bodies if "told" in body), None)
+    return [body["code"] for body in bodies if body.get("code")], told
+
+
+def as_noted(assistant: Assistant, notes: Iterable[Any], recall: Callable[[str], Any]) -> Assistant:
+    """The assistant as an iteration had it. `notes`: where it and those before it noted, the latest first."""
+    for key in notes:
+        _, told = noted(recall(key))
+        if told is not None:
+            return replace(assistant, **told)
+    return assistant
 
 
 def _differences(old: Assistant, new: Assistant) -> Iterable[tuple[str, bool]]:

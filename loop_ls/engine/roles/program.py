@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from loop_ls.engine.driver import Limits, LoopParts, Outcome, drive
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Failure, Models, Recorder, Stopped
+from loop_ls.engine.ports import Failure, Json, Models, Recorder, Stopped
 from loop_ls.engine.roles.agent import Agent
 from loop_ls.engine.roles.body import BLOCKED, DEADLINE, NO_ARTIFACT, Rounds
 from loop_ls.engine.roles.judging import REWORK, RoundJudge
@@ -24,6 +24,7 @@ from loop_ls.engine.roles.records import Records
 from loop_ls.engine.roles.sprints import Sprints
 from loop_ls.engine.roles.stores import Unavailable
 from loop_ls.engine.roles.targets import utility_targets
+from loop_ls.engine.roles.unwritten import Unwritten
 from loop_ls.formats.placeholders import fill
 from loop_ls.formats.role_loop import RoleLoop, TimeBound
 from loop_ls.formats.role_loop_read import read_role_loop
@@ -54,6 +55,10 @@ class RoleLoopProgram:
     records: Records
     hands: HandsOf
 
+    def retold(self, recall: Callable[[str], Json]) -> RoleLoopProgram:
+        """See `prompt_book.Retold`."""
+        return replace(self, records=Unwritten(self.records))
+
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
         """Raises `Stopped` when a person stops the run."""
         hands = self.hands(plan, recorder, models)
@@ -67,7 +72,7 @@ class RoleLoopProgram:
         definition = snapshot(plan)
         project = str(plan.details.get("projectId") or "")
         try:
-            found = await self.records.do(lambda table: table.get("projects", project)) or {"id": project}
+            found = await self.records.project(project) or {"id": project}
         except Unavailable:
             found = {"id": project}
         base = Started(

@@ -39,6 +39,10 @@ class Records:
         """The same for callers that are in a thread themselves, where a person waits."""
         return self._begun(work, SOON).result()
 
+    async def project(self, id_: str) -> Row | None:
+        """Raises `Unavailable`."""
+        return await self.do(lambda table: table.get("projects", id_))
+
     async def beside(self, run_id: str, project: str | None) -> Row:
         """The project and the sprints of a run; empty where the records cannot be used."""
 

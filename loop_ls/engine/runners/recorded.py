@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict
+from functools import partial
 
 from loop_ls.engine.events.kinds import Call, Tokens
 from loop_ls.engine.place import Place
@@ -13,11 +14,20 @@ from loop_ls.engine.runners.runner import Assignment, Runner, Work
 
 async def perform(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Work:
     """Do it once per run under `key`. Raises `Failure`, `ModelFailure` and `Stopped`."""
-
-    async def done() -> Json:
-        return asdict(await runner.run(work, lambda text: recorder.stream(text, **place.fields())))
-
+    done = partial(_done, runner, work, recorder, place)
     return Work(**await recorder.call(key, done, lambda answer: _facts(answer, work.purpose, place)))
+
+
+def assigned_in(work: Callable[[], Awaitable[Json]]) -> tuple[str, Assignment] | None:
+    """Whom a recorded call would give which work; None where it does something else."""
+    if isinstance(work, partial) and work.func is _done:
+        runner, assignment = work.args[:2]
+        return runner.name, assignment
+    return None
+
+
+async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Place) -> Json:
+    return asdict(await runner.run(work, lambda text: recorder.stream(text, **place.fields())))
 
 
 def _facts(answer: Json, purpose: str, place: Place) -> Iterable[Fact]:

@@ -448,3 +448,59 @@ async def test_only_workflows_are_enhanced(world: World) -> None:
     refused = await engine.start({**argument, "enhance": {"start": True, "headless": True}})
     assert (refused["code"], "about a workflow" in refused["message"]) == ("bad_argument", True)
     assert (await engine.runs())["runs"] == []
+
+
+async def test_steps_and_planner_of_every_round_show_what_they_were_asked(world: World) -> None:
+    """The planner's question holds the whole report; nothing is asked or sent again to read it."""
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    sent = await sent_by(engine, run_id)
+    asked = [(one.place, one.prompt, one.system) for one in world.models.requests]
+    rows = (await engine.prompts(run_id))["prompts"]
+    assert [(row["place"], row["prompt"], row.get("system")) for row in rows] == asked, "the edit has no answer yet"
+    await engine.enhance(
+        "acknowledge", run_id, {"planId": sent["planId"], "outcome": "applied", "text": applied(THREE, sent)}
+    )
+    await until(engine, run_id, ended)
+    asked = [(one.place, one.prompt, one.system) for one in world.models.requests]
+    rows = (await engine.prompts(run_id))["prompts"]
+    assert [(row["place"], row["prompt"], row.get("system")) for row in rows] == asked
+    assert [row["purpose"] for row in rows].count("planner") == 1
+    (planner,) = (await engine.prompts(run_id, "report/1:planner"))["prompts"]
+    assert "no JSON" in planner["prompt"]
+    second = (await engine.prompts(run_id, "report/2"))["prompts"]
+    assert any("kindly" in row["prompt"] for row in second)
+    assert len(world.models.requests) == len(asked)
+
+
+async def test_reading_the_prompts_of_a_loop_without_an_editor_writes_no_file(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    assert world.file.read_text() == KIND
+    world.file.write_text(THREE)
+    asked = [(one.place, one.prompt) for one in world.models.requests]
+    rows = (await engine.prompts(run_id))["prompts"]
+    assert [(row["place"], row["prompt"]) for row in rows] == asked
+    assert world.file.read_text() == THREE
+
+
+async def test_each_round_has_the_graph_of_its_own_text(world: World) -> None:
+    """What a round changed is there from the next one on, and what is on the disk by now does not count."""
+    waits = {"op": "set_needs", "target": "publish", "add": ["draft"], "reason": "both"}
+    world.models.script["planner"] = [plan_of(waits, instructions("review", "Review {{draft}} kindly"))]
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    state = await until(engine, run_id, ended)
+    assert state["iteration"] == 2
+    world.file.write_text("steps: []\n")
+
+    async def needs(place: str = "") -> list[str]:
+        nodes = (await engine.graph(run_id, place))["nodes"]
+        return sorted(next(node["needs"] for node in nodes if node["name"] == "publish"))
+
+    assert await needs("report/1") == ["review"]
+    for place in ("report/2", "report/2/publish", "report/2:planner", ""):
+        assert await needs(place) == ["draft", "review"], place
+    assert await needs("report/9") == ["review"], "there is no such round: as it was started"
+    assert await needs("nothing") == ["draft", "review"]

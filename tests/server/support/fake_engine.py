@@ -262,10 +262,13 @@ class FakeClient:
         return {"ok": True, "state": status["state"], "history": kept, "stages": [], "count": len(kept)}
 
     async def prompts(self, run_id: str, place: str | None = None) -> Json:
-        return {"ok": False, "code": "bad_argument", "message": "There are no prompts.", "hint": ""}
+        if place is None or not place.startswith("pair/"):
+            return {"ok": False, "code": "bad_argument", "message": "There are no prompts.", "hint": ""}
+        row = {"place": f"{place}/write", "purpose": "stage", "provider": "ollama", "model": "small"}
+        return {"ok": True, "prompts": [{**row, "prompt": "# pair", "system": "You are the coder."}], "count": 1}
 
-    async def graph(self, run_id: str) -> Json:
-        return {"ok": True, "nodes": [{"name": "refine", "kind": "loop", "mode": "refine", "needs": []}]}
+    async def graph(self, run_id: str, place: str | None = None) -> Json:
+        return {"ok": True, "nodes": [{"name": place or "refine", "kind": "loop", "mode": "refine", "needs": []}]}
 
     def follow(
         self,

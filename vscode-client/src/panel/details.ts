@@ -4,7 +4,7 @@ import type { Answer } from "../answers/settle";
 import type { Server } from "../part";
 import type { RunEvent } from "../runs/state";
 import { lineOfFact } from "./gist";
-import type { Detail, Row, Tab, Text } from "./shape";
+import type { Detail, GraphNode, Row, Tab, Text } from "./shape";
 
 /** Characters of one text that the page gets. */
 export const SHOWN = 60_000;
@@ -15,9 +15,10 @@ type Json = Record<string, unknown>;
 export async function detailOf(server: Server, runId: string, row: Row, tab: Tab): Promise<Detail> {
   const base = { row: row.id, tab };
   switch (tab) {
-    case "graph":
     case "round":
       return base;
+    case "graph":
+      return { ...base, graph: await graphAt(server, runId, row) };
     case "events":
       return { ...base, ...(await factsOf(server, runId, row)) };
     case "prompt":
@@ -38,6 +39,12 @@ export async function historyOf(server: Server, runId: string, row: Row, cut?: n
   if (!answer?.ok) return { problem: problemOf(answer) };
   const [found] = [...list(answer.history), ...list(answer.stages)];
   return found ? { row: found } : { problem: "There is nothing to show yet." };
+}
+
+/** What the workflow consisted of in the round of this row; nothing where that is not known. */
+async function graphAt(server: Server, runId: string, row: Row): Promise<GraphNode[] | undefined> {
+  const answer = await server.ask("loopLs.status", { runId, graph: true, place: row.id }).catch(() => undefined);
+  return answer?.ok && Array.isArray(answer.graph) ? (answer.graph as GraphNode[]) : undefined;
 }
 
 export async function promptsAt(server: Server, runId: string, row: Row): Promise<Json[] | string> {

@@ -193,6 +193,8 @@ export interface Detail {
   question?: { question?: Text; condition: string; answer: string; verdict?: string; local: boolean };
   prompts?: Prompt[];
   facts?: FactLine[];
+  /** Of an enhance loop's round, whose text is its own. */
+  graph?: GraphNode[];
 }
 
 export interface All {

@@ -45,7 +45,7 @@ export function Details(props: Props) {
   const shown = tabs.includes(tab) ? tab : (tabs[0] ?? "output");
   const grown = row ? `${row.id} ${row.status} ${row.verdict ?? ""} ${row.stages.filter((stage) => stage.endedAt !== undefined).length}` : "";
   useEffect(() => {
-    if (row && shown !== "graph" && shown !== "round") say({ type: "detail", row: row.id, tab: shown });
+    if (row && shown !== "round" && (shown !== "graph" || head.format === "enhance")) say({ type: "detail", row: row.id, tab: shown });
   }, [grown, shown, shown === "events" ? row?.last : 0]);
   const detail = props.detail?.row === row?.id && props.detail?.tab === shown ? props.detail : undefined;
   return (
@@ -84,7 +84,7 @@ export function Details(props: Props) {
 }
 
 function Pane({ shown, row, round, live, detail, graph, nodes, head }: Props & { shown: Tab }) {
-  if (shown === "graph") return <Graph graph={graph} nodes={nodes} head={head} />;
+  if (shown === "graph") return <Graph graph={detail?.graph ?? graph} nodes={nodes} head={head} />;
   if (!row) return <p class="empty">Select an iteration to see what it said.</p>;
   switch (shown) {
     case "round":
