@@ -6,6 +6,7 @@ the first and no other, whoever gives it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -16,6 +17,7 @@ from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.border import plain_text
 from loop_ls.engine.ports import Approval, Decision
 from loop_ls.engine.refusal import Refused
+from loop_ls.index.discovery import load_settings
 
 if TYPE_CHECKING:
     from loop_ls.engine.live import LiveRun
@@ -48,11 +50,28 @@ def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:
     return Approval(found == "approve", found, None if feedback is None else plain_text(feedback))
 
 
+def revises(settings: Mapping[str, Any]) -> bool:
+    """Whether settings switch the third answer on (assistant-loop spec 9.3)."""
+    section = settings.get("assistants")
+    return isinstance(section, Mapping) and section.get("revise") is True
+
+
+async def require_allowed(approval: Approval, state: RunState) -> None:
+    """Raises `Refused` for changes that the project does not let people ask for. What it says now counts, too."""
+    if approval.decision != "revise" or any(asked.get("revise") for asked in state.asked):
+        return
+    now = await asyncio.to_thread(load_settings, state.root) if state.root else None
+    if now is None or not revises(now[0].raw):
+        told = f"`{state.name}` takes yes and no: `revise` is off in the settings of its project."
+        raise Refused("forbidden", told, "Write `assistants: {revise: true}` into `.loop-ls.yaml`, or approve or reject.")
+
+
 async def resolve(
     run: LiveRun, journal: Journal, loop_id: str | None, approval: Approval, first: bool = False
 ) -> Answer:
     """Journal the decision -> `{ok, resolved}`; `first`: of several questions the oldest is meant.
     Raises `Refused`."""
+    await require_allowed(approval, run.state)
     async with run.asked:
         asked = run.state.asked[0] if first and run.state.asked else _pending(run.state, loop_id)
         place = asked["place"]
@@ -73,9 +92,12 @@ async def resolve(
 
 
 async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> Answer:
-    """The same decision for every question that is asked now -> `{ok, resolved}`."""
-    told = []
-    for each in [run for run in runs for _ in run.state.asked]:
+    """The same decision for every question that is asked now -> `{ok, resolved}`. Raises `Refused` where one of
+    them does not take it."""
+    told, asking = [], [run for run in runs for _ in run.state.asked]
+    for each in asking:
+        await require_allowed(approval, each.state)
+    for each in asking:
         with suppress(Refused):  # somebody else was faster: the other questions count
             told.append((await resolve(each, journal, None, approval, first=True))["resolved"])
     return {"ok": True, "resolved": told}

@@ -355,9 +355,10 @@ class Engine:
             if run_id == "all":
                 return await resolve_all(self._runs, self.journal, decided)
             found = await self._runs.find(run_id)
-            if found not in self._runs.live:
+            run = self._runs.live.get(found)
+            if run is None:
                 raise nothing_asked(await self._runs.state(found), loop_id)
-            return await resolve(self._runs.live[found], self.journal, loop_id, decided)
+            return await resolve(run, self.journal, loop_id, decided)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from loop_ls.engine.approvals import revises
 from loop_ls.formats.assistant_parts import AssistantParts, assistants_of
 from loop_ls.formats.assistant_read import parts_of
 from loop_ls.formats.recognise import by_name
@@ -44,7 +45,7 @@ class Assistants:
     def revise(self) -> bool:
         """Whether the project switched the third answer of an approval on (9.3)."""
         settings, _ = load_settings(self.root)
-        return (settings.raw.get("assistants") or {}).get("revise") is True
+        return revises(settings.raw)
 
     def _in(self, path: str) -> tuple[Found, ...]:
         try:

@@ -29,7 +29,8 @@ REJECTED = "Manual approval was rejected by user"
 
 @dataclass(frozen=True, slots=True)
 class AssistantJudge:
-    """`folder` is the workspace, `environ` that of the engine. `recorded`: see `AgentBody`."""
+    """`folder` is the workspace, `environ` that of the engine. `recorded`: see `AgentBody`.
+    `revise`: people may ask for changes (9.3)."""
 
     assistant: Assistant
     log: ProgressLog
@@ -39,6 +40,7 @@ class AssistantJudge:
     environ: Mapping[str, str]
     pattern_limit: float = LIMIT
     recorded: Callable[[str], Json] | None = None
+    revise: bool = False
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
         progress = Progress(iteration=turn.number, learning=self.log.learnings[-1])
@@ -125,7 +127,9 @@ class AssistantJudge:
         if loop_id is None:
             loop_id = str(uuid.uuid4())
             await self.recorder.record(key, answer=loop_id)
-        asked = ManualApprovalRequired(iteration=turn.number, output=output, loop_id=loop_id)
+        asked = ManualApprovalRequired(
+            iteration=turn.number, output=output, loop_id=loop_id, revise=self.revise or None
+        )
         with self.recorder.undivided():  # a pause waits for the next iteration, an answer ends this one
             decided = await self._decided(turn, asked)
         match decided.decision:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.approvals import revises
 from loop_ls.engine.assistants.body import AgentBody, Limits
 from loop_ls.engine.assistants.judge import REJECTED, AssistantJudge
 from loop_ls.engine.assistants.memory import ProgressLog
@@ -47,6 +48,7 @@ class Start:
     disk: str | None = None
     unchanged: int | None = None
     usual: bool = False
+    revise: bool = False
     provider: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -90,7 +92,17 @@ class AssistantProgram:
             limits=limits_of(start.provider, self._environ),
             recorded=self.recorded,
         )
-        judge = AssistantJudge(assistant, log, recorder, place, start.root, self._environ, self.pattern_limit, self.recorded)
+        judge = AssistantJudge(
+            assistant=assistant,
+            log=log,
+            recorder=recorder,
+            place=place,
+            folder=start.root,
+            environ=self._environ,
+            pattern_limit=self.pattern_limit,
+            recorded=self.recorded,
+            revise=start.revise,
+        )
         limits = LoopLimits(max_iterations=start.most, unchanged=start.unchanged)
         parts = LoopParts(assistant.name, place, body, log, limits, judge)
         outcome = await in_time(recorder, assistant.max_duration_seconds, drive(parts, recorder))
@@ -117,6 +129,7 @@ def start_of(plan: Plan) -> Start:
         disk=plan.details.get("disk"),
         unchanged=plan.limits.get("unchanged"),
         usual="maxIterations" not in text,
+        revise=revises(plan.settings),
         provider=(plan.settings.get("providers") or {}).get(found.provider) or {},
     )
 
@@ -153,7 +166,10 @@ def warnings_of(assistant: Assistant, place: Place) -> list[Fact]:
 def _of_memory(assistant: Assistant, place: Place) -> list[Fact]:
     if not assistant.memory_enabled:
         return []
-    message = "`memoryEnabled` adds nothing here: an iteration knows the persona and the progress log"
+    message = (
+        "`memoryEnabled` adds nothing here: a file holds no memories, and an iteration knows the persona and the "
+        "progress log; write into the persona what shall be remembered"
+    )
     return [Warned(code="no_memory", message=message).fact(place)]
 
 

@@ -150,10 +150,13 @@ class Stopping(Payload):
 
 
 class ManualApprovalRequired(Payload):
+    """`revise`: the project lets an answer ask for changes."""
+
     kind = "manual_approval_required"
     iteration: int
     output: str
     loop_id: str
+    revise: bool | None = None
 
 
 class ApprovalResolved(Payload):

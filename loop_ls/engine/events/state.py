@@ -327,7 +327,7 @@ def _question(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _asked(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
-    asked = {key: body[key] for key in ("loopId", "iteration", "output", "place") if key in body}
+    asked = {key: body[key] for key in ("loopId", "iteration", "output", "place", "revise") if key in body}
     waits = state.status == "running"  # a paused run stays paused; it waits once it is resumed
     return {"asked": (*state.asked, asked), "status": "waiting_approval" if waits else state.status}
 

@@ -116,13 +116,40 @@ async def test_a_pause_while_a_person_is_asked_does_not_hold_the_answer_up(
     assert (await it.ended(asked)).end["kind"] == kind
 
 
-async def test_AB_067_a_revision_goes_on_with_what_was_said(it: House, asked: str) -> None:
+async def allow_changes(it: House) -> None:
+    it.settings["assistants"] = {"revise": True}
+    it.write()
+
+
+async def test_AB_067_a_revision_goes_on_with_what_was_said(it: House) -> None:
+    await allow_changes(it)
+    it.criterion("manual")
+    it.agent.say({"text": OUTPUT}, {"text": "better"})
+    asked = await it.started()
+    question = await it.until_kind(asked, "manual_approval_required")
+    assert question["revise"] is True
+    del it.settings["assistants"]
+    it.write()  # the run was started with it
     await decide(it, asked, False, decision="revise", feedback="Shorter, and in English.")
     await it.until_kind(asked, "manual_approval_required", iteration=2)
     assert "\n## Reviewer Feedback\nShorter, and in English.\n" in it.agent.messages[1]
     assert it.agent.messages[1].startswith("do it\n")
     await decide(it, asked, True)
     assert (await it.ended(asked)).end["finalOutput"] == "better"
+
+
+async def test_AB_067_without_the_extension_nobody_asks_for_changes(it: House, asked: str) -> None:
+    """Refused, not taken for a no: that would end the loop and lose what a person wrote."""
+    assert "revise" not in (await it.state(asked))["pendingApproval"]
+    for run_id in (asked, "all"):
+        answer = await decide(it, run_id, None, decision="revise", feedback="Shorter.")
+        assert (answer["ok"], answer["code"]) == (False, "forbidden")
+        assert "assistants: {revise: true}" in answer["hint"]
+    assert (await it.state(asked))["status"] == "waiting_approval"
+    assert len(it.agent.calls) == 1
+    await allow_changes(it)
+    assert (await decide(it, asked, False, decision="revise", feedback="Shorter."))["ok"], "it is allowed now"
+    await it.until_kind(asked, "manual_approval_required", iteration=2)
 
 
 async def test_AB_075_a_stop_rejects_the_open_question_once(it: House, asked: str) -> None:

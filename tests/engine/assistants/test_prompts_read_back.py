@@ -36,6 +36,7 @@ async def test_the_message_of_every_iteration_is_the_one_that_the_agent_got(it: 
 
 async def test_a_persona_that_changed_on_the_way_is_shown_where_it_held(it: House) -> None:
     """The file may be another one by now: what counts is what the agent was told then."""
+    it.settings["assistants"] = {"revise": True}
     it.criterion("manual", maxIterations=4)
     it.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "four"})
     run_id = await it.started()
@@ -62,6 +63,7 @@ async def test_a_persona_that_changed_on_the_way_is_shown_where_it_held(it: Hous
 
 
 async def test_a_second_change_of_the_persona_is_said_as_well(it: House) -> None:
+    it.settings["assistants"] = {"revise": True}
     it.criterion("manual", maxIterations=3)
     it.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
     run_id = await it.started()

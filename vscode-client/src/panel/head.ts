@@ -102,6 +102,7 @@ function approvalsOf(state: RunState & Loose): Approval[] {
     iteration: one.iteration,
     place: one.place ?? "",
     output: (one.output ?? "").slice(0, 2000),
+    revise: one.revise === true,
   }));
 }
 

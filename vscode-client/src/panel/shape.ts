@@ -88,6 +88,8 @@ export interface Approval {
   iteration?: number;
   place: string;
   output: string;
+  /** The project lets people ask for changes. */
+  revise: boolean;
 }
 
 export interface Head {

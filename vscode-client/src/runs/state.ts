@@ -13,6 +13,7 @@ export interface PendingApproval {
   iteration?: number;
   output?: string;
   place?: string;
+  revise?: boolean;
 }
 
 export interface RunState {

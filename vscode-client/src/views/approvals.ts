@@ -80,7 +80,8 @@ class Asking implements vscode.TextDocumentContentProvider {
   }
 
   private async ask(state: RunState, question: PendingApproval): Promise<void> {
-    const choice = await vscode.window.showInformationMessage(sentenceOf(state, question), APPROVE, REJECT, FEEDBACK, SHOW);
+    const answers = [APPROVE, REJECT, ...(question.revise ? [FEEDBACK] : []), SHOW];
+    const choice = await vscode.window.showInformationMessage(sentenceOf(state, question), ...answers);
     if (choice === undefined) return; // put aside: the lens and the status item are still there
     const now = this.runs.get(state.runId);
     if (!now || !questionsOf(now).some((one) => keyOf(now, one) === keyOf(state, question))) {
@@ -94,6 +95,10 @@ class Asking implements vscode.TextDocumentContentProvider {
   }
 
   private async feedback(state: RunState, question: PendingApproval): Promise<void> {
+    if (!question.revise) {
+      const told = `${nameOf(state)} takes yes and no: write \`assistants: {revise: true}\` into .loop-ls.yaml to ask for changes.`;
+      return void vscode.window.showInformationMessage(told);
+    }
     const feedback = await vscode.window.showInputBox({
       title: `${nameOf(state)}: what should be different?`,
       prompt: "The loop tries again and hears this.",

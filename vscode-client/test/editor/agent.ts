@@ -7,7 +7,7 @@ import { serverProgram } from "./codeServer";
 
 const FAKE = path.resolve(__dirname, "../../../tests/engine/runners/support/fake_claude.py");
 
-/** Files of a folder with one assistant whose loop asks a person after each iteration. */
+/** Files of a folder with one assistant whose loop asks a person after each iteration, for changes too. */
 export function asking(...outputs: string[]): Record<string, string> {
   const folder = mkdtempSync(path.join(tmpdir(), "agent-"));
   writeFileSync(path.join(folder, "script.json"), JSON.stringify(outputs.map((text) => ({ text }))));
@@ -19,6 +19,9 @@ loopEnabled: true
 loopCriteria: {type: manual}
 maxIterations: 5
 `,
-    ".loop-ls.yaml": JSON.stringify({ providers: { "claude-code": { kind: "agent-cli", cli, speaks: "claude-code" } } }),
+    ".loop-ls.yaml": JSON.stringify({
+      providers: { "claude-code": { kind: "agent-cli", cli, speaks: "claude-code" } },
+      assistants: { revise: true },
+    }),
   };
 }

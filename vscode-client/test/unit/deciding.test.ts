@@ -12,7 +12,7 @@ import { sentenceOf as verdictOf } from "../../src/views/testing/mirror";
 const URI = "file:///w/flow.yaml";
 const asking: RunState = {
   runId: "a", name: "flow", target: { kind: "loop", name: "compose" }, uri: URI, origin: "editor", status: "waiting_approval",
-  pendingApproval: { loopId: "compose", iteration: 2, output: "a\n draft", place: "compose/2" },
+  pendingApproval: { loopId: "compose", iteration: 2, output: "a\n draft", place: "compose/2", revise: true },
 };
 const ended: RunState = { runId: "a", name: "compose", uri: URI, origin: "editor", status: "completed", reason: "condition_met", iteration: 3 };
 
@@ -52,6 +52,19 @@ test.each([
   runs.take(asking);
   await vi.waitUntil(() => server.run.mock.calls.length === 1);
   expect(server.run).toHaveBeenCalledWith("loopLs.approve", { runId: "a", loopId: "compose", ...decision });
+});
+
+test("where the project takes yes and no, nobody is offered more", async () => {
+  const { runs, server } = approvals();
+  const asked = { ...asking.pendingApproval, revise: undefined };
+  runs.take({ ...asking, pendingApproval: asked });
+  expect(vi.mocked(vscode.window.showInformationMessage).mock.calls[0]?.slice(1)).toEqual(["Approve", "Reject", "Show output"]);
+  const commands = vi.mocked(vscode.commands.registerCommand).mock.calls;
+  const feedback = commands.findLast(([name]) => name === "loopLs.client.feedback")?.[1];
+  await feedback?.({ runId: "a" });
+  expect(vscode.window.showInputBox).not.toHaveBeenCalled();
+  expect(server.run).not.toHaveBeenCalled();
+  expect(vi.mocked(vscode.window.showInformationMessage).mock.lastCall?.[0]).toContain("assistants: {revise: true}");
 });
 
 test("feedback is another try, and an empty one is none", async () => {

@@ -40,7 +40,7 @@ class Asks:
     async def one(self, recorder: Recorder, place: Place) -> Any:
         turn = place.turn(place.key, 1)
         draft = str(await recorder.call(turn.part("call"), self.pay))
-        asked = ManualApprovalRequired(iteration=1, output=draft, loop_id=place.key)
+        asked = ManualApprovalRequired(iteration=1, output=draft, loop_id=place.key, revise=True)
         return await recorder.approval(turn, asked)
 
     async def pay(self) -> str:

@@ -87,16 +87,18 @@ function ApprovalBar({ asked }: { asked: Approval }) {
           <Icon name="cross" />
           Reject
         </button>
-        <button
-          type="button"
-          class="plain"
-          disabled={!said}
-          title="Go on with another iteration that knows your feedback"
-          onClick={() => act({ verb: "approve", loopId, approved: false, decision: "revise", feedback: said })}
-        >
-          <Icon name="replay" />
-          Revise with feedback
-        </button>
+        {asked.revise ? (
+          <button
+            type="button"
+            class="plain"
+            disabled={!said}
+            title="Go on with another iteration that knows your feedback"
+            onClick={() => act({ verb: "approve", loopId, approved: false, decision: "revise", feedback: said })}
+          >
+            <Icon name="replay" />
+            Revise with feedback
+          </button>
+        ) : null}
       </div>
     </section>
   );

@@ -169,7 +169,7 @@ describe("words", () => {
   });
 
   test("a head tells what is asked of people, and nothing of a run that has ended", () => {
-    const asked = { loopId: "x", iteration: 2, output: "poem", place: "x/2" };
+    const asked = { loopId: "x", iteration: 2, output: "poem", revise: false, place: "x/2" };
     expect(headOf({ runId: "r", status: "waiting_approval", pendingApproval: asked }).approvals).toEqual([asked]);
     expect(headOf({ runId: "r", status: "cancelled", pendingApproval: asked }).approvals).toEqual([]);
     const question = { kind: "loop_paused", reason: "conflict", round: 1, failureReason: "read-only" };
