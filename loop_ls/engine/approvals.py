@@ -63,7 +63,9 @@ async def require_allowed(approval: Approval, state: RunState) -> None:
     now = await asyncio.to_thread(load_settings, state.root) if state.root else None
     if now is None or not revises(now[0].raw):
         told = f"`{state.name}` takes yes and no: `revise` is off in the settings of its project."
-        raise Refused("forbidden", told, "Write `assistants: {revise: true}` into `.loop-ls.yaml`, or approve or reject.")
+        raise Refused(
+            "forbidden", told, "Write `assistants: {revise: true}` into `.loop-ls.yaml`, or approve or reject."
+        )
 
 
 async def resolve(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from loop_ls.engine.asking import request_of
@@ -17,7 +18,6 @@ from loop_ls.engine.plan import Program, read_plan
 from loop_ls.engine.ports import (
     EmbedReply,
     Failure,
-    Json,
     ModelFailure,
     ModelReply,
     ModelRequest,
@@ -70,9 +70,10 @@ class Found:
         self._place, self._characters = place, 0
 
     def hear(self, work: Work) -> bool:
-        row = _asked(work)
-        if row is not None and self._wanted(row["place"]):
-            self.rows.append(cut(row, LONGEST))
+        asked = _asked(work)
+        if asked is not None and self._wanted(asked.place):
+            row = cut(asked.row(), LONGEST)
+            self.rows.append(row)
             self._characters += sum(len(row.get(name, "")) for name in ("prompt", "system"))
         return len(self.rows) < MOST and self._characters < CHARACTERS
 
@@ -104,27 +105,34 @@ class Nobody:
         raise Stopped
 
 
-def _asked(work: Work) -> Row | None:
-    """What a recorded call would ask of a model or an agent. What it asks after it has called tools is its
-    first prompt again, and no row of its own."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a recorded call would ask of a model or an agent."""
+
+    place: str
+    purpose: str
+    provider: str
+    model: str
+    prompt: str
+    system: str | None
+
+    def row(self) -> Row:
+        told = {"place": self.place, "purpose": self.purpose, "provider": self.provider, "model": self.model}
+        system = {} if self.system is None else {"system": redact(self.system)}
+        return {**told, "prompt": redact(self.prompt), **system}
+
+
+def _asked(work: Work) -> Asked | None:
+    """None where nobody is asked. What a model is asked after it has called tools is its first prompt again, and
+    no row of its own."""
     request = request_of(work)
     if request is not None:
-        return None if request.turns else _row(request, request.provider, request.prompt, request.system)
+        one = request
+        found = Asked(one.place, one.purpose, one.provider, one.model, one.prompt, one.system)
+        return None if one.turns else found
     assigned = assigned_in(work)
-    if assigned is not None:
-        name, given = assigned
-        system = "\n\n".join(part for part in (given.system, given.appended) if part)
-        return _row(given, name, given.message, system or None)
-    return None
-
-
-def _row(asked: Any, provider: str, prompt: str, system: Json) -> Row:
-    row = {
-        "place": asked.place,
-        "purpose": asked.purpose,
-        "provider": provider,
-        "model": asked.model or "",
-        "prompt": redact(prompt),
-        "system": None if system is None else redact(system),
-    }
-    return {name: value for name, value in row.items() if value is not None}
+    if assigned is None:
+        return None
+    name, given = assigned
+    system = "\n\n".join(part for part in (given.system, given.appended) if part)
+    return Asked(given.place, given.purpose, name, given.model or "", given.message, system or None)

@@ -29,7 +29,9 @@ class Reader(Unrecorded):
     """`hear` gets the work of each call in its order and says whether it wants more. `facts` are those of the
     run, where people have changed something meanwhile."""
 
-    def __init__(self, run_id: str, journal: Journal, hear: Callable[[Work], bool], facts: Sequence[Event] = ()) -> None:
+    def __init__(
+        self, run_id: str, journal: Journal, hear: Callable[[Work], bool], facts: Sequence[Event] = ()
+    ) -> None:
         self.run_id = run_id
         self._journal, self._hear, self._calls = journal, hear, 0
         self._noted: dict[str, Json] = {}

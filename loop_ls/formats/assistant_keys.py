@@ -107,7 +107,12 @@ _KEYS = (
         choices=PERMISSIONS,
     ),
     Key("allowedTools", Type.TEXTS, "The tools it may use. `Read`, `WebSearch` and `WebFetch` are always among them."),
-    Key("memoryEnabled", Type.BOOLEAN, "Kept for RondoFlow, which keeps memories in its database; a file has none, so here it adds nothing.", default="false"),
+    Key(
+        "memoryEnabled",
+        Type.BOOLEAN,
+        "Kept for RondoFlow, which keeps memories in its database; a file has none, so here it adds nothing.",
+        default="false",
+    ),
     Key("maxBudgetUsd", Type.NUMBER, "The most that one iteration may cost, in US dollars.", minimum=0),
     Key(
         "id",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -38,6 +39,11 @@ class Started:
     utility: tuple[Target, ...] = ()
     deadline: float | None = None
     ends_hard: bool = False
+    repeated: frozenset[str] = field(init=False, compare=False)  # labels that several stages have
+
+    def __post_init__(self) -> None:
+        labels = Counter(stage.label for stage in self.definition.stages)
+        object.__setattr__(self, "repeated", frozenset(label for label, count in labels.items() if count > 1))
 
     @property
     def criteria(self) -> str:
@@ -52,10 +58,8 @@ class Started:
 
     def stage_place(self, turn: Turn, index: int) -> Place:
         """Labels may repeat; places may not."""
-        stages = self.definition.stages
-        label = stages[index].label
-        alone = sum(stage.label == label for stage in stages) == 1
-        return turn.place.element(label if alone else f"{label}-{index + 1}")
+        label = self.definition.stages[index].label
+        return turn.place.element(f"{label}-{index + 1}" if label in self.repeated else label)
 
     def artifact(self, place: Place) -> str:
         return artifact_id(self.run_id, place.key)

@@ -10,12 +10,18 @@ from loop_ls.engine.roles.outcome import NO_OUTPUT, for_prompt
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A stage of this iteration that has ended well. `index` counts from 0."""
+    """A stage of this iteration that has ended well. `index` counts from 0. `told` is what the stages after it
+    hear of it, made once: each of them hears of all before it."""
 
     index: int
     role: str
     output: str
     artifact: str | None = None
+    told: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        told = for_prompt(self.output, self.artifact) or NO_OUTPUT
+        object.__setattr__(self, "told", f"### Stage {self.index + 1}: {self.role}\n\n{told}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ def _sections(work: Work) -> Iterator[str]:
     yield f"## Iteration\n\nIteration {work.iteration}{limit}, {place}"
     yield f"## Your role\n\n{work.role}, {place.capitalize()}"
     if work.done:
-        earlier = "\n\n".join(_earlier(done) for done in work.done)
+        earlier = "\n\n".join([done.told for done in work.done])
         yield f"## Previous stages this cycle\n\n{earlier}"
     if work.iteration > 1:
         yield "## Previous iteration outcomes\n\n" + "\n".join(f"- {line}" for line in work.outcomes)
@@ -67,7 +73,3 @@ def _sections(work: Work) -> Iterator[str]:
     if work.project:
         yield "## Project\n\n" + "\n".join(f"- {name}: {value}" for name, value in work.project.items() if value)
     yield f"## Your task\n\n{work.task}"
-
-
-def _earlier(done: Done) -> str:
-    return f"### Stage {done.index + 1}: {done.role}\n\n{for_prompt(done.output, done.artifact) or NO_OUTPUT}"

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
-from loop_ls.engine.roles.outcome import MARKER, first_line, one_line, summary
+import pytest
+
+from loop_ls.engine.roles import program, prompt
+from loop_ls.engine.roles.outcome import MARKER, first_line, for_prompt, one_line, summary
+from loop_ls.engine.roles.program import snapshot
 from loop_ls.engine.roles.prompt import Done, Work, compose
 
 from .conftest import House
@@ -111,3 +117,34 @@ async def test_RB_132_of_60000_there_are_head_and_tail_and_the_artifact(house: H
 def test_RB_075_2000_characters_are_not_cut() -> None:
     assert summary("x" * 2_000) == "x" * 2_000
     assert summary("é" * 2_001) == "é" * 2_000 + f"\n{MARKER}"
+
+
+async def test_a_loop_of_many_stages_does_not_look_at_all_of_them_in_each(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a stage said is put into words once, and labels are counted once: 2,000 stages cost 2,000, not 2,000²."""
+    rendered: list[str] = []
+    looked: list[int] = []
+
+    class Stages(tuple[Any, ...]):
+        def __iter__(self) -> Iterator[Any]:
+            looked.append(1)
+            return super().__iter__()
+
+    def told(output: str, artifact: str | None) -> str:
+        rendered.append(output)
+        return for_prompt(output, artifact)
+
+    def taken(plan: Any) -> Any:
+        found = snapshot(plan)
+        return replace(found, stages=Stages(found.stages))
+
+    monkeypatch.setattr(prompt, "for_prompt", told)
+    monkeypatch.setattr(program, "snapshot", taken)
+    many = [{"name": f"s{number}", "role": "coder", "prompt": "Write."} for number in range(40)]
+    house.define("many", roles=many, termination_condition={"type": "iteration_bound", "value": 1})
+    run_id = await house.start("many")
+    await house.ended(run_id)
+    assert len(rendered) == 40
+    assert 1 <= len(looked) < 10
+    assert house.models.prompts("s39")[0].count("### Stage ") == 39

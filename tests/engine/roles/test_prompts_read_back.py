@@ -26,7 +26,9 @@ def shown(rows: list[dict[str, Any]]) -> list[tuple[str, str, str | None]]:
 
 
 async def test_stages_and_their_judge_show_what_they_were_asked(house: House) -> None:
-    house.define("goal", termination_condition={"type": "goal_bound", "value": {"goal_prompt": "Good.", "max_iterations": 2}})
+    house.define(
+        "goal", termination_condition={"type": "goal_bound", "value": {"goal_prompt": "Good.", "max_iterations": 2}}
+    )
     house.say(write=["one", "two"], judge_it="fine", judge=['{"achieved": false, "rationale": "more"}', "YES"])
     run_id = await house.start("goal")
     await house.ended(run_id)
