@@ -1,7 +1,8 @@
 """What has to change in workflow files when some of them get another path: names and references.
 
 A workflow that is called like its file is still called like it afterwards; references keep meaning what
-they meant, as short as they were. Nothing is changed that could be left alone.
+they meant, as short as they were. Nothing is changed that could be left alone. What leaves the workspace
+cannot be called any more, whatever stands in a reference: nothing is changed because of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Container, Iterator, Mapping
 from loop_ls.features.naming import bare
 from loop_ls.features.values import Edits
 from loop_ls.formats.variables import is_name
+from loop_ls.index.discovery import is_candidate
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import key_of, resolve
 from loop_ls.index.uris import stem_of
@@ -23,7 +25,11 @@ def moved(workspace: Workspace, renames: Mapping[str, str]) -> Edits:
     paths = {document.uri: _new_path(document.path, renames) for document in workspace.documents.values()}
     if all(paths[document.uri] == document.path for document in workspace.documents.values()):
         return {}
-    ours = [document for document in workspace.documents.values() if document.format == "workflow" and document.name]
+    ours = [
+        document
+        for document in workspace.documents.values()
+        if document.format == "workflow" and document.name and _stays(workspace, document, paths[document.uri])
+    ]
     folders = {document.uri: workspace.roots.folder_of(paths[document.uri]) for document in ours}
     names = {document.uri: document.name or "" for document in ours}
     kept = {key_of(folders[uri], name) for uri, name in names.items()}
@@ -37,6 +43,10 @@ def moved(workspace: Workspace, renames: Mapping[str, str]) -> Edits:
         if own:
             found[document.uri] = own
     return {uri: tuple(sorted(set(edits), key=lambda edit: edit.span)) for uri, edits in found.items()}
+
+
+def _stays(workspace: Workspace, document: Document, path: str) -> bool:
+    return path == document.path or is_candidate(workspace.roots.workspace, path)
 
 
 def _new_path(path: str, renames: Mapping[str, str]) -> str:

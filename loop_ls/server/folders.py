@@ -53,7 +53,10 @@ class Folder:
         return cls(uris.from_path(path.parent), path.parent, editor_settings, loose=True)
 
     def holds(self, path: Path | None) -> bool:
-        return path is not None and self.path is not None and path.is_relative_to(self.path)
+        """A loose folder has its own files only: nobody said that all below it belongs together."""
+        if path is None or self.path is None:
+            return False
+        return self.path in (path, path.parent) if self.loose else path.is_relative_to(self.path)
 
     # -- documents ----------------------------------------------------------------------------
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.server.support.editor import Editor
 from tests.server.support.full import CAPABILITIES, Full
@@ -60,6 +63,14 @@ def test_a_file_that_moves_to_another_folder_is_called_by_its_whole_key(server: 
     assert "workflow: parts/draft" in found["flow"]
     # The caller moves along: it still finds its neighbour by the bare name.
     assert renamed(full, folder / "nowhere.yaml", folder / "elsewhere.yaml") == {}
+
+
+@pytest.mark.parametrize(
+    "new", ["../elsewhere/sketch.yaml", ".hidden/sketch.yaml", "sketch.txt", "node_modules/sketch.yaml"]
+)
+def test_what_leaves_the_workspace_changes_nothing(server: RawClient, folder: Path, new: str) -> None:
+    full = Full(server, folder)
+    assert renamed(full, folder / "draft.yaml", Path(os.path.normpath(folder / new))) == {}
 
 
 def test_a_file_that_is_called_otherwise_keeps_its_name(server: RawClient, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.server.support.disk import CHANGED, DELETED, MADE, Disk, codes
 from tests.server.support.flows import DRAFT, HEAD, LOOP
-from tests.server.support.raw import RawClient, insert
+from tests.server.support.raw import LIMIT, RawClient, insert
 
 Json = dict[str, Any]
 
@@ -46,6 +47,31 @@ def test_UP_25_a_callee_is_found_and_missed_as_it_comes_moves_and_goes(
     callee.unlink()
     found = disk.with_code(uri, "WF601", disk.tell((callee, DELETED)))
     assert "sub/review" not in found["message"]
+
+
+def test_a_file_that_belongs_to_no_folder_has_neighbours_and_nothing_below(server: RawClient, folder: Path) -> None:
+    """Events of the disk tell of a folder's files too that were not read in the first place."""
+    server.begin({"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}})
+    flow, deep = folder / "flow.yaml", folder / "deep" / "drafts.yaml"
+    server.open(flow.as_uri(), flow.read_text())
+
+    def symbols_with(name: str) -> set[str]:
+        until = time.monotonic() + LIMIT
+        while True:
+            names = {one["name"] for one in server.ask("workspace/symbol", {"query": ""})["result"]}
+            if name in names or time.monotonic() > until:
+                return names
+
+    assert {"flow", "draft"} <= symbols_with("draft")
+    deep.parent.mkdir()
+    for path, name in ((deep, "deeper"), (folder / "beside.yaml", "beside")):
+        path.write_text(HEAD.format(name=name) + "steps:\n  - {name: one, run: x}\n")
+        server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": path.as_uri(), "type": MADE}]})
+        if name == "deeper":
+            server.ask("textDocument/foldingRange", {"textDocument": {"uri": flow.as_uri()}})
+    names = symbols_with("beside")
+    assert "beside" in names
+    assert "deeper" not in names
 
 
 def calling(name: str, comment_lines: int) -> str:
