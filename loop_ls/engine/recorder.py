@@ -25,7 +25,7 @@ from loop_ls.engine.ports import Approval, Fact, Failure, Json, ModelFailure, St
 from loop_ls.engine.sources import Source, copied
 
 #: Answers of one run that may be on their way to the disk at once.
-UNSAFE = 4
+UNSAFE = 8
 Show = Callable[[str, str, dict[str, Json]], None]
 
 

@@ -30,7 +30,7 @@ ANSWER = (
 #: Small pages: a commit touches some ten of them, and what the disk has to write decides its time.
 PRAGMAS = (
     *("page_size = 1024", "journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 0"),
-    *("journal_size_limit = 3000000", "temp_store = memory"),
+    *("journal_size_limit = 2500000", "temp_store = memory"),
 )
 #: Texts of a run of which is known that they are stored: an answer and the facts that repeat it.
 TEXTS = 64
@@ -50,6 +50,7 @@ class SqliteStorage:
         self._closed = False
         self._whole = Whole(path)
         with _refusing():
+            _no_folders(path)
             self._whole.check()
             path.touch(0o600, exist_ok=True)
             self._writer = _open(path)
@@ -245,6 +246,18 @@ class SqliteStorage:
             if self._closed:
                 raise closed()
             return self._reader.execute(query, values).fetchall()
+
+
+def _no_folders(path: Path) -> None:
+    """Where a folder has the name of one of our files, SQLite only says that it cannot be opened."""
+    for each in (path, *(path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm", "open"))):
+        if each.exists() and not each.is_file():
+            raise JournalRefused(
+                "not_a_journal",
+                f"{each.name} in the data folder {each.parent} is {'a folder' if each.is_dir() else 'no file'},"
+                " where the journal's file has to be.",
+                "Move it away, or choose another data folder with `engine.dataDir`.",
+            )
 
 
 def _open(path: Path) -> sqlite3.Connection:
