@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from loop_ls.engine.events.kinds import BudgetWarning
+from loop_ls.engine.events.kinds import BudgetWarning, Warned
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.ports import Fact
 
@@ -44,10 +44,12 @@ class Ledger:
         self._paid: list[Cost] = []  # answered, and not a fact yet
         self._settled = asyncio.Event()
         self._warned = self._near()
+        self._over = not self._fits(spent)
 
     def limit(self, caps: Caps) -> None:
         self.caps, self._warned = caps, False
         self._warned = self._near()
+        self._over = not self._fits(self.spent)
 
     # -- before a call ---------------------------------------------------------------------------
 
@@ -113,6 +115,16 @@ class Ledger:
 
     def _reached(self, taken: Cost, least: Cost) -> CapReached:
         caps = self.caps
+        if not self._fits(taken):
+            usd, tokens = caps.usd is not None and taken.usd > caps.usd, caps.tokens
+            told = (
+                f"${taken.usd:.4f} of ${caps.usd:g} are spent" if usd else f"{taken.tokens} of {tokens} tokens are used"
+            )
+            return CapReached(
+                "budget",
+                f"The run reached its `{'budgetUsd' if usd else 'maxTokens'}`: the last call took the rest"
+                f" and more, {told}.",
+            )
         if caps.usd is not None and taken.usd + least.usd > caps.usd - 1e-12:
             told = f"the next call may cost ${least.usd:.4f}, and ${taken.usd:.4f} of ${caps.usd:g} are spent"
             return CapReached("budget", f"The run reached its `budgetUsd`: {told}.")
@@ -129,6 +141,22 @@ class Ledger:
                 self.spent = self.spent.plus(cost)
                 if cost in self._paid:
                     self._paid.remove(cost)
+        return [*self._warning(), *self._overshot()]
+
+    def _overshot(self) -> list[Fact]:
+        """Nobody can bound the tokens of an agent, nor hold its bill to the cent: what it took beyond a cap is
+        known only now, and said once."""
+        caps, spent = self.caps, self.spent
+        if self._over or self._fits(spent):
+            return []
+        self._over = True
+        told = [f"${spent.usd:.4f} of ${caps.usd:g}"] if caps.usd is not None and spent.usd > caps.usd + 1e-12 else []
+        if caps.tokens is not None and spent.tokens > caps.tokens:
+            told.append(f"{spent.tokens} of {caps.tokens} tokens")
+        message = f"The last call took more than was left: {' and '.join(told)}. That is known only afterwards."
+        return [Warned(code="cap_overshot", message=message).fact()]
+
+    def _warning(self) -> list[Fact]:
         if self._warned or not self._near():
             return []
         self._warned = True

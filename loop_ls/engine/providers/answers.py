@@ -25,22 +25,26 @@ def answers_path(workflow: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Scripts:
     """The script files that a run may use: those that were recorded with it, by path. `workflow` is relative
-    to `root`; where there is one, others are read from it, and nothing outside of it."""
+    to `root`; where there is one, others are read from it, and nothing outside of it. `unread`: why those that
+    were there when the run began could not be read."""
 
     root: Path | None = None
     workflow: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     def beside(self) -> Script | None:
         """That of the workflow itself, where there is one. Raises `ScriptFault`."""
         path = answers_path(self.workflow)
-        there = path in self.texts or (self.root is not None and (self.root / path).is_file())
+        there = path in self.texts or path in self.unread or (self.root is not None and (self.root / path).exists())
         return self.named(path) if there else None
 
     def named(self, name: str) -> Script:
         """A file of the workspace. Raises `ScriptFault`."""
         if (text := self.texts.get(name)) is not None:
             return read_script(values_of(text, name), name)
+        if (why := self.unread.get(name)) is not None:
+            raise ScriptFault(f"{name} cannot be read: {why.rstrip('.')}")
         if self.root is None:
             raise ScriptFault(f"{name} was not in the workspace when the run began")
         path = (self.root / name).resolve()

@@ -63,7 +63,7 @@ class Providers(House):
         providers = plan.settings.get("providers")
         # A workflow's run recorded its scripts when it began; other formats read them when they ask.
         root = None if plan.format == "workflow" else Path(plan.root)
-        scripts = Scripts(root, plan.path, plan.texts)
+        scripts = Scripts(root, plan.path, plan.texts, plan.details.get("unread") or {})
         return self.models(providers if isinstance(providers, Mapping) else {}, scripts, plan.mock)
 
 

@@ -30,8 +30,12 @@ from typing import Any
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.prices import Price
 from loop_ls.engine.turns import ToolCall
+from loop_ls.formats.spelling import nearest
 
 CONDITIONS = ("step", "loop", "purpose", "place", "contains")
+#: What may stand in a script, in one of its answers, and in what that says.
+KEYS, ANSWER_KEYS = ("answers", "price", "delay", "pace"), ("when", "say")
+LINE_KEYS = ("text", "delay", "fail", "retryAfter", "times", "calls", "then")
 FAILURES = (
     *("auth", "not_found", "bad_request", "rate_limited", "server", "unreachable"),
     *("timeout", "truncated", "empty", "bad_answer"),
@@ -116,12 +120,13 @@ def read_script(value: Any, source: str = "the settings") -> Script:
         value = {"answers": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("answers"), list):
         raise ScriptFault(f"{source}: a script is a mapping with a list `answers`")
+    _known(value, KEYS, source, "a script")
     cues = tuple(_cue(each, f"{source}, answer {number}") for number, each in enumerate(value["answers"], 1))
     return Script(
         cues,
         delay=_seconds(value.get("delay"), f"{source}: `delay`") or 0.0,
         pace=_seconds(value.get("pace"), f"{source}: `pace`"),
-        price=Price.read(value.get("price")),
+        price=_price(value.get("price"), f"{source}: `price`"),
         source=source,
     )
 
@@ -129,6 +134,7 @@ def read_script(value: Any, source: str = "the settings") -> Script:
 def _cue(value: Any, where: str) -> Cue:
     if not isinstance(value, Mapping) or "say" not in value:
         raise ScriptFault(f"{where} has no `say`")
+    _known(value, ANSWER_KEYS, where, "an answer")
     when = value.get("when") or {}
     unknown = [name for name in when if name not in CONDITIONS] if isinstance(when, Mapping) else ["when"]
     if unknown:
@@ -142,18 +148,46 @@ def _cue(value: Any, where: str) -> Cue:
 def _line(value: Any, where: str) -> Line:
     if not isinstance(value, Mapping):
         return Line("" if value is None else str(value))
+    _known(value, LINE_KEYS, where, "`say`")
     fail = value.get("fail")
     if fail is not None and fail not in FAILURES:
         raise ScriptFault(f"{where}: `{fail}` is no failure; there are {', '.join(FAILURES)}")
     times, calls = value.get("times"), _rounds(value.get("calls"), where)
+    if (fail or calls) and "text" in value:
+        raise ScriptFault(f"{where}: what is said after `{'fail' if fail else 'calls'}` is its `then`, not its `text`")
+    if times is not None and (isinstance(times, bool) or not isinstance(times, int) or times < 0):
+        raise ScriptFault(f"{where}: `times` is a whole number from 0, not `{times}`")
     return Line(
         text=str(value.get("then" if fail or calls else "text") or ""),
         calls=calls,
         delay=_seconds(value.get("delay"), f"{where}: `delay`"),
         fail=fail,
         retry_after=_seconds(value.get("retryAfter"), f"{where}: `retryAfter`"),
-        times=times if isinstance(times, int) else (1 if value.get("then") else None),
+        times=times if times is not None else (1 if value.get("then") else None),
     )
+
+
+def _known(value: Mapping[Any, Any], keys: tuple[str, ...], where: str, what: str) -> None:
+    """What nobody reads would be silently without effect, and often stands one level too high."""
+    for key in value:
+        if key in keys:
+            continue
+        if keys is ANSWER_KEYS and key in LINE_KEYS:
+            raise ScriptFault(f"{where}: `{key}` stands inside of `say`: write `say: {{{key}: ...}}`")
+        if keys is ANSWER_KEYS and key in CONDITIONS:
+            raise ScriptFault(f"{where}: `{key}` stands inside of `when`: write `when: {{{key}: ...}}`")
+        near = nearest(str(key), keys)
+        guess = f"; did you mean `{near}`?" if near else f"; there are {', '.join(keys)}"
+        raise ScriptFault(f"{where}: `{key}` is no key of {what}{guess}")
+
+
+def _price(value: Any, what: str) -> Price | None:
+    if value is None:
+        return None
+    found = Price.read(value)
+    if found is None or not value or not set(value) <= {"input", "output"}:
+        raise ScriptFault(f"{what} is dollars for a million tokens, such as {{input: 3, output: 15}}")
+    return found
 
 
 def _rounds(value: Any, where: str) -> tuple[tuple[ToolCall, ...], ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from loop_ls.engine.ports import Failure
+from loop_ls.engine.providers.config import fallbacks
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.runners.choosing import is_agent, program_of
 from loop_ls.engine.starting.consent import StartedProgram
@@ -13,10 +14,21 @@ from loop_ls.engine.starting.consent import StartedProgram
 
 def agents(names: Iterable[str], providers: Mapping[str, Any], folder: str) -> list[StartedProgram]:
     """`providers` is that section of the settings, `folder` where they work. Raises `Refused` where the
-    settings name no program."""
-    return [
-        StartedProgram(program(name, providers), folder) for name in sorted(set(names)) if is_agent(name, providers)
-    ]
+    settings name no program, or let an agent stand in for a model."""
+    asked = sorted(set(names))
+    for name in asked:
+        _stands_in_for_none(name, providers)
+    return [StartedProgram(program(name, providers), folder) for name in asked if is_agent(name, providers)]
+
+
+def _stands_in_for_none(name: str, providers: Mapping[str, Any]) -> None:
+    """An agent works with tools of its own, and nobody bounds what it costs: it is no other model. Where it was
+    only passed over, nobody would know why. Raises `Refused`."""
+    for other in fallbacks(name, providers):
+        if is_agent(other.provider, providers):
+            told = f"`providers.{name}.fallback` names `{other.provider}`, an agent, which stands in for no model."
+            hint = "Take it out of that list; `execution` and steps of a workflow may name it in `providers`."
+            raise Refused("bad_argument", told, hint, {"provider": name})
 
 
 def program(name: str, providers: Mapping[str, Any]) -> tuple[str, ...]:

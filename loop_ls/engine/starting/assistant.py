@@ -27,7 +27,7 @@ from loop_ls.engine.request import StartRequest
 from loop_ls.engine.runners.choosing import is_agent
 from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, Endpoint, StartedProgram, endpoints
-from loop_ls.engine.starting.demands import require_prices
+from loop_ls.engine.starting.demands import require_mock, require_prices
 from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
 from loop_ls.engine.starting.recorded import has_errors, recorded, unread
 from loop_ls.formats.assistant import Assistant
@@ -113,11 +113,11 @@ class AssistantPreparer:
         """Somebody can be asked, and the user has agreed to what is started and sent. Raises `Refused`."""
         provider, providers = assistant.provider, plan.settings.get("providers") or {}
         programs, places = list[StartedProgram](), list[Endpoint]()
-        if plan.mock:
-            pass  # nobody is asked, nothing is sent, and no agent is started
-        elif is_agent(provider, providers):
-            programs += agents([provider], providers, plan.root)
+        if plan.mock:  # nobody is asked, nothing is sent, and no agent is started
+            require_mock(models(plan))
         else:
+            programs += agents([provider], providers, plan.root)
+        if not plan.mock and not is_agent(provider, providers):
             problem = models(plan).problem(provider)
             if problem is not None:
                 raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})

@@ -8,6 +8,7 @@ from typing import Any
 from loop_ls.engine.environment import names_in
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.library import Library
+from loop_ls.engine.plan import Door
 from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.preflight import chosen
 from loop_ls.engine.prices import Price
@@ -15,6 +16,9 @@ from loop_ls.engine.refusal import Refused
 from loop_ls.engine.targets import embedding_target, step_targets
 from loop_ls.formats.workflow import Consensus, Embeddings, Loop, Step, Target, Workflow
 from loop_ls.index.document import Document
+
+#: Under this name the answers of a mock run are looked for before it starts.
+MOCKED = "mock"
 
 
 def missing_inputs(
@@ -97,6 +101,12 @@ def require_models(
                 f"{who} names no provider and model, and neither does `execution`.",
                 "Add `provider` and `model` to `execution`.",
             )
+
+
+def require_mock(door: Door) -> None:
+    """A mock run asks nobody, and needs all the same answers that can be read. Raises `Refused`."""
+    if (problem := door.problem(MOCKED)) is not None:
+        raise Refused("file_has_errors", problem.message, problem.hint)
 
 
 def environment_names(library: Library, reached: Iterable[str]) -> list[str]:

@@ -39,6 +39,12 @@ def unread(root: str, path: str) -> Refused:
     return Refused("file_has_errors", told, "Mend the file, then run it again.", {"path": path})
 
 
+def why_unread(root: str, path: str) -> str:
+    """Why nobody can read what is there, as a sentence."""
+    fault = document.fault if (document := load(f"{root}/{path}")) is not None else None
+    return fault.message if fault is not None else "It is no file."
+
+
 def has_errors(path: str, problems: Sequence[Problem]) -> Refused:
     """The first error is told, all are listed."""
     first, count = problems[0], len(problems)

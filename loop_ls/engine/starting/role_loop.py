@@ -32,7 +32,7 @@ from loop_ls.engine.roles.targets import role_target, utility_targets
 from loop_ls.engine.runners.choosing import is_agent
 from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, StartedProgram, endpoints
-from loop_ls.engine.starting.demands import require_inputs, require_models, require_prices
+from loop_ls.engine.starting.demands import require_inputs, require_mock, require_models, require_prices
 from loop_ls.engine.starting.folder import Folder, Snapshot
 from loop_ls.engine.starting.needs import of_servers
 from loop_ls.engine.starting.prepare import Prepared
@@ -77,8 +77,10 @@ class RoleLoopPreparer:
         session = self._session(request)
         started = _first_fact(snapshot, found, loop, request, session)
         texts = {hash_of(found.text): found.text}
-        if not request.mock:
-            plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
+        plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
+        if request.mock:
+            require_mock(models(plan))
+        else:
             self._settle(loop, plan, request.consent, models(plan), Caps.of(settings.get("limits"), request.limits))
         project = self._records.do_now(lambda table: _project(table, found.name, request, session, started.goal or ""))
         started = started.model_copy(update={"plan": {**started.plan, "projectId": project["id"]}})
@@ -120,7 +122,9 @@ class RoleLoopPreparer:
         this place. Raises `Refused`."""
         plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
         loop = snapshot_of(plan)
-        if not plan.mock:
+        if plan.mock:
+            require_mock(models(plan))
+        else:
             self._settle(loop, plan, consent, models(plan), Caps.of(plan.limits))
         session, goal = plan.session_id or fresh(), plan.goal or ""
         known = str(plan.details.get("projectId") or "")

@@ -33,13 +33,14 @@ from loop_ls.engine.starting.demands import (
     environment_names,
     missing_inputs,
     require_inputs,
+    require_mock,
     require_models,
     require_prices,
 )
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
 from loop_ls.engine.starting.needs import Needs, needs
 from loop_ls.engine.starting.prepare import Prepared, Validate
-from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread
+from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
 from loop_ls.engine.trial import Judging
 from loop_ls.formats.workflow import Loop, Target, Workflow
 
@@ -79,8 +80,6 @@ class WorkflowPreparer:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
 
     def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
-        if request.path not in request.texts and not (request.root / request.path).is_file():
-            raise unread(request.root.as_posix(), request.path)  # the folder need not be looked through for that
         if request.path not in request.texts and not (request.root / request.path).is_file():
             raise unread(request.root.as_posix(), request.path)  # known without looking through the folder
         folder = self._folders.setdefault(request.root, Folder(request.root))
@@ -137,11 +136,12 @@ class WorkflowPreparer:
         prepared: Prepared,
         needed: Needs,
     ) -> None:
+        plan = _plan(prepared.started, prepared.texts)
         if request.mock:
+            require_mock(models(plan))
             return  # nobody is asked and nothing is sent
         settings = snapshot.settings.raw
         asked = [*chains(chosen.library, chosen.reached, chosen.elements, settings), *needed.asked]
-        plan = _plan(prepared.started, prepared.texts)
         require_models(asked, models(plan).problem)
         providers = settings.get("providers") or {}
         if Caps.of(settings.get("limits"), request.limits).usd is not None:
@@ -260,7 +260,8 @@ def _elements(library: Library, key: str, request: StartRequest) -> frozenset[st
 
 def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed: Needs) -> Prepared:
     paths = {key: chosen.library.path(key) for key in chosen.reached}
-    texts = {path: snapshot.text(path) or "" for path in paths.values()} | _scripts(snapshot, request)
+    scripts, unread = _scripts(snapshot, request)
+    texts = {path: snapshot.text(path) or "" for path in paths.values()} | scripts
     files = {path: hash_of(text) for path, text in texts.items()}
     started = RunStarted(
         format="workflow",
@@ -285,6 +286,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
             else [each.name for each in chosen.workflow.elements if each.name in chosen.elements],
             "maxIterations": request.max_iterations,
             **({} if request.item is None else {"item": request.item}),
+            **({"unread": unread} if unread else {}),
         },
     )
     return Prepared(started, {files[path]: text for path, text in texts.items()})
@@ -298,14 +300,17 @@ def _recorded(settings: Mapping[str, Any], needed: Needs) -> dict[str, Any]:
     return found | ({"servers": used} if used else {})
 
 
-def _scripts(snapshot: Snapshot, request: StartRequest) -> dict[str, str]:
-    """The files of answers that scripted providers may read: a run hears what they said when it began."""
+def _scripts(snapshot: Snapshot, request: StartRequest) -> tuple[dict[str, str], dict[str, str]]:
+    """The files of answers that scripted providers may read: a run hears what they said when it began. Then why
+    others cannot be read, which is told to whoever needs them."""
     providers = (snapshot.settings.raw.get("providers") or {}).values()
     named = [each["script"] for each in providers if isinstance(each.get("script"), str)]
     root = Path(snapshot.root).resolve()
     paths = (path for path in (answers_path(request.path), *named) if (root / path).resolve().is_relative_to(root))
     found = {path: snapshot.text(path) for path in paths}
-    return {path: text for path, text in found.items() if text is not None}
+    there = {path: text for path, text in found.items() if text is not None}
+    unread = {path: why_unread(snapshot.root, path) for path in found if path not in there and (root / path).exists()}
+    return there, unread
 
 
 def _limits(chosen: Chosen, request: StartRequest, settings: Mapping[str, Any]) -> dict[str, Any]:

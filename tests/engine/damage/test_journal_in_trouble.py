@@ -396,6 +396,18 @@ def seen_by_all() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.parametrize("name", ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db-open"])
+def test_a_folder_with_the_name_of_a_file_of_the_journal_is_named(path: Path, name: str) -> None:
+    if name != "journal.db":
+        SqliteStorage(path).close()
+    path.with_name(name).mkdir(parents=True)
+    with pytest.raises(JournalRefused) as refused:
+        SqliteStorage(path)
+    assert refused.value.code == "not_a_journal"
+    assert f"{name} in the data folder {path.parent} is a folder" in refused.value.message
+    assert path.with_name(name).is_dir()
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no such users")
 @pytest.mark.parametrize("there", [True, False], ids=["with a journal", "empty"])
 def test_a_folder_that_may_only_be_read_is_refused(seen_by_all: Path, there: bool) -> None:

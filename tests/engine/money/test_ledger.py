@@ -48,6 +48,19 @@ async def test_an_answer_counts_from_the_moment_it_is_there_and_once() -> None:
     assert ledger.left_usd == pytest.approx(0.1)
 
 
+async def test_what_was_taken_beyond_a_cap_is_said_once_and_not_again_after_a_restart() -> None:
+    ledger = Ledger(Caps(usd=1.0, tokens=100))
+    codes = [body.get("code") for _, body in ledger.count([call(1.5, 90)])]
+    assert "cap_overshot" in codes
+    assert ledger.count([call(0.5, 90)]) == []
+    with pytest.raises(CapReached) as reached:
+        ledger.check()
+    assert "took the rest and more, $2.0000 of $1 are spent" in reached.value.told
+    again = Ledger(spent=ledger.spent)
+    again.limit(ledger.caps)
+    assert again.count([call(0.1, 1)]) == []
+
+
 async def test_a_call_that_cost_nothing_gives_its_place_back() -> None:
     ledger = Ledger(Caps(usd=1.0))
     _, hold = await ledger.hold([Cost(1.0)])

@@ -162,6 +162,36 @@ async def test_under_a_cap_an_agent_is_told_what_is_left_and_none_starts_where_n
     assert [option(call["words"], "--max-budget-usd") for call in place.agent.calls] == ["1", "0.25"]
 
 
+async def test_what_an_agent_took_beyond_its_cap_is_said_and_no_other_starts(place: Place) -> None:
+    """Nobody can bound the tokens of an agent before it works: the record says by how much it was too much."""
+    place.agent.say({"text": "one"}, {"text": "never"})
+    facts = await place.run(limits={"maxTokens": 14})
+    assert len(place.agent.calls) == 1
+    told = [fact["message"] for fact in facts if fact["kind"] == "warning" and fact["code"] == "cap_overshot"]
+    assert told == ["The last call took more than was left: 15 of 14 tokens. That is known only afterwards."]
+    assert (facts[-1]["kind"], facts[-1]["reason"]) == ("completed", "budget")
+    assert "15 of 14 tokens are used" in facts[-1]["because"]
+
+
+@pytest.mark.parametrize("which", ["workflow", "assistant"])
+async def test_an_agent_that_shall_stand_in_for_a_model_is_refused_before_the_start(place: Place, which: str) -> None:
+    """It would only be passed over, and nobody would know why."""
+    place.write(main="execution: {provider: openai, model: m}\nsteps:\n  - {name: write, run: Write}\n")
+    assistant = {"name": "A", "persona": "p", "provider": "openai", "loopEnabled": True, "maxIterations": 1}
+    (place.root / "a.assistant.json").write_text(json.dumps(assistant))
+    own = {"kind": "scripted", "script": [{"say": {"fail": "server"}}], "fallback": ["claude-code/sonnet"]}
+    place.settings(providers={**place.agent.settings, "openai": own})
+    if which == "workflow":
+        answer = await place.start()
+    else:
+        request = {"root": str(place.root), "path": str(place.root / "a.assistant.json"), "message": "go"}
+        answer = await place.engine.start({**request, "target": {"kind": "assistant"}})
+    assert (answer["ok"], answer["code"]) == (False, "bad_argument"), answer
+    assert "`providers.openai.fallback` names `claude-code`" in answer["message"]
+    assert "`providers`" in answer["hint"]
+    assert place.agent.calls == []
+
+
 async def test_under_a_cap_an_agent_that_tells_no_cost_needs_a_price(place: Place) -> None:
     place.write(silent="execution: {provider: mine, model: m}\nsteps:\n  - {name: write, run: Write}\n")
     own: dict[str, Any] = {"kind": "agent-cli", "cli": ["cat"]}
