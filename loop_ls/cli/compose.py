@@ -29,6 +29,7 @@ from loop_ls.engine.roles.program import RoleLoopProgram
 from loop_ls.engine.roles.records import Records
 from loop_ls.engine.runners.door import with_agents
 from loop_ls.engine.service import Engine
+from loop_ls.engine.shown import remover
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.enhance import EnhancePreparer
@@ -58,7 +59,7 @@ def build(folder: Path, providers: Providers, root: Path | None = None, database
         "role_loop": RoleLoopProgram(records, hands(records)),
     }
     engine = _engine(folder, providers, preparer, programs, root, database)
-    engine.forgotten.append(records.forget)
+    engine.forgotten += [records.forget, remover(folder)]
     engine.keepers.append(records.beside)
     engine.closing.append(records.close)
     programs["enhance"] = EnhanceProgram(WorkflowProgram(), validate, engine.facts_of)

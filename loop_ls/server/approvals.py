@@ -95,8 +95,8 @@ class Approvals:
 
     async def _show(self, record: RunRecord, asked: Json) -> None:
         """The output as a document of its own, which the editor can show however long it is."""
-        name = f"{record.run_id}-{asked.get('iteration', 'output')}.md"
-        await show_text(self._server, name, str(asked.get("output") or ""))
+        what = f"iteration-{asked.get('iteration', 'output')}"
+        await show_text(self._server, record.run_id, what, str(asked.get("output") or ""))
 
 
 def question(name: str, asked: Json) -> str:

@@ -59,13 +59,14 @@ class Enhancing:
         return await self.status(argument) if answer.get("ok") else answer
 
     async def status(self, argument: Json) -> Answer:
-        return await self._asked(argument, "status")
+        return await self._asked(argument, "status", await self._newest(argument["uri"]))
 
     async def timeline(self, argument: Json) -> Answer:
         """With `show`, also as a document in the editor."""
-        answer = await self._asked(argument, "timeline")
-        if answer.get("ok") and argument.get("show") is True:
-            answer["path"] = await show_text(self._server, "enhance-timeline.md", str(answer["markdown"]))
+        run_id = await self._newest(argument["uri"])
+        answer = await self._asked(argument, "timeline", run_id)
+        if run_id is not None and answer.get("ok") and argument.get("show") is True:
+            answer["path"] = await show_text(self._server, run_id, "timeline", str(answer["markdown"]))
         return answer
 
     async def feedback(self, argument: Json) -> Answer:
@@ -104,8 +105,7 @@ class Enhancing:
         answer = await self._runs.ask_home(run_id, lambda client: client.enhance(run_id, verb, given))
         return await self.status(argument) if answer.get("ok") else answer
 
-    async def _asked(self, argument: Json, verb: str) -> Answer:
-        run_id = await self._newest(argument["uri"])
+    async def _asked(self, argument: Json, verb: str, run_id: str | None) -> Answer:
         if run_id is None:
             return _no_loop(argument["uri"])
         return await self._runs.ask_home(run_id, lambda client: client.enhance(run_id, verb))

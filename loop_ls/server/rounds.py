@@ -183,7 +183,7 @@ class Rounds:
             record.run_id, lambda client: client.enhance(record.run_id, "timeline")
         )
         if answer.get("ok"):
-            await show_text(self._server, f"{record.run_id}-timeline.md", str(answer["markdown"]))
+            await show_text(self._server, record.run_id, "timeline", str(answer["markdown"]))
 
     async def choose(self, record: RunRecord, choice: str) -> None:
         opened = self._server.session.open.get(record.key)

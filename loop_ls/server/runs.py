@@ -194,6 +194,13 @@ class Runs:
                 return worded(state, record.view())
         return worded(state)
 
+    async def data_folder(self, run_id: str) -> Path | None:
+        """That of the engine which has a run; None where no engine is known."""
+        links = list(self._links.values())
+        link = next((link for link, watch in links if run_id in watch.records), links[0][0] if links else None)
+        handover = None if link is None else await self._door.handover(link.root, link.data_dir)
+        return None if handover is None else handover.parent
+
     async def status(self, argument: Json) -> Answer:
         """`loopLs.status`; with `graph`, also what the run consists of (at `place`: of that round)."""
         run_id = argument["runId"]

@@ -81,8 +81,8 @@ class RunsAgain:
             answer["prompts"] = asked.get("prompts") if asked.get("ok") else None
             answer["noPrompts"] = None if asked.get("ok") else asked.get("message")
         if answer.get("ok") and argument.get("show") is True:
-            name = f"{run_id[:8]}-transcript.md"
-            answer["path"] = await show_text(self._server, name, transcript(answer))
+            whole = str((answer.get("state") or {}).get("runId") or run_id)  # it may have been shortened
+            answer["path"] = await show_text(self._server, whole, "transcript", transcript(answer))
         return answer
 
     async def metrics(self, argument: Json) -> Answer:

@@ -202,4 +202,4 @@ def test_a_run_can_be_shown_as_a_document(fake: Start, folder: Path) -> None:
     answer = client.answer("show")["result"]
     text = Path(answer["path"]).read_text("utf-8")
     assert text.startswith("# Run of `flow`")
-    assert shown["params"]["uri"].endswith(f"{run_id[:8]}-transcript.md")
+    assert shown["params"]["uri"].endswith(f"{run_id}-transcript.md")

@@ -504,3 +504,18 @@ async def test_each_round_has_the_graph_of_its_own_text(world: World) -> None:
         assert await needs(place) == ["draft", "review"], place
     assert await needs("report/9") == ["review"], "there is no such round: as it was started"
     assert await needs("nothing") == ["draft", "review"]
+
+
+async def test_a_deleted_run_takes_what_was_written_for_people_with_it(world: World) -> None:
+    engine = await world.open()
+    run_id = (await world.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    shown = world.data / "shown"
+    shown.mkdir()
+    (shown / f"{run_id}-timeline.md").write_text("rounds")
+    (shown / "another-timeline.md").write_text("rounds")
+    assert (await engine.delete(run_id))["ok"]
+    async with asyncio.timeout(20):
+        while (shown / f"{run_id}-timeline.md").exists():
+            await asyncio.sleep(0.005)
+    assert [path.name for path in shown.iterdir()] == ["another-timeline.md"]
