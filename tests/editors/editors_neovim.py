@@ -65,6 +65,11 @@ class Neovim:
         found: dict[str, str] = self.lua("next(states) and states or vim.empty_dict()")
         return found
 
+    def kill(self) -> None:
+        """It is gone at once: nothing is saved, nobody is told."""
+        self._process.kill()
+        self._process.wait(10)
+
     def close(self) -> None:
         if self._process.poll() is None:
             self._process.terminate()
