@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from loop_ls.cli.check import CLEAN, refuse, write
-from loop_ls.cli.one_file import add_file, add_json, element_named, open_workflow, print_json
+from loop_ls.cli.one_file import OneFile, add_file, add_json, element_named, open_workflow, print_json
 from loop_ls.cli.run_request import Wrong
 from loop_ls.cli.watch.words import money
-from loop_ls.features.estimate import Estimate, Price, estimate
+from loop_ls.features.estimate import Estimate, Price, estimate, price_of_script
 from loop_ls.formats.target import Target
 from loop_ls.report.cells import shown
 
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         element = element_named(opened.document, args.loop) if args.loop and assistant is None else None
     except Wrong as wrong:
         return refuse(str(wrong))
-    price = prices(opened.workspace.settings.raw)
+    price = prices(opened)
     found = estimate(opened.workspace, opened.document, element, price, assistant)
     if args.json:
         print_json(as_json(found))
@@ -63,13 +63,13 @@ def _range(least: str, most: str, noun: str = "") -> str:
     return f"{least} to {most} {noun}".rstrip()
 
 
-def prices(raw: Mapping[str, Any]) -> Callable[[Target], Price]:
-    """Prices as the engine knows them: of the settings, else of its table; what runs here is free."""
+def prices(opened: OneFile) -> Callable[[Target], Price]:
+    """Prices as the engine knows them: of the settings, else of its table or of a script; what runs here is free."""
     from loop_ls.engine.ports import ModelFailure
     from loop_ls.engine.prices import known_price
     from loop_ls.engine.providers.config import configured
 
-    providers = raw.get("providers")
+    providers = opened.workspace.settings.raw.get("providers")
 
     def price(target: Target) -> Price:
         try:
@@ -79,6 +79,8 @@ def prices(raw: Mapping[str, Any]) -> Callable[[Target], Price]:
         found = provider.price or (known_price(provider.prices, target.model) if provider.prices else None)
         if found is not None:
             return found.input, found.output
-        return (0.0, 0.0) if provider.kind in ("local", "scripted") or provider.on_this_machine else None
+        if provider.kind == "scripted":
+            return price_of_script(opened.workspace, opened.document, provider.options)
+        return (0.0, 0.0) if provider.kind == "local" or provider.on_this_machine else None
 
     return price

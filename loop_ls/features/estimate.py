@@ -6,14 +6,16 @@ every model that may be asked; how long prompts and answers get is assumed, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from loop_ls.features.script_price import script_price
 from loop_ls.features.words import count
 from loop_ls.formats.providers import PROVIDERS
 from loop_ls.formats.target import Target
 from loop_ls.index.calls import Calls, element_calls
+from loop_ls.index.discovery import read_text
 from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
 from loop_ls.index.element import Element
@@ -22,6 +24,8 @@ from loop_ls.index.workspace import Workspace
 #: Tokens that a call is taken to send, and to get back where `max_tokens` does not say.
 TOKENS_IN, TOKENS_OUT = 2_000, 1_000
 _MILLION = 1_000_000
+#: The provider that follows a script without any settings.
+SCRIPTED = "scripted"
 
 #: US dollars for a million tokens sent and answered; None where nobody knows.
 Price = tuple[float, float] | None
@@ -54,14 +58,14 @@ def estimate(
     if document.format == "assistant":
         return _of_assistants(document, assistant)
     if document.format == "role_loop":
-        return _of_role_loop(workspace, document, price or price_of(workspace))
+        return _of_role_loop(workspace, document, price or price_of(workspace, document))
     chosen = run_with(document, element)
     calls = Calls(0, 0)
     asked = _Asked(workspace)
     for one in chosen:
         calls = calls.plus(element_calls(workspace, document, one))
         asked.take(document, one)
-    known = price or price_of(workspace)
+    known = price or price_of(workspace, document)
     usd, said = _money(asked, calls, known)
     why = (*_reasons(workspace, document, chosen), *said)
     if element is None:
@@ -112,8 +116,8 @@ def run_with(document: Document, element: Element | None) -> tuple[Element, ...]
     return tuple(document.elements[index] for index in wanted)
 
 
-def price_of(workspace: Workspace) -> PriceOf:
-    """Prices of the settings; models on this machine cost nothing."""
+def price_of(workspace: Workspace, document: Document) -> PriceOf:
+    """Prices of the settings, and of scripts; models on this machine cost nothing."""
     raw = workspace.settings.raw.get("providers")
 
     def price(target: Target) -> Price:
@@ -122,12 +126,27 @@ def price_of(workspace: Workspace) -> PriceOf:
         if isinstance(said, dict):
             sent, got = said.get("input", 0), said.get("output", 0)
             return (float(sent), float(got)) if _numbers(sent, got) else None
-        if isinstance(own, dict) and own.get("kind") in ("local", "scripted"):
+        kind = own.get("kind") if isinstance(own, dict) else None
+        if kind == "scripted" or (kind is None and target.provider == SCRIPTED):
+            return price_of_script(workspace, document, own if isinstance(own, dict) else {})
+        if kind == "local":
             return 0.0, 0.0
         known = PROVIDERS.get(target.provider)
         return (0.0, 0.0) if known is not None and known.local else None
 
     return price
+
+
+def price_of_script(workspace: Workspace, document: Document, own: Mapping[str, Any]) -> tuple[float, float]:
+    """Of a scripted provider with these settings: what its script says, which is mostly nothing."""
+    root = workspace.roots.workspace
+
+    def read(path: str) -> str | None:
+        inside = not path.startswith("/") and ".." not in path.split("/")
+        text = read_text(f"{root}/{path}") if inside else None
+        return None if text is None else str(text)
+
+    return script_price(own, document.path.removeprefix(f"{root}/"), read) or (0.0, 0.0)
 
 
 def _numbers(*values: object) -> bool:

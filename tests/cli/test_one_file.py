@@ -71,6 +71,28 @@ def test_estimate_takes_prices_of_the_table_where_the_settings_have_none(here: P
     assert answer("estimate", "flow.yaml", "--root", ".", "--json")["usd"]["max"] > 0
 
 
+@pytest.mark.parametrize("where", ["beside", "named", "inside", "settings"])
+def test_estimate_shows_the_costs_that_a_script_shows(here: Path, answer: Any, where: str) -> None:
+    """Scripted answers cost nothing, unless their script gives a price to show costs, as its run will."""
+    for name in ("flow", "draft"):
+        text = (here / f"{name}.yaml").read_text().replace("provider: anthropic", "provider: mine")
+        (here / f"{name}.yaml").write_text(text)
+    price, own = {"input": 1, "output": 10}, {"kind": "scripted", "script": [{"say": "x"}]}
+    settings: dict[str, Any] = {
+        "beside": {"kind": "scripted"},
+        "named": {"kind": "scripted", "script": "said.yaml"},
+        "inside": {"kind": "scripted", "script": {"price": price, "answers": []}},
+        "settings": {**own, "price": price},
+    }
+    for file in ("flow.answers.yaml", "said.yaml"):
+        (here / file).write_text("# shown\nprice: {input: 1, output: 10}\nanswers:\n  - say: x\n")
+    (here / ".loop-ls.yaml").write_text(json.dumps({"providers": {"mine": settings[where]}}))
+    found = answer("estimate", "flow.yaml", "--json")
+    assert found["usd"]["max"] > 0
+    (here / ".loop-ls.yaml").write_text(json.dumps({"providers": {"mine": own}}))
+    assert answer("estimate", "flow.yaml", "--json")["usd"] == {"min": 0.0, "max": 0.0}
+
+
 def test_estimate_says_why_it_cannot_tell_the_dollars(here: Path, answer: Any) -> None:
     (here / ".loop-ls.yaml").write_text("{}\n")
     (here / "flow.yaml").write_text(LOOP.format(name="flow", model="no-such-model"))
