@@ -1,35 +1,27 @@
 // Runs what stands in `inside/` in the editor's real extension host, and makes a test of each line it says.
 import { build } from "esbuild";
 import * as path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer } from "../editor/codeServer";
+import { beforeAll, expect, test } from "vitest";
 import { poems } from "../editor/flows";
-import { folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
 
 const ROOT = path.resolve(__dirname, "../..");
 const OUT = path.join(ROOT, "out/exthost");
 const WARNED = poems()["haiku.yaml"]?.replace("The critic says", "{{loop.output}} says") ?? "";
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor({ vsix: null, smoke: true });
 beforeAll(async () => {
   const names = ["loops", "plain", "failing"];
-  const bundles = build({
+  await build({
     absWorkingDir: ROOT, entryPoints: names.map((name) => `test/exthost/inside/${name}.ts`), outdir: OUT,
     bundle: true, external: ["vscode"], platform: "node", format: "cjs", logLevel: "warning",
   });
-  [server, browser] = await Promise.all([CodeServer.start({ vsix: null, smoke: true }), startBrowser(), bundles]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 /** The lines of a suite, and the code with which it ended. */
 async function inside(name: string, files: Record<string, string>): Promise<{ code: number; lines: string[] }> {
-  const folder = folderOf(files);
-  const context = await browser.newContext();
+  const folder = editor.folder(files);
+  const context = await editor.browser.newContext();
   try {
     const page = await context.newPage();
     const lines: string[] = [];
@@ -40,15 +32,14 @@ async function inside(name: string, files: Record<string, string>): Promise<{ co
       void page.exposeFunction("codeAutomationExit", (code: number) => resolve(code));
     });
     const payload: [string, string][] = [
-      ["extensionDevelopmentPath", server.remote(ROOT)],
-      ["extensionTestsPath", server.remote(path.join(OUT, name))],
+      ["extensionDevelopmentPath", editor.server.remote(ROOT)],
+      ["extensionTestsPath", editor.server.remote(path.join(OUT, name))],
       ["skipWelcome", "true"],
     ];
-    await page.goto(server.address(folder, payload), { timeout: 60_000 });
+    await page.goto(editor.server.address(folder, payload), { timeout: 60_000 });
     return { code: await ended, lines };
   } finally {
     await context.close();
-    removeFolder(folder);
   }
 }
 

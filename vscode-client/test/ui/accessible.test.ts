@@ -1,12 +1,11 @@
 // The panel for everybody: axe-core finds nothing serious in any kind of theme, and every action is reached by keys.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer } from "../editor/codeServer";
+import { beforeAll, expect, test, vi } from "vitest";
+import { inEditor } from "../editor/inEditor";
 import { openShown, type Panel } from "../editor/panel";
 import { pipeline } from "../editor/panelFlows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import type { EditorWindow } from "../editor/window";
 
 const AXE = readFileSync(createRequire(__filename).resolve("axe-core/axe.min.js"), "utf8");
 const THEMES: Record<string, string> = {
@@ -25,27 +24,17 @@ interface Violation {
 
 vi.setConfig({ testTimeout: 300_000 }); // whole stories, on machines that may be busy
 
-let server: CodeServer;
-let browser: Browser;
-let folder: string;
+const editor = inEditor();
 let window: EditorWindow;
 let panel: Panel;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-  folder = folderOf(pipeline({ delay: 0 }));
-  window = await EditorWindow.open(browser, server, folder, "iterative_developer.yaml");
-  window.page.context().setDefaultTimeout(90_000);
+  ({ window } = await editor.open(pipeline({ delay: 0 }), "iterative_developer.yaml"));
   await window.lens("Run workflow").click();
   await window.page.locator(".quick-input-widget input").fill("slugify titles");
   await window.page.keyboard.press("Enter");
   panel = await openShown(window);
   await panel.status("condition met in iteration 3").waitFor({ timeout: 90_000 });
 }, 300_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-  removeFolder(folder);
-});
 
 async function serious(panel: Panel): Promise<string[]> {
   const frame = await panel.frame();

@@ -1,20 +1,11 @@
 // What the extension costs a window, as the editor itself measures it, and that it costs nothing elsewhere.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer } from "../editor/codeServer";
+import { expect, test } from "vitest";
 import { poems } from "../editor/flows";
+import { inEditor } from "../editor/inEditor";
 import { languageServers } from "../editor/machine";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import type { EditorWindow } from "../editor/window";
 
-let server: CodeServer;
-let browser: Browser;
-beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const editor = inEditor();
 
 /** The rows of "Running Extensions": milliseconds of activation by the extension's name. */
 async function activations(window: EditorWindow): Promise<Map<string, number>> {
@@ -33,8 +24,7 @@ async function activations(window: EditorWindow): Promise<Map<string, number>> {
 const OURS = "Loop: AI loops you can trust";
 
 test("activation in a folder with loops takes at most 50 ms, or no longer than that of an extension beside us", { timeout: 180_000 }, async () => {
-  const folder = folderOf(poems());
-  const window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
+  const { window } = await editor.open(poems(), "haiku.yaml");
   await window.lens("Run loop").waitFor();
   const times = await activations(window);
   await window.picture("activation");
@@ -45,19 +35,14 @@ test("activation in a folder with loops takes at most 50 ms, or no longer than t
   expect(ours).toBeDefined();
   const slowest = Math.max(...[...times].filter(([name]) => name !== OURS).map(([, time]) => time), 0);
   expect(ours).toBeLessThanOrEqual(Math.max(50, slowest));
-  await window.close();
-  removeFolder(folder);
 });
 
 test("in a folder without loop files no server is started and no view of ours is there", { timeout: 180_000 }, async () => {
-  const before = languageServers(server.pid);
-  const folder = folderOf({ "package.json": "{}\n", "compose.yaml": "services:\n  db: {}\n" });
-  const window = await EditorWindow.open(browser, server, folder, "compose.yaml");
+  const before = languageServers(editor.server.pid);
+  const { window } = await editor.open({ "package.json": "{}\n", "compose.yaml": "services:\n  db: {}\n" }, "compose.yaml");
   const times = await activations(window);
   console.log("activation of the door:", times.get(OURS));
-  expect(languageServers(server.pid).filter((pid) => !before.includes(pid))).toEqual([]);
+  expect(languageServers(editor.server.pid).filter((pid) => !before.includes(pid))).toEqual([]);
   expect(await window.page.locator(".activitybar .action-label[aria-label^='Loop']").count()).toBe(0);
   await window.picture("activation-elsewhere");
-  await window.close();
-  removeFolder(folder);
 });

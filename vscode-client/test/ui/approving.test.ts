@@ -1,27 +1,14 @@
 // A loop waits for a person, who answers by message, by lens, by tree, or says what should be different.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Browser, Locator } from "playwright-core";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Locator } from "playwright-core";
 import { asking } from "../editor/agent";
-import { CodeServer } from "../editor/codeServer";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor();
 let window: EditorWindow;
-let folder: string;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-  folder = folderOf(asking("the first patch", "the better patch"));
-  window = await EditorWindow.open(browser, server, folder, "fixer.assistant.yaml");
-});
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.picture(`failed-${task.name}`);
-});
-afterAll(async () => {
-  await window?.close();
-  await browser?.close();
-  await server?.stop();
-  if (folder) removeFolder(folder);
+  ({ window } = await editor.open(asking("the first patch", "the better patch"), "fixer.assistant.yaml"));
 });
 
 const button = (message: Locator, name: string): Locator => message.locator(".monaco-button", { hasText: name }).first();

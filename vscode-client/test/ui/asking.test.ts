@@ -1,11 +1,10 @@
 // What a start asks a person for: texts, which come back the next time, and consent, which is never given by haste.
 import { existsSync } from "node:fs";
 import * as path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer } from "../editor/codeServer";
+import { beforeAll, expect, test } from "vitest";
 import { poems } from "../editor/flows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
 // The tester only leaves a trace that it ran; the answers are scripted, so nothing is asked of a model.
 const ASSISTANT = `name: Marker
@@ -24,19 +23,11 @@ const FILES = {
   ".loop-ls.yaml": "providers:\n  scripted:\n    kind: scripted\n  openai:\n    kind: scripted\n",
 };
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor();
 let folder: string;
 let window: EditorWindow;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-  folder = folderOf(FILES);
-  window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-  removeFolder(folder);
+  ({ folder, window } = await editor.open(FILES, "haiku.yaml"));
 });
 
 /** Engines start at the pace of the machine. */

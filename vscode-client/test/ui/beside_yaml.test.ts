@@ -5,11 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { build } from "esbuild";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer, serverProgram } from "../editor/codeServer";
+import { afterAll, expect, test } from "vitest";
+import { serverProgram } from "../editor/codeServer";
 import { poems } from "../editor/flows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
 const HOME = path.resolve(__dirname, "../editor/yamlExtension");
 const ROOT = path.resolve(__dirname, "../..");
@@ -40,29 +40,17 @@ async function packed(folder: string): Promise<string> {
   return vsix;
 }
 
-let server: CodeServer;
-let browser: Browser;
-let packages: string;
-const folders: string[] = [];
-beforeAll(async () => {
-  packages = mkdtempSync(path.join(tmpdir(), "yaml-"));
-  const vsix = await packed(packages);
-  const machine = { "loopLs.server.command": [serverProgram(), "serve"], "yaml.server": yamlServer() };
-  [server, browser] = await Promise.all([CodeServer.start({ machine, more: [vsix] }), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-  for (const folder of folders) removeFolder(folder);
-  rmSync(packages, { recursive: true, force: true });
-});
+const packages = mkdtempSync(path.join(tmpdir(), "yaml-"));
+afterAll(() => rmSync(packages, { recursive: true, force: true }));
+const editor = inEditor(async () => ({
+  machine: { "loopLs.server.command": [serverProgram(), "serve"], "yaml.server": yamlServer() },
+  more: [await packed(packages)],
+}));
 
 async function opened(files: Record<string, string>, file: string): Promise<{ window: EditorWindow; folder: string }> {
-  const folder = folderOf(files);
-  folders.push(folder);
-  const window = await EditorWindow.open(browser, server, folder, file);
-  window.page.setDefaultTimeout(80_000); // two servers start for it
-  return { folder, window };
+  const opened = await editor.open(files, file);
+  opened.window.page.setDefaultTimeout(80_000); // two servers start for it
+  return opened;
 }
 
 /** Findings of the Problems view, without the places that belong to one. */
@@ -101,7 +89,6 @@ test("nothing is changed before a yes; then the workspace is quiet and ours goes
   const settings = (): unknown => JSON.parse(readFileSync(path.join(folder, ".vscode/settings.json"), "utf8"));
   const all = { "yaml.validate": false, "yaml.hover": false, "yaml.completion": false, "yaml.format.enable": false };
   await expect.poll(settings, { timeout: 60_000 }).toEqual(all); // written one after the other
-  await window.close();
 }, 300_000);
 
 test("for one file, a line of its own keeps the YAML extension at work elsewhere", async () => {
@@ -118,5 +105,4 @@ test("for one file, a line of its own keeps the YAML extension at work elsewhere
   await window.show("fixer.assistant.yaml"); // has a schema of ours there, which explains and finds no fault
   await listed(window, "personna").first().waitFor();
   expect(await listed(window, "personna").count()).toBe(1);
-  await window.close();
 }, 300_000);

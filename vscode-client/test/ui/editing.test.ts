@@ -2,28 +2,20 @@
 // coloured, and a first file comes from a template.
 import { existsSync, readFileSync } from "node:fs";
 import * as path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer } from "../editor/codeServer";
+import { beforeAll, expect, test } from "vitest";
 import { poems } from "../editor/flows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
 const FILES = { ...poems() };
 const BROKEN = FILES["haiku.yaml"]!.replace("max_iterations: 5", "max_iteration: 5");
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor();
 let folder: string;
 let window: EditorWindow;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-  folder = folderOf({ ...FILES, "broken.yaml": BROKEN.replace("name: haiku", "name: broken"), "plain.yaml": 'greeting: "Hello {{name}}"\n' });
-  window = await EditorWindow.open(browser, server, folder, "broken.yaml");
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-  removeFolder(folder);
+  const files = { ...FILES, "broken.yaml": BROKEN.replace("name: haiku", "name: broken"), "plain.yaml": 'greeting: "Hello {{name}}"\n' };
+  ({ folder, window } = await editor.open(files, "broken.yaml"));
 });
 
 const written = (name: string): string => readFileSync(path.join(folder, name), "utf8");

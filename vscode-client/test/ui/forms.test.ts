@@ -1,10 +1,9 @@
 // Forms in a real window: they edit the file and leave its comments, and keep to what a file can hold.
 import { readFileSync } from "node:fs";
 import * as path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer } from "../editor/codeServer";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { beforeAll, expect, test } from "vitest";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
 const ASSISTANT = `# who repairs our tests
 name: Fixer # short
@@ -20,19 +19,11 @@ maxIterations: 10
 `;
 const SETTINGS = "# of this project\nlimits: {maxIterations: 20}\n";
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor();
 let folder: string;
 let window: EditorWindow;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-  folder = folderOf({ "fixer.assistant.yaml": ASSISTANT, ".loop-ls.yaml": SETTINGS });
-  window = await EditorWindow.open(browser, server, folder, "fixer.assistant.yaml");
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-  removeFolder(folder);
+  ({ folder, window } = await editor.open({ "fixer.assistant.yaml": ASSISTANT, ".loop-ls.yaml": SETTINGS }, "fixer.assistant.yaml"));
 });
 
 const written = (name: string): string => readFileSync(path.join(folder, name), "utf8");

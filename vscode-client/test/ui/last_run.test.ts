@@ -1,21 +1,16 @@
 // UP-74: the state of the last run of the file in front, in the language status and the lens, also after the
 // editor and the engine were restarted.
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { afterAll, beforeAll, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer, serverProgram } from "../editor/codeServer";
+import { beforeAll, test } from "vitest";
 import { poems } from "../editor/flows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor();
 let folder: string;
-beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
+beforeAll(() => {
   const { "haiku.yaml": flow = "", "haiku.answers.yaml": answers = "", ...rest } = poems();
   const named = (name: string) => flow.replace("name: haiku", `name: ${name}`);
-  folder = folderOf({
+  folder = editor.folder({
     ...rest,
     "well.yaml": named("well"),
     "well.answers.yaml": answers,
@@ -24,17 +19,8 @@ beforeAll(async () => {
     "fresh.yaml": named("fresh"),
   });
 });
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-  if (folder) removeFolder(folder);
-});
-
-const loopLs = (...words: string[]) =>
-  promisify(execFile)(serverProgram(), words, { cwd: folder, timeout: 60_000, env: { ...process.env, LOOP_LS_DATA_DIR: server.dataDir } }).catch(
-    (error: unknown) => error,
-  );
-const run = (file: string) => loopLs("run", file, "--loop", "compose", "--input", "a frog", "--yes", "--json");
+/** Also one that fails. */
+const run = (file: string) => editor.loopLs(folder, "run", file, "--loop", "compose", "--input", "a frog", "--yes", "--json").catch(() => undefined);
 
 /** What the language status says of the file in front. */
 async function said(window: EditorWindow, words: string | RegExp): Promise<void> {
@@ -54,19 +40,18 @@ test("test_UP_74_the_last_run_of_the_file_in_front_is_told_and_told_again_after_
   await run("well.yaml");
   await run("badly.yaml");
 
-  const first = await EditorWindow.open(browser, server, folder, "well.yaml");
+  const first = await editor.show(folder, "well.yaml");
   await first.told("condition met in iteration 3").waitFor();
   await said(first, /✓ condition met in iteration 3 · (just now|\d+ minutes? ago)/);
   await first.picture("last-run");
   await first.close();
-  await loopLs("engine", "stop", "--data-dir", server.dataDir);
+  await editor.stopEngine(folder);
 
-  const next = await EditorWindow.open(browser, server, folder, "well.yaml");
+  const next = await editor.show(folder, "well.yaml");
   await said(next, "✓ condition met in iteration 3");
   await next.told("condition met in iteration 3").waitFor();
   await openNext(next, "badly.yaml");
   await said(next, "✗ failed");
   await openNext(next, "fresh.yaml");
   await said(next, "never ran");
-  await next.close();
 }, 900_000); // two sessions, one after the other

@@ -1,29 +1,17 @@
 // Enhance loops in the panel: the rounds of a workflow that is mended, with and without a pause between them.
 import { readFileSync } from "node:fs";
 import * as path from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer } from "../editor/codeServer";
+import { expect, test, vi } from "vitest";
+import { inEditor } from "../editor/inEditor";
 import { openShown } from "../editor/panel";
 import { mended } from "../editor/panelFlows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
 
 vi.setConfig({ testTimeout: 300_000 }); // whole stories, on machines that may be busy
 
-let server: CodeServer;
-let browser: Browser;
-beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const editor = inEditor();
 
 test("rounds say what failed, was proposed, rejected and applied, and a person lets them go on", async () => {
-  const folder = folderOf(mended({ pause: true }));
-  const window = await EditorWindow.open(browser, server, folder, "report.yaml");
-  window.page.context().setDefaultTimeout(90_000);
+  const { folder, window } = await editor.open(mended({ pause: true }), "report.yaml");
   await window.lens("Run workflow").click();
   const panel = await openShown(window);
   await panel.page.getByText("Round 1 is over; changes are proposed and wait for you.").waitFor({ timeout: 60_000 });
@@ -42,6 +30,4 @@ test("rounds say what failed, was proposed, rejected and applied, and a person l
   await window.picture("rounds-ended");
   await window.line("Review {{draft}} kindly").waitFor();
   expect(readFileSync(path.join(folder, "report.yaml"), "utf8")).not.toContain("kindly"); // an edit of the editor, not saved
-  await window.close();
-  removeFolder(folder);
 });

@@ -1,56 +1,34 @@
 // Whatever a machine is like: the server starts by itself, or people read what is missing and the way out.
 import { existsSync, rmSync } from "node:fs";
 import * as path from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer, serverProgram } from "../editor/codeServer";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CodeServer, type Options, serverProgram } from "../editor/codeServer";
 import { poems } from "../editor/flows";
+import { inEditor } from "../editor/inEditor";
 import { onlyPython, runningServer, script } from "../editor/machine";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import type { EditorWindow } from "../editor/window";
 
 /** Long enough for a download on a busy machine. */
 const SET_UP = 420_000;
 const LONG = { timeout: 600_000 };
 
-let browser: Browser;
 let searchPath: string;
-const opened: { window: EditorWindow; folder: string }[] = [];
-const servers: CodeServer[] = [];
-
-beforeAll(async () => {
+beforeAll(() => {
   searchPath = onlyPython();
-  browser = await startBrowser();
 });
-afterEach(async ({ task }) => {
-  for (const [index, { window }] of opened.entries()) {
-    if (task.result?.state === "fail") await window.picture(`start-failed-${index}`);
-  }
-  for (const { window, folder } of opened.splice(0)) {
-    await window.close();
-    removeFolder(folder);
-  }
-});
-afterAll(async () => {
-  await browser?.close();
-  for (const server of servers) await server.stop();
-  rmSync(searchPath, { recursive: true, force: true });
-});
+afterAll(() => rmSync(searchPath, { recursive: true, force: true }));
+const editor = inEditor(null);
 
-async function codeServer(...[options]: Parameters<typeof CodeServer.start>): Promise<CodeServer> {
-  const server = await CodeServer.start({ ...options, environment: { PATH: searchPath, ...options?.environment } });
-  servers.push(server);
-  return server;
-}
+const codeServer = (options: Options = {}): Promise<CodeServer> =>
+  editor.serve({ ...options, environment: { PATH: searchPath, ...options.environment } });
 
 /** A workflow with one flaw, so that a squiggle says that the server is there. */
 const FLAWED = { ...poems(), "haiku.yaml": poems()["haiku.yaml"]?.replace("max_iterations", "max_iteration") ?? "" };
 const WARNED = poems()["haiku.yaml"]?.replace("The critic says", "{{loop.output}} says") ?? "";
 
 async function open(server: CodeServer, settings?: object, files: Record<string, string> = FLAWED): Promise<EditorWindow> {
-  const folder = folderOf(settings ? { ...files, ".vscode/settings.json": JSON.stringify(settings) } : files);
-  const window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
-  opened.push({ window, folder });
-  return window;
+  const all = settings ? { ...files, ".vscode/settings.json": JSON.stringify(settings) } : files;
+  return (await editor.open(all, "haiku.yaml", server)).window;
 }
 
 /** What a lens says, whether it can be clicked or not. */

@@ -1,38 +1,23 @@
 // UP-56: a loop of fifty rounds is stopped by lens, by palette, by the cancel button of its progress, by the
 // Testing view and by Ctrl-C in the terminal. All five reach the same code: one fact of the engine, within a
 // second, and the run is cancelled.
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { availableParallelism, loadavg } from "node:os";
-import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { CodeServer, serverProgram } from "../editor/codeServer";
+import { beforeAll, expect, test } from "vitest";
+import { serverProgram } from "../editor/codeServer";
 import { endless } from "../editor/flows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor();
 let window: EditorWindow;
 let folder: string;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-  folder = folderOf(endless());
-  window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
+  ({ window, folder } = await editor.open(endless(), "haiku.yaml"));
   await window.lens("Run loop").waitFor();
   // The moment at which a person pressed: what the browser needed to find the button is nobody's answer time.
   await window.page.evaluate('document.addEventListener("mousedown", () => { globalThis.pressedAt = Date.now(); }, true)');
 });
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.picture(`failed-${task.name}`);
-});
-afterAll(async () => {
-  await window?.close();
-  await browser?.close();
-  await server?.stop();
-  if (folder) removeFolder(folder);
-});
-
-const environment = () => ({ ...process.env, LOOP_LS_DATA_DIR: server.dataDir });
 
 interface Fact {
   kind: string;
@@ -41,10 +26,7 @@ interface Fact {
 }
 
 /** What the command line says as JSON; of facts it says one in each line. */
-async function loopLs(...words: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(serverProgram(), [...words, "--json"], { cwd: folder, timeout: 60_000, env: environment() });
-  return stdout;
-}
+const loopLs = (...words: string[]): Promise<string> => editor.loopLs(folder, ...words, "--json");
 
 interface State {
   runId?: string;
@@ -142,7 +124,7 @@ test("test_UP_56_stopped_by_the_testing_view", async () => {
 
 test("test_UP_56_stopped_by_control_c_in_the_terminal", async () => {
   const words = ["run", "haiku.yaml", "--loop", "compose", "--input", "a frog", "--yes"];
-  const child = spawn(serverProgram(), words, { cwd: folder, env: environment(), stdio: "ignore" });
+  const child = spawn(serverProgram(), words, { cwd: folder, env: { ...process.env, LOOP_LS_DATA_DIR: editor.server.dataDir }, stdio: "ignore" });
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const runId = await going();
   await window.told(/iteration \d+\/50/).waitFor();

@@ -2,33 +2,21 @@
 // the condition.
 import { writeFileSync } from "node:fs";
 import * as path from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Browser, Locator } from "playwright-core";
-import { CodeServer } from "../editor/codeServer";
+import { beforeAll, expect, test } from "vitest";
+import type { Locator } from "playwright-core";
 import { endless, poems } from "../editor/flows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor();
 let window: EditorWindow;
 let folder: string;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
   const limited = endless(0.1)["haiku.yaml"]?.replace("name: haiku", "name: never").replace("max_iterations: 50", "max_iterations: 2") ?? "";
   const answers = endless(0.1)["haiku.answers.yaml"] ?? "";
-  folder = folderOf({ ...poems(0.3), "never.yaml": limited, "never.answers.yaml": answers });
-  window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
+  ({ window, folder } = await editor.open({ ...poems(0.3), "never.yaml": limited, "never.answers.yaml": answers }, "haiku.yaml"));
   await window.lens("Run loop").waitFor();
   await window.command("Testing: Focus on Test Explorer View");
-});
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.picture(`failed-${task.name}`);
-});
-afterAll(async () => {
-  await window?.close();
-  await browser?.close();
-  await server?.stop();
-  if (folder) removeFolder(folder);
 });
 
 const item = (text: string | RegExp): Locator => window.page.locator(".test-explorer .monaco-list-row", { hasText: text }).first();

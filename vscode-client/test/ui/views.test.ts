@@ -1,31 +1,18 @@
 // The tree of runs as a person uses it: what runs, what is done with it, and an engine that goes away.
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser, Locator } from "playwright-core";
-import { CodeServer, serverProgram } from "../editor/codeServer";
+import { beforeAll, expect, test } from "vitest";
+import type { Locator } from "playwright-core";
 import { endless, poems } from "../editor/flows";
-import { EditorWindow, folderOf, removeFolder, startBrowser } from "../editor/window";
+import { inEditor } from "../editor/inEditor";
+import type { EditorWindow } from "../editor/window";
 
-let server: CodeServer;
-let browser: Browser;
+const editor = inEditor();
 let window: EditorWindow;
 let folder: string;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([CodeServer.start(), startBrowser()]);
-  folder = folderOf({ ...poems(0.5), "long/haiku.yaml": endless()["haiku.yaml"] ?? "", "long/haiku.answers.yaml": endless()["haiku.answers.yaml"] ?? "", "long/one_draft.yaml": poems()["one_draft.yaml"] ?? "" });
-  window = await EditorWindow.open(browser, server, folder, "haiku.yaml");
+  const long = Object.entries(endless()).filter(([name]) => !name.startsWith(".")).map(([name, text]) => [`long/${name}`, text]);
+  ({ window, folder } = await editor.open({ ...poems(0.5), ...Object.fromEntries(long) }, "haiku.yaml"));
   await window.page.locator('.activitybar a.action-label[aria-label="Loop"]').click();
 });
-afterAll(async () => {
-  await window?.close();
-  await browser?.close();
-  await server?.stop();
-  if (folder) removeFolder(folder);
-});
-
-const loopLs = (...words: string[]) =>
-  promisify(execFile)(serverProgram(), words, { cwd: folder, timeout: 60_000, env: { ...process.env, LOOP_LS_DATA_DIR: server.dataDir } });
 
 /** A line of the tree. */
 const row = (text: string | RegExp): Locator => window.page.locator(".sidebar .monaco-list-row", { hasText: text }).first();
@@ -82,12 +69,11 @@ test("a run is deleted once a person said so, here and in the record", async () 
   await window.page.locator(".monaco-dialog-box", { hasText: "Delete compose from the record?" }).waitFor();
   await window.page.locator(".monaco-dialog-box .monaco-button", { hasText: "Delete" }).click();
   await expect.poll(() => lines.count(), { timeout: 30_000 }).toBe(before - 1);
-  const { stdout } = await loopLs("runs", "--json");
-  expect(JSON.parse(stdout).runs).toHaveLength(before - 1);
+  expect(JSON.parse(await editor.loopLs(folder, "runs", "--json")).runs).toHaveLength(before - 1);
 });
 
 test("UP_73 a run of the terminal, of a file that nobody has open, comes by itself; pause, resume and stop reach it", async () => {
-  await loopLs("run", "long/haiku.yaml", "--loop", "compose", "--input", "a frog", "--detach", "--yes", "--json");
+  await editor.loopLs(folder, "run", "long/haiku.yaml", "--loop", "compose", "--input", "a frog", "--detach", "--yes", "--json");
   const running = row(/compose.*\/50/);
   await running.waitFor();
   await window.picture("views-running");
@@ -115,7 +101,7 @@ test("runs are grouped by file, and filtered while somebody types", async () => 
 });
 
 test("an engine that was stopped is said, with the way out", async () => {
-  await loopLs("engine", "stop", "--data-dir", server.dataDir);
+  await editor.stopEngine(folder);
   await row("The engine is gone").waitFor({ timeout: 60_000 });
   await window.picture("views-engine-gone");
   await row("The engine is gone").click();
