@@ -83,8 +83,8 @@ def sign(status: str, reason: str | None) -> str:
 
 
 def spent(run: RunView) -> str:
-    """`$0.031 · 00:41`."""
-    parts = [money(run.cost_usd)] if run.cost_usd is not None else []
+    """`$0.031 · 00:41`; of a run whose answers are made up, `mock · 00:01`: its price means nothing."""
+    parts = ["mock"] if run.mock else [money(run.cost_usd)] if run.cost_usd is not None else []
     return " · ".join([*parts, clock(run.elapsed_ms)])
 
 

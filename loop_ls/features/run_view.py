@@ -54,6 +54,7 @@ def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
         error=_message(state.get("error")),
         label=_text(state, "label") or None,
         recovered=recovered,
+        mock=state.get("mock") is True,
         paid_twice=bool(state.get("mayHavePaidTwice")),
         waiting=status == "waiting_approval",
         approval=_text(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), Mapping) else "",

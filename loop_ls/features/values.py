@@ -253,6 +253,7 @@ class RunView:
     loops: Mapping[str, LoopView] = field(default_factory=dict)  # by name, loops of this file only
     results: Mapping[str, str] = field(default_factory=dict)  # the beginnings of outputs, by step or loop
     rounds: Rounds | None = None  # of an enhance loop
+    mock: bool = False  # its answers are made up
 
 
 @dataclass(frozen=True, slots=True)

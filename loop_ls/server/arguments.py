@@ -50,6 +50,7 @@ PREVIEW: Shape = {"uri": _TEXT, "target": _OBJECT, "iteration": _COUNT, "runId":
 ESTIMATE: Shape = {"uri": _TEXT, "target": _OBJECT}
 APPROVE: Shape = {"runId": _TEXT, "loopId": _TEXT, "approved": _FLAG, "decision": _TEXT, "feedback": _TEXT}
 FORK: Shape = {"runId": _TEXT, "iteration": _COUNT, "loop": _TEXT, "consent": _TEXT}
+IMPORT: Shape = {"run": _OBJECT, "uri": _TEXT}
 REPLAY: Shape = {"runId": _TEXT, "uri": _TEXT}
 TEST_UNTIL: Shape = {
     "uri": _TEXT,

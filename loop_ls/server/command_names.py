@@ -15,6 +15,7 @@ COMMANDS = (
     "loopLs.metrics",
     "loopLs.delete",
     "loopLs.export",
+    "loopLs.import",
     "loopLs.fork",
     "loopLs.replay",
     "loopLs.testUntil",

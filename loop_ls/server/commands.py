@@ -64,6 +64,7 @@ class Commands:
             "loopLs.metrics": (again.metrics, arguments.CONTROL, ("runId",)),
             "loopLs.delete": (again.delete, arguments.CONTROL, ("runId",)),
             "loopLs.export": (again.export, arguments.CONTROL, ("runId",)),
+            "loopLs.import": (again.take_in, arguments.IMPORT, ("run",)),
             "loopLs.fork": (again.fork, arguments.FORK, ("runId",)),
             "loopLs.replay": (again.replay, arguments.REPLAY, ("runId",)),
             "loopLs.testUntil": (again.test_until, arguments.TEST_UNTIL, ("uri", "loop")),

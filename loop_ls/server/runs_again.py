@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.transcript import transcript
 from loop_ls.server import consent
-from loop_ls.server.engine_link import Client, refusal
+from loop_ls.server.engine_link import LIMIT, Client, refusal
 from loop_ls.server.typed_answers import Answer, refused
 from loop_ls.server.written_files import show_text
 
@@ -68,6 +68,16 @@ class RunsAgain:
         """`loopLs.export`: all of a run as one object, without secrets; whoever asks writes it where he wants."""
         run_id = argument["runId"]
         return await self._runs.ask_home(run_id, lambda client: client.export(run_id))
+
+    async def take_in(self, argument: Json) -> Answer:
+        """`loopLs.import`: what was exported, here or elsewhere, comes into the record of a folder (of the first,
+        unless `uri` says which); it is shown and never goes on."""
+        folder = self._runs.default_folder(argument.get("uri"))
+        try:
+            client = await self._runs.engine_of(folder)
+            return await asyncio.wait_for(client.take_in(argument["run"]), LIMIT)
+        except Exception as error:
+            return refusal(error)
 
     async def history(self, argument: Json) -> Answer:
         """`loopLs.history`: all of it or a part; with `prompts` what the models were asked there, with `show` also

@@ -113,6 +113,16 @@ async def test_a_run_can_be_exported(session: Session) -> None:
     assert (answer["ok"], answer["run"]["runId"]) == (True, run_id)
     assert (await session.command("loopLs.export", {"runId": "nobody"}))["code"] == "not_found"
 
+    known = await session.command("loopLs.import", {"run": answer["run"]})
+    assert (known["ok"], known["known"], known["runId"]) == (True, True, run_id)
+    assert (await session.command("loopLs.delete", {"runId": run_id}))["ok"]
+    taken = await session.command("loopLs.import", {"run": answer["run"]})
+    assert (taken["ok"], taken["known"], taken["runId"]) == (True, False, run_id)
+    listed = (await session.command("loopLs.runs", {}))["runs"]
+    assert [(state["runId"], state["status"], state["imported"]) for state in listed] == [(run_id, "completed", True)]
+    refused = await session.command("loopLs.import", {"run": {"say": "no run"}})
+    assert not refused["ok"] and refused["message"]
+
 
 async def test_everything_that_can_be_started_is_listed_as_it_is_in_the_editor(session: Session) -> None:
     uri = (session.folder / "flow.yaml").as_uri()

@@ -66,6 +66,7 @@ class RunState(NamedTuple):
     asked: tuple[dict[str, Any], ...] = ()  # what people are asked and have not answered, in order
     source: dict[str, Any] | None = None  # whose answers it takes: a fork, a replay
     imported: bool = False
+    mock: bool = False  # its answers are made up
     caps: dict[str, Any] | None = None  # what the run may spend, as its first fact says
     because: str | None = None
     question: dict[str, Any] | None = None  # what an enhance loop has asked outside of the engine
@@ -131,6 +132,7 @@ class RunState(NamedTuple):
             "because": self.because,
             "source": self.source,
             "imported": self.imported or None,
+            "mock": self.mock or None,
             "tokens": {"input": self.input_tokens, "output": self.output_tokens},
             "calls": self.calls,
             "criterion": self.criterion,
@@ -219,6 +221,7 @@ def _started(body: dict[str, Any], at: float) -> dict[str, Any]:
         "criterion": limits.get("criterion"),
         "source": body.get("source"),
         "imported": bool(body.get("imported")),
+        "mock": bool(body.get("mock")),
         "caps": {name: limits[name] for name in CAPS if limits.get(name) is not None},
     }
 

@@ -11,6 +11,8 @@ export const PAGE = 1000;
 /** Of texts in facts that are only listed. */
 export const CUT = 4000;
 
+const DELETED = "This run was deleted from the record.";
+
 interface Disposable {
   dispose(): unknown;
 }
@@ -79,6 +81,7 @@ export class Following implements Disposable {
   private stateIs(state: RunState): void {
     if (state.runId !== this.runId || this.gone) return;
     this.state = state;
+    if (this.banner?.text === DELETED) void this.catchUp(); // it was taken in again
     if (hasEnded(state) && (state.lastSeq ?? 0) > this.book.seq) void this.catchUp();
     this.changed();
   }
@@ -127,7 +130,7 @@ export class Following implements Disposable {
   }
 
   private deleted(): void {
-    this.banner = { tone: "bad", text: "This run was deleted from the record." };
+    this.banner = { tone: "bad", text: DELETED };
     this.changed();
   }
 }

@@ -1,7 +1,7 @@
 // The state of a run as the head of its panel: what it is, how it stands, what it has spent, what it asks.
 import { endedAtLimit, hasEnded, type RunState } from "../runs/state";
 import type { Approval, Head } from "./shape";
-import { nameOf } from "../runs/words";
+import { nameOf, natureOf } from "../runs/words";
 import { plural, reasonWords } from "./web/words";
 
 interface Loose {
@@ -9,7 +9,6 @@ interface Loose {
   question?: { kind?: string; reason?: string; round?: number; conflict?: string; failureReason?: string };
   pendingApprovals?: Partial<Approval>[];
   error?: { message?: string; hint?: string };
-  source?: { kind?: string; runId?: string; iteration?: number };
   path?: string;
   because?: string;
   unpriced?: boolean;
@@ -46,7 +45,7 @@ export function headOf(state: RunState): Head {
     ended: hasEnded(state),
     working: state.status === "running" || state.status === "stopping",
     recovered: more.mayHavePaidTwice ? "Recovered after a restart; one call may have been paid twice." : undefined,
-    source: sourceOf(more.source),
+    source: sourceOf(state),
     approvals: hasEnded(state) ? [] : approvalsOf(more),
     choice: choiceOf(more),
   };
@@ -113,7 +112,13 @@ function choiceOf(state: RunState & Loose): Head["choice"] {
   return { kind: asked.reason === "conflict" ? "conflict" : "between_rounds", round: asked.round ?? state.iteration ?? 0, why };
 }
 
-function sourceOf(source: Loose["source"]): string | undefined {
+/** Whose answers it took, and that no model was asked here. */
+function sourceOf(state: RunState): string | undefined {
+  const words = natureOf(state).filter((word) => word !== "replay").map((word) => (word === "mock" ? "mock run" : word));
+  return [takenFrom(state.source), ...words].filter(Boolean).join(" · ") || undefined;
+}
+
+function takenFrom(source: RunState["source"]): string | undefined {
   if (!source?.runId) return undefined;
   const id = source.runId.slice(0, 8);
   if (source.kind === "replay") return `replay of ${id}`;

@@ -2,6 +2,8 @@
 // with the first run that somebody opens (`part.ts`).
 import * as vscode from "vscode";
 import type { Surroundings } from "../part";
+import type { RunState } from "../runs/state";
+import { asItem } from "../views/choosing";
 import { RunDocuments } from "./documents";
 import { RunPanel } from "./runPanel";
 
@@ -61,17 +63,12 @@ function wantedOf(given: unknown): Wanted | undefined {
 /** From the palette: which of the last runs. */
 async function choose(around: Surroundings): Promise<Wanted | undefined> {
   const answer = await around.server.ask("loopLs.runs", { limit: 50 });
-  const runs = answer?.ok && Array.isArray(answer.runs) ? (answer.runs as Record<string, unknown>[]) : [];
+  const runs = answer?.ok && Array.isArray(answer.runs) ? (answer.runs as RunState[]) : [];
   if (runs.length === 0) {
     void vscode.window.showInformationMessage("There is no run yet. Start one with the lens above a loop.");
     return undefined;
   }
-  const items = runs.map((state) => ({
-    label: String(state.name ?? state.runId),
-    description: [state.status, state.reason].filter(Boolean).join(", ").replaceAll("_", " "),
-    detail: `${String(state.startedAt ?? "")} · ${String(state.runId)}`,
-    runId: String(state.runId),
-  }));
+  const items = runs.map((state) => ({ ...asItem(state), detail: [state.path, state.runId.slice(0, 8)].filter(Boolean).join(" · ") }));
   const chosen = await vscode.window.showQuickPick(items, { title: "Open run", matchOnDescription: true, matchOnDetail: true });
   return chosen && { runId: chosen.runId };
 }

@@ -50,6 +50,13 @@ export class RunList implements vscode.Disposable {
     await this.read();
   }
 
+  /** All that the engine gives: for those who search. */
+  async readAll(): Promise<void> {
+    if (!this.more) return;
+    this.limit = MOST;
+    await this.read();
+  }
+
   /** The runs of one file, the newest first: for a file that was opened. */
   async readFile(uri: string): Promise<void> {
     const answer = await this.server.ask("loopLs.runs", { uri, limit: 1 }).catch(() => undefined);

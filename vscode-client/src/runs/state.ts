@@ -40,6 +40,11 @@ export interface RunState {
   pendingApproval?: PendingApproval | null;
   lastOutput?: string;
   lastSeq?: number;
+  /** Its answers are made up: no model was asked. */
+  mock?: boolean;
+  /** It happened elsewhere. */
+  imported?: boolean;
+  source?: { kind?: string; runId?: string; iteration?: number };
   [key: string]: unknown;
 }
 

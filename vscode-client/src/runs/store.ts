@@ -9,6 +9,12 @@ export interface Change {
   before: RunState | undefined;
 }
 
+/** Moments of one form: as texts they are in their order. */
+const newestFirst = (left: RunState, right: RunState): number => {
+  const [one = "", other = ""] = [left.startedAt, right.startedAt];
+  return one === other ? 0 : one < other ? 1 : -1;
+};
+
 export class RunStore implements vscode.Disposable {
   private readonly known = new Map<string, RunState>();
   private readonly changed = new vscode.EventEmitter<Change>();
@@ -41,7 +47,19 @@ export class RunStore implements vscode.Disposable {
 
   /** All known runs, the newest first. */
   all(): RunState[] {
-    return [...this.known.values()].sort((left, right) => (right.startedAt ?? "").localeCompare(left.startedAt ?? ""));
+    return [...this.known.values()].sort(newestFirst);
+  }
+
+  /** Those that fit, the newest first. Views ask after each change: what is left out is not put in order. */
+  where(fits: (state: RunState) => boolean): RunState[] {
+    return [...this.known.values()].filter(fits).sort(newestFirst);
+  }
+
+  /** The newest one that fits. */
+  newest(fits: (state: RunState) => boolean): RunState | undefined {
+    let found: RunState | undefined;
+    for (const state of this.known.values()) if (fits(state) && (!found || newestFirst(state, found) < 0)) found = state;
+    return found;
   }
 
   take(state: RunState): void {

@@ -65,6 +65,12 @@ export function nameOf(state: RunState): string {
   return part ?? state.name ?? state.target?.name ?? state.runId;
 }
 
+/** What a person must know of a run that is not what it looks like: that no model was asked, or not here and now. */
+export function natureOf(state: RunState): string[] {
+  const words = { mock: state.mock === true, replay: state.source?.kind === "replay", imported: state.imported === true };
+  return Object.entries(words).flatMap(([word, holds]) => (holds ? [word] : []));
+}
+
 /** `3/5`; nothing before the first iteration. */
 export function progressOf(state: RunState): string {
   if (!state.iteration) return "";

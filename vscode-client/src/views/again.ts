@@ -1,4 +1,4 @@
-// What is made of a run that is recorded: fork, replay, delete, export, and the way to its file.
+// What is made of a run that is recorded: fork, replay, delete, export, import, and the way to its file.
 import * as vscode from "vscode";
 import type { Part, Server } from "../part";
 import { hasEnded, type RunState } from "../runs/state";
@@ -8,6 +8,8 @@ import { chooseRun, type Given, givenRuns } from "./choosing";
 import { readRows, rowsOfLoop } from "./history";
 
 const ANY = { none: "There is no run yet.", fits: () => true };
+/** What such a file says of itself. */
+const EXPORTED = "loop-ls run";
 const ENDED = { none: "There is no run that has ended.", fits: hasEnded };
 
 export const againPart: Part = ({ server, runs }) => {
@@ -20,6 +22,7 @@ export const againPart: Part = ({ server, runs }) => {
     with_("fork", { ...ANY, title: "Fork which run?" }, (runId) => fork(server, runs, runId)),
     with_("replay", { ...ENDED, title: "Replay which run?" }, (runId) => replay(server, runs, runId)),
     with_("export", { ...ANY, title: "Export which run?" }, (runId) => exportRun(server, runs, runId)),
+    vscode.commands.registerCommand("loopLs.client.import", () => importRun(server, runs)),
     with_("openFile", { ...ANY, title: "Open the file of which run?" }, (runId) => openFile(runs.get(runId))),
     vscode.commands.registerCommand("loopLs.client.delete", async (given?: Given, selected?: Given[]) => {
       const several = givenRuns(given, selected);
@@ -85,6 +88,37 @@ async function exportRun(server: Server, runs: RunStore, runId: string): Promise
   await vscode.workspace.fs.writeFile(target, Buffer.from(`${JSON.stringify(answer.run, undefined, 1)}\n`));
   const choice = await vscode.window.showInformationMessage(`${called(runs, runId)} was exported, without secrets.`, "Open File");
   if (choice) await vscode.window.showTextDocument(target);
+}
+
+/** Puts an exported run into the record of this folder and shows it. */
+async function importRun(server: Server, runs: RunStore): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const [file] =
+    (await vscode.window.showOpenDialog({
+      title: "Import a run that was exported",
+      openLabel: "Import",
+      filters: { "Exported run": ["json"] },
+      ...(folder ? { defaultUri: folder } : {}),
+    })) ?? [];
+  if (!file) return;
+  const run = await read(file);
+  if (!run) return void vscode.window.showErrorMessage(`${vscode.workspace.asRelativePath(file)} is no exported run: choose a file that Export Run... has written.`);
+  const answer = await server.run("loopLs.import", { run });
+  if (!answer?.ok || typeof answer.runId !== "string") return;
+  const { runId } = answer;
+  const told = await server.ask("loopLs.status", { runId });
+  if (told?.ok) runs.take(told.state as RunState);
+  if (answer.known) void vscode.window.showInformationMessage(`${called(runs, runId)} was in the record already.`);
+  await open(runId);
+}
+
+async function read(file: vscode.Uri): Promise<Record<string, unknown> | undefined> {
+  try {
+    const run: unknown = JSON.parse(Buffer.from(await vscode.workspace.fs.readFile(file)).toString("utf8"));
+    return typeof run === "object" && run !== null && "kind" in run && run.kind === EXPORTED ? { ...run } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function remove(server: Server, runs: RunStore, meant: readonly string[]): Promise<void> {

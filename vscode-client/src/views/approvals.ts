@@ -125,7 +125,7 @@ class Asking implements vscode.TextDocumentContentProvider {
 export function sentenceOf(state: RunState, question: PendingApproval): string {
   const name = nameOf(state);
   const path = (question.place ?? "").split("/").filter((part) => part && !/^\d+$/.test(part)).join(" › ");
-  const where = path && path !== name ? `${name} (${path})` : name;
+  const where = path && path.toLowerCase() !== name.toLowerCase() ? `${name} (${path})` : name;
   const of = question.iteration === undefined ? "" : ` on iteration ${question.iteration}`;
   return `${where} waits for your decision${of}: ${excerpt(question.output, 300) || "(no output)"}`;
 }

@@ -57,7 +57,7 @@ class LastRun implements vscode.Disposable {
       return;
     }
     this.item ??= vscode.languages.createLanguageStatusItem("loopLs.lastRun", []);
-    const last = this.runs.all().find((state) => state.uri !== undefined && sameFile(state.uri, this.uri));
+    const last = this.runs.newest((state) => state.uri !== undefined && sameFile(state.uri, this.uri));
     Object.assign(this.item, statusOf(last), { name: "Loop: last run", selector: ANY });
   }
 
@@ -75,7 +75,7 @@ class LastRun implements vscode.Disposable {
   }
 }
 
-const sameFile = (left: string, right: string | undefined): boolean => right !== undefined && vscode.Uri.parse(left).toString() === right;
+const sameFile = (left: string, right: string | undefined): boolean => right !== undefined && (left === right || vscode.Uri.parse(left).toString() === right);
 
 type Status = Pick<vscode.LanguageStatusItem, "text" | "detail" | "severity" | "busy" | "command">;
 

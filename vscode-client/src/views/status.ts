@@ -10,7 +10,7 @@ export const statusPart: Part = ({ runs }) => {
   const item = vscode.window.createStatusBarItem("loopLs.runs", vscode.StatusBarAlignment.Left, 0);
   item.name = "Loop runs";
   const draw = () => {
-    const shown = summaryOf(runs.all().filter((state) => !hasEnded(state)));
+    const shown = summaryOf(runs.where((state) => !hasEnded(state)));
     if (!shown) return item.hide();
     item.text = shown.text;
     item.tooltip = shown.tooltip;

@@ -65,6 +65,17 @@ export class EditorWindow {
     await this.page.locator(".tab.active", { hasText: file }).waitFor();
   }
 
+  /** Types into the box that asks, and accepts. */
+  async answer(text: string): Promise<void> {
+    await this.page.locator(".quick-input-widget input").fill(text);
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Chooses a line of the list that asks. */
+  async pick(text: string | RegExp): Promise<void> {
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first().click();
+  }
+
   line(text: string): Locator {
     return this.page.locator(".view-line", { hasText: text }).first();
   }

@@ -1,43 +1,26 @@
 // The tree of runs as a person uses it: what runs, what is done with it, and an engine that goes away.
 import { beforeAll, expect, test } from "vitest";
-import type { Locator } from "playwright-core";
 import { endless, poems } from "../editor/flows";
 import { inEditor } from "../editor/inEditor";
+import { RunsView } from "../editor/runsView";
 import type { EditorWindow } from "../editor/window";
 
 const editor = inEditor();
 let window: EditorWindow;
 let folder: string;
+let tree: RunsView;
 beforeAll(async () => {
   const long = Object.entries(endless()).filter(([name]) => !name.startsWith(".")).map(([name, text]) => [`long/${name}`, text]);
   ({ window, folder } = await editor.open({ ...poems(0.5), ...Object.fromEntries(long) }, "haiku.yaml"));
-  await window.page.locator('.activitybar a.action-label[aria-label="Loop"]').click();
+  tree = new RunsView(window);
+  await tree.show();
 });
 
-/** A line of the tree. */
-const row = (text: string | RegExp): Locator => window.page.locator(".sidebar .monaco-list-row", { hasText: text }).first();
-
-async function act(on: Locator, title: string): Promise<void> {
-  await on.hover();
-  await on.locator(`a.action-label[aria-label="${title}"]`).click();
-}
-
-async function choose(on: Locator, title: string): Promise<void> {
-  await on.click({ button: "right" });
-  const item = window.page.locator(".monaco-menu .action-item", { hasText: title }).first();
-  await item.waitFor();
-  await item.click();
-}
-
-/** A button above the tree. */
-async function title(name: string): Promise<void> {
-  await window.page.locator(`.sidebar a.action-label[aria-label="${name}"]`).first().click();
-}
+const row = (text: string | RegExp) => tree.row(text);
 
 async function start(): Promise<void> {
   await window.lens("Run loop").click();
-  await window.page.locator(".quick-input-widget input").fill("a frog");
-  await window.page.keyboard.press("Enter");
+  await window.answer("a frog");
 }
 
 test("a folder in which nothing ran says so, and a run is there as soon as it begins", async () => {
@@ -51,10 +34,10 @@ test("a folder in which nothing ran says so, and a run is there as soon as it be
 });
 
 test("a fork asks for the iteration, and two iterations are compared", async () => {
-  await choose(row(/compose.*condition met/), "Fork...");
+  await tree.choose(row(/compose.*condition met/), "Fork...");
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "From iteration 3" }).click();
-  await window.page.locator(".sidebar .monaco-list-row", { hasText: "condition met" }).nth(1).waitFor();
-  await choose(row(/compose.*condition met/), "Compare Iterations...");
+  await tree.rows("condition met").nth(1).waitFor();
+  await tree.choose(row(/compose.*condition met/), "Compare Iterations...");
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Iteration 1" }).click();
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Iteration 3" }).click();
   await window.page.locator(".tab", { hasText: "compose: iteration 1 ↔ 3" }).waitFor();
@@ -63,9 +46,9 @@ test("a fork asks for the iteration, and two iterations are compared", async () 
 });
 
 test("a run is deleted once a person said so, here and in the record", async () => {
-  const lines = window.page.locator(".sidebar .monaco-list-row", { hasText: "condition met" });
+  const lines = tree.rows("condition met");
   const before = await lines.count();
-  await choose(row(/compose.*condition met/), "Delete Run...");
+  await tree.choose(row(/compose.*condition met/), "Delete Run...");
   await window.page.locator(".monaco-dialog-box", { hasText: "Delete compose from the record?" }).waitFor();
   await window.page.locator(".monaco-dialog-box .monaco-button", { hasText: "Delete" }).click();
   await expect.poll(() => lines.count(), { timeout: 30_000 }).toBe(before - 1);
@@ -77,24 +60,24 @@ test("UP_73 a run of the terminal, of a file that nobody has open, comes by itse
   const running = row(/compose.*\/50/);
   await running.waitFor();
   await window.picture("views-running");
-  await act(running, "Pause");
+  await tree.act(running, "Pause");
   await row(/compose.*paused/).waitFor();
   await row("Waiting for you").waitFor();
   await window.page.locator(".statusbar-item", { hasText: "compose paused" }).waitFor();
-  await act(row(/compose.*paused/), "Resume");
+  await tree.act(row(/compose.*paused/), "Resume");
   await row("Running").waitFor();
   await window.page.locator(".statusbar-item", { hasText: /compose \d+\/50/ }).waitFor();
-  await act(row(/compose.*\/50/), "Stop");
+  await tree.act(row(/compose.*\/50/), "Stop");
   await row(/compose.*stopped/).waitFor();
 });
 
 test("runs are grouped by file, and filtered while somebody types", async () => {
-  await title("Group Runs by File");
+  await tree.title("Group Runs by File");
   await row("long/haiku.yaml").waitFor();
   await window.picture("views-by-file");
-  await title("Filter Runs...");
+  await tree.title("Filter Runs...");
   await window.page.locator(".quick-input-widget input").fill("stopped");
-  await expect.poll(() => window.page.locator(".sidebar .monaco-list-row", { hasText: "condition met" }).count(), { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => tree.rows("condition met").count(), { timeout: 30_000 }).toBe(0);
   await row(/compose.*stopped/).waitFor();
   await window.page.keyboard.press("Escape");
   await row(/compose.*condition met/).waitFor();

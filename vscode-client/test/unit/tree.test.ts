@@ -36,6 +36,9 @@ test("a page hides only what has ended, and says how much", () => {
 test.each([
   [{ iteration: 3, maxIterations: 5, costUsd: 0.031, said: { sign: "", line: "iteration 3/5 · 2 NO", spent: "" } }, "3/5 · 2 NO · $0.031 · 2 min ago"],
   [{ ...done, iteration: 3, maxIterations: 5, said: { sign: "✓", line: "condition met in iteration 3", spent: "" } }, "3/5 · condition met · 10 min ago"],
+  [{ ...done, mock: true, costUsd: 0, said: { sign: "✓", line: "condition met", spent: "" } }, "mock · condition met · 10 min ago"],
+  [{ ...done, source: { kind: "replay", runId: "b" }, said: { sign: "✓", line: "condition met", spent: "" } }, "replay · condition met · 10 min ago"],
+  [{ ...done, imported: true, said: { sign: "✓", line: "condition met", spent: "" } }, "imported · condition met · 10 min ago"],
 ])("a line says progress, verdict, cost and time: %j", (state, words) => {
   expect(describe(run("a", state), NOW)).toBe(words);
 });

@@ -2,7 +2,7 @@
 // without a window. Groups come in the order in which people act: what waits for them, what runs, the rest.
 import { hasEnded, isPossible, questionsOf, type RunState } from "../../runs/state";
 import { money } from "../../runs/money";
-import { ago, lineOfRun, nameOf, progressOf } from "../../runs/words";
+import { ago, lineOfRun, nameOf, natureOf, progressOf } from "../../runs/words";
 
 export type Grouping = "status" | "file";
 
@@ -74,14 +74,14 @@ const inOrder = (states: readonly RunState[]): RunState[] => [
 export const fileOf = (state: RunState): string =>
   state.path ?? (state.uri ? decodeURIComponent(state.uri.slice(state.uri.lastIndexOf("/") + 1)) : "(no file)");
 
-/** `3/5 · 2 NO · $0.031 · 2 min ago`: what stands behind the name. The line of the lens without what the icon
+/** `3/5 · 2 NO · $0.031 · 2 min ago`, `replay · 3/5 · condition met`: what stands behind the name. The line of the lens without what the icon
  * and the counter say already: a side bar is narrow. */
 export function describe(state: RunState, now: number): string {
   const line = (state.said?.line ?? lineOfRun(state)).replace(/^iteration (?=\d)/, "");
   const short = line.replace(/ (?:in|after) (?:iteration \d+|\d+ iterations?)/, "");
   const progress = hasEnded(state) && !line.includes("/") ? progressOf(state) : "";
   const when = ago(hasEnded(state) ? state.endedAt : state.startedAt, now, "short");
-  return [progress, short, money(state.costUsd), when].filter(Boolean).join(" · ");
+  return [...natureOf(state), progress, short, state.mock ? "" : money(state.costUsd), when].filter(Boolean).join(" · ");
 }
 
 /** What the menus ask about: `run`, and each thing that can be done with it now. */
@@ -94,6 +94,6 @@ export function contextOf(state: RunState): string {
 
 /** Whether a run has all words of a filter in its name, file, line or id. */
 export function matches(state: RunState, filter: string): boolean {
-  const text = [nameOf(state), state.name, fileOf(state), lineOfRun(state), state.status, state.runId].join(" ").toLowerCase();
+  const text = [nameOf(state), state.name, fileOf(state), lineOfRun(state), state.status, ...natureOf(state), state.runId].join(" ").toLowerCase();
   return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }

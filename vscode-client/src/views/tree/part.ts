@@ -28,6 +28,7 @@ export const treePart: Part = ({ server, runs }) => {
   };
   const filter = (text: string) => {
     tree.filter = text;
+    if (text) void list.readAll();
     view.description = text ? `filter: ${text}` : undefined;
     void vscode.commands.executeCommand("setContext", "loopLs.runsFiltered", text !== "");
     tree.redraw();

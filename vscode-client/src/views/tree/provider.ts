@@ -42,7 +42,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
         const item = new vscode.TreeItem(node.label, vscode.TreeItemCollapsibleState.Expanded);
         item.id = `${this.grouping}/${node.id}`;
         item.iconPath = new vscode.ThemeIcon(node.icon);
-        item.description = String(node.runs.length + node.hidden);
+        item.description = `${node.runs.length + node.hidden}${node.hidden > 0 && this.list.more ? "+" : ""}`;
         return item;
       }
       case "run":
@@ -76,7 +76,7 @@ export class RunsTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
     return [
       ...(this.runs.engineGone ? [{ kind: "gone" } as const] : []),
       ...groups.filter((group) => group.runs.length > 0),
-      ...(more ? [{ kind: "more", label: hidden > 0 ? `Show more (${hidden})` : "Show more" } as const] : []),
+      ...(more ? [{ kind: "more", label: hidden > 0 && !this.list.more ? `Show more (${hidden})` : "Show more" } as const] : []),
     ];
   }
 

@@ -144,6 +144,9 @@ test("a run that is deleted while it is looked at says so", async () => {
   runs.take(state());
   runs.remove("r");
   expect(following.banner?.text).toBe("This run was deleted from the record.");
+  runs.take(state()); // imported again
+  await following.catchUp();
+  expect(following.banner).toBeUndefined();
 });
 
 test("the runs of others are none of its business", async () => {

@@ -1,0 +1,38 @@
+// The tree of runs as a person uses it: its lines by what they say, their buttons and menus.
+import type { Locator } from "playwright-core";
+import type { EditorWindow } from "./window";
+
+export class RunsView {
+  constructor(private readonly window: EditorWindow) {}
+
+  async show(): Promise<void> {
+    await this.window.page.locator('.activitybar a.action-label[aria-label="Loop"]').click();
+  }
+
+  /** All lines that say this. */
+  rows(text: string | RegExp): Locator {
+    return this.window.page.locator(".sidebar .monaco-list-row", { hasText: text });
+  }
+
+  row(text: string | RegExp): Locator {
+    return this.rows(text).first();
+  }
+
+  /** A button that a line shows while the pointer is on it. */
+  async act(on: Locator, title: string): Promise<void> {
+    await on.hover();
+    await on.locator(`a.action-label[aria-label="${title}"]`).click();
+  }
+
+  async choose(on: Locator, title: string): Promise<void> {
+    await on.click({ button: "right" });
+    const item = this.window.page.locator(".monaco-menu .action-item", { hasText: title }).first();
+    await item.waitFor();
+    await item.click();
+  }
+
+  /** A button above the tree. */
+  async title(name: string): Promise<void> {
+    await this.window.page.locator(`.sidebar a.action-label[aria-label="${name}"]`).first().click();
+  }
+}
