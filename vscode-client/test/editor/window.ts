@@ -76,6 +76,14 @@ export class EditorWindow {
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first().click();
   }
 
+  /** Names a file to the dialog with this title, once the dialog has seen that it is there. */
+  async chooseFile(title: string, file: string): Promise<void> {
+    const dialog = this.page.locator(".quick-input-widget:visible", { hasText: title });
+    await dialog.locator("input.input").fill(file);
+    await dialog.locator(".monaco-list-row", { hasText: path.basename(file) }).first().waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
   line(text: string): Locator {
     return this.page.locator(".view-line", { hasText: text }).first();
   }
