@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     for before, fixed in fix_all(chosen, args.unsafe):
         name = chosen.shown(before.path)
         if args.diff:
-            write(diff(name, before, fixed.document, paint))
+            write(diff(name, before, fixed.document, paint, fit_to_print=sys.stdout.isatty()))
             status = FOUND
         elif not _written(before, fixed.document, name):
             status = REFUSED
@@ -79,11 +80,18 @@ def _written(before: Document, after: Document, name: str) -> bool:
     return True
 
 
-def diff(name: str, before: Document, after: Document, paint: Paint) -> str:
-    """A unified diff; line ends are left out, since fixes keep them."""
-    old, new = list(before.text.lines), list(after.text.lines)
-    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
-    return "".join(f"{_painted(shown(line), paint)}\n" for line in lines)
+def diff(name: str, before: Document, after: Document, paint: Paint, fit_to_print: bool) -> str:
+    """A unified diff: for a terminal without what it would obey, for anybody else one that `patch` takes."""
+    old, new = (_LINE.findall(str(one.text)) for one in (before, after))
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="\n")
+    if fit_to_print:
+        return "".join(f"{_painted(shown(line.rstrip(chr(10) + chr(13))), paint)}\n" for line in lines)
+    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_BREAK}\n" for line in lines)
+
+
+#: What `patch` calls a line, and what stands in a patch behind one without an end.
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_NO_BREAK = "\\ No newline at end of file"
 
 
 def _painted(line: str, paint: Paint) -> str:

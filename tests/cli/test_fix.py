@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +74,51 @@ def test_diff_writes_nothing_and_says_so_by_its_status(flow: Path, capfd: pytest
     main(["fix", "."])
     capfd.readouterr()
     assert main(["fix", "--diff", "."]) == 0
+
+
+ESC = "\x1b"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git applies the patch")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text,
+        lambda text: text.rstrip("\n"),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\ufeff" + text.replace("description: x", f"description: a\u2028b {ESC}[31m\x0cc"),
+        lambda text: text.replace("\n", "\r"),
+    ],
+    ids=["plain", "without a last line end", "CR LF", "odd characters", "CR"],
+)
+def test_a_diff_that_goes_to_no_terminal_is_a_patch(
+    flow: Path, capfdbinary: pytest.CaptureFixture[bytes], change: Callable[[str], str]
+) -> None:
+    before = change(FLOW).encode()
+    path = flow.rename(flow.with_name("my flow é.yaml"))
+    path.write_bytes(before)
+    assert main(["fix", "--diff", "."]) == 1
+    (path.parent / "fix.patch").write_bytes(capfdbinary.readouterr().out)
+    words = ["git", "apply", "-p1", "fix.patch"]
+    done = subprocess.run(words, capture_output=True, check=False, timeout=60, env={"PATH": os.environ["PATH"]})
+    assert done.returncode == 0, done.stderr
+    patched = path.read_bytes()
+    path.write_bytes(before)
+    assert main(["fix", "."]) == 0
+    assert path.read_bytes() == patched != before
+
+
+def test_a_diff_on_a_terminal_holds_nothing_that_it_would_obey(
+    flow: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow.write_text(FLOW.replace("description: x", f"description: x {ESC}[31m").replace("\n", "\r\n"))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert main(["fix", "--diff", "."]) == 1
+    out = capfd.readouterr().out
+    assert "-    condition" in out
+    assert ESC not in out
+    assert "\r" not in out
 
 
 @pytest.mark.parametrize("eol", ["\r\n", "\r", "\n"])
