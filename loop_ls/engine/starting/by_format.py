@@ -14,6 +14,7 @@ from loop_ls.engine.ports import Failure
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.request import StartRequest
 from loop_ls.engine.starting.prepare import Prepared, Preparer
+from loop_ls.engine.starting.sound import require_sound_settings
 from loop_ls.engine.trial import Judging
 from loop_ls.formats.recognise import Format, by_name
 
@@ -36,6 +37,7 @@ class ByFormat:
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not built yet."
             raise Refused("bad_argument", told, "Run a workflow.")
+        await asyncio.to_thread(require_sound_settings, request.root, request.settings)
         try:
             return await preparer.prepare(request, models)
         except Refused as refused:

@@ -1,0 +1,78 @@
+"""Settings that cannot be read keep a run from its start where a limit or an address would be passed over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.cli.compose import build
+from loop_ls.engine.providers import Providers
+from loop_ls.engine.service import Engine
+from loop_ls.testing.workflows import whole
+
+FLOW = 'execution: {provider: ollama, model: m}\nsteps:\n  - {name: write, run: "Write"}\n'
+
+
+class House:
+    def __init__(self, folder: Path, engine: Engine) -> None:
+        self.root, self.engine = folder, engine
+        (folder / "main.yaml").write_text(whole("main", FLOW))
+
+    async def start(self, written: str | bytes | None, **more: Any) -> dict[str, Any]:
+        file = self.root / ".loop-ls.yaml"
+        if written is not None:
+            file.write_bytes(written.encode() if isinstance(written, str) else written)
+        request = {"root": str(self.root), "path": str(self.root / "main.yaml"), "mock": True}
+        return await self.engine.start({**request, **more})
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "data").mkdir()
+    providers = Providers({})
+    engine = build(tmp_path / "data", providers, tmp_path / "project")
+    await engine.open()
+    yield House(tmp_path / "project", engine)
+    await engine.close()
+    await providers.aclose()
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("limits: {budgetUsd: lots}\n", "`limits.budgetUsd` has to be a number"),
+        ("limits: {maxTokens: 0}\n", "`limits.maxTokens` is at least 1"),
+        ("limits: {wallClock: soon}\n", "`limits.wallClock` has to be a duration"),
+        ("limits: {budgetUSD: 3}\n", "`limits.budgetUSD` is not a key of `limits`; did you mean `budgetUsd`?"),
+        ("limits: 5\n", "`limits` has to be"),
+        ("judge: {local: true\nlimits: {budgetUsd: 3}\n", ".loop-ls.yaml, line "),
+        ("- limits\n", ".loop-ls.yaml"),
+        (b"limits: {budgetUsd: 3} # \xff\xfe\n", "cannot be read"),
+        ("# " + "x" * 9_000_000 + "\nlimits: {budgetUsd: 3}\n", "cannot be read: The file has 8.6 MB"),
+        ("providers: {ollama: {baseUrl: 5}}\n", "`providers.ollama.baseUrl` has to be"),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+async def test_a_limit_that_cannot_be_read_refuses_the_start(house: House, settings: Any, told: str) -> None:
+    answer = await house.start(settings)
+    assert (answer["ok"], answer["code"]) == (False, "file_has_errors"), answer
+    assert told in answer["message"] and answer["hint"], answer["message"]
+    answer = await house.start("limits: {budgetUsd: 3}\n")
+    assert answer["ok"], answer
+    started = (await house.engine.events(answer["runId"]))["events"][0]
+    assert started["limits"] == {"budgetUsd": 3}
+
+
+async def test_a_limit_of_the_editor_that_cannot_be_read_refuses_the_start(house: House) -> None:
+    answer = await house.start(None, settings={"limits": {"maxTokens": "many"}})
+    assert (answer["ok"], answer["code"]) == (False, "bad_argument")
+    assert "`limits.maxTokens` has to be" in answer["message"]
+
+
+async def test_other_faults_of_settings_stop_no_run(house: House) -> None:
+    answer = await house.start("rules: {WF001: loud}\nprovidrs: {}\nproviders: {mine: {future: 1}}\n")
+    assert answer["ok"], answer
