@@ -27,6 +27,7 @@ CONNECT_SECONDS = 2.0
 ANSWER_SECONDS = 30.0
 #: Less than the server keeps a quiet connection (5 s): it must never close one that we are about to use.
 KEPT_SECONDS = 3.0
+JSON = {"Content-Type": "application/json"}
 
 
 class EngineClient:
@@ -206,7 +207,7 @@ class EngineClient:
         """An exchange about one run. A word that would lead to another path of the engine is no id."""
         if run_id in ("", ".", "..") or "/" in run_id:
             return _refusal("not_found", f"There is no run `{run_id}`.", "`loop-ls runs` lists all of them.")
-        return await self._send(method, f"/api/v1/loops/{quote(run_id, safe='')}{verb}", **more)
+        return await self._send(method, f"/api/v1/loops/{quote(_sound(run_id), safe='')}{verb}", **more)
 
     async def _send(self, method: str, path: str, *, body: Any = None, query: Answer | None = None) -> Answer:
         """One exchange. A call that cannot have reached the engine is made once more with the one of now.
@@ -215,11 +216,15 @@ class EngineClient:
         back that a person has just stopped."""
         import httpx
 
-        params = {name: str(value) for name, value in (query or {}).items() if value is not None}
+        params = {name: _sound(str(value)) for name, value in (query or {}).items() if value is not None}
+        # Escapes, not UTF-8: half of a character pair may come from an editor, and must not end its command.
+        content = None if body is None else json.dumps(body).encode()
         for last in (False, True):
             try:
                 http = await self.http()
-                response = await http.request(method, path, json=body, params=params)
+                response = await http.request(
+                    method, path, content=content, params=params, headers=JSON if content else None
+                )
                 return _answer(response.status_code, response.content)
             except EngineUnavailable as gone:
                 return gone.answer()
@@ -290,6 +295,11 @@ def _lost(error: Exception) -> Answer:
         f"The engine does not answer ({said}).",
         "It is started again with the next run; `loop-ls engine status` tells more.",
     )
+
+
+def _sound(text: str) -> str:
+    """What an address can hold: half of a character pair becomes a question mark, and is the id of nothing."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _refusal(code: str, message: str, hint: str = "") -> Answer:

@@ -55,6 +55,20 @@ def test_the_data_folder_is_the_setting_the_variable_or_one_for_each_root(tmp_pa
     assert data_folder(tmp_path / "x" / ".." / "a", None, env) == first
 
 
+async def test_half_of_a_character_pair_and_what_is_no_number_get_an_answer(home: House, client: EngineClient) -> None:
+    """An editor can send them; none of them may end the command that they came with."""
+    request = {"root": str(home.folder.path), "path": str(home.folder.path / "w.yaml")}
+    answer = await client.start({**request, "input": "a \ud800 b"})
+    assert answer["ok"], answer
+    for run_id in ("\ud800", "a\udfff"):
+        for ask in (client.status, client.stop, client.export, client.delete):
+            assert (await ask(run_id))["code"] == "not_found"
+    assert (await client.runs(uri="file:///\ud800"))["runs"] == []
+    assert (await client.take_in({"kind": "\ud800", "facts": ["\ud800"]}))["code"] == "bad_argument"
+    assert (await client.start({**request, "limits": {"budgetUsd": float("nan")}}))["code"] == "bad_argument"
+    assert (await client.start({**request, "limits": {"budgetUsd": float("inf")}}))["code"] == "bad_argument"
+
+
 async def test_all_operations(home: House, client: EngineClient) -> None:
     home.program.hold.clear()
     path = home.folder.path / "w.yaml"
