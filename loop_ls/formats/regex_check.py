@@ -17,6 +17,8 @@ from loop_ls.formats.regex_dialect import translated
 
 #: Seconds that a search may take while a file is checked.
 CHECK_LIMIT = 0.05
+#: A pattern of more parts is none that anybody wrote on purpose.
+WRITTEN_OUT = 100_000
 #: Longer patterns are not looked over.
 _LONGEST = 5000
 #: Repeated at least so often, a repetition counts as unbounded.
@@ -47,11 +49,31 @@ def _problem(pattern: str) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             re.compile(pattern, re.IGNORECASE)
+        if _written_out(_tree(pattern)) > WRITTEN_OUT:
+            return f"written out, its repetitions have more than {WRITTEN_OUT:,} parts"
     except re.error as error:
         return str(error)
     except (RecursionError, OverflowError):
         return "it is nested too deeply"
     return None
+
+
+def _tree(pattern: str) -> Any:
+    parser: Any = import_module("re._parser")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return parser.parse(pattern, re.IGNORECASE)
+
+
+def _written_out(part: Any) -> int:
+    """How many single parts a pattern has when each repetition is written as often as it has to match at least:
+    that is how `regex` compiles it, which no limit of time ends."""
+    part = getattr(part, "data", part)
+    if not isinstance(part, (tuple, list)) or (len(part) == 2 and str(part[0]) == "IN"):
+        return 1 if isinstance(part, tuple) else 0
+    if len(part) == 3 and isinstance(part[0], int) and isinstance(part[1], int):
+        return max(1, part[0]) * _written_out(part[2])
+    return max(1, sum(map(_written_out, part)))
 
 
 def found_in(source: str, text: str, limit: float = CHECK_LIMIT) -> bool | None:
@@ -88,10 +110,7 @@ def is_explosive(source: str) -> bool:
     if len(source) > _LONGEST:
         return False
     try:
-        parser: Any = import_module("re._parser")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = parser.parse(source, re.IGNORECASE)
+        tree = _tree(source)
     except (ImportError, re.error, RecursionError, OverflowError):
         return False
     signs = sorted({*source.lower(), *"az09_ \n-.\ue000"})

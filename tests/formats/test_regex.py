@@ -111,3 +111,25 @@ def test_deep_and_long_patterns_are_no_danger() -> None:
     deep = "(" * 3000 + ")" * 3000
     assert compiled(deep).source is None or is_explosive(deep) in (True, False)
     assert is_explosive("a" * 6000) is False
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?:a{60000}){60000}",
+        "(?:(?:a{1000}){1000}){1000}",
+        "(?=(?:b{400}){400})",
+        "x|((?:a{400}){400})++",
+        "(a{0,9}b){60000}",
+    ],
+)
+def test_a_pattern_that_would_be_written_out_for_ever_is_none(pattern: str) -> None:
+    """`regex` compiles it as often as it has to match, and no limit of time ends that."""
+    assert "written out" in compiled(pattern).problem
+    assert compiled(pattern).source is None
+
+
+@pytest.mark.parametrize("pattern", ["a{60000}", "(?:a{1000}){99}", "(?:a{1,60000}){1,60000}", "[a-zA-Z0-9_.-]{50000}"])
+def test_many_repetitions_alone_are_no_fault(pattern: str) -> None:
+    assert compiled(pattern) == (pattern, "")
+    assert found_in(pattern, "b", 5.0) is not None

@@ -1,14 +1,16 @@
 """Whether a text approves: words that say so, unless others speak against them (role-loop spec 8.1).
 
 Signals count as whole words anywhere in the full text, and one rejection outweighs every approval. The
-words that decided are part of the answer, so that people see why.
+words that decided are part of the answer, so that people see why. An output may have millions of characters:
+it is searched for plain words, and only what is found is looked at closely.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 APPROVALS = ("approved", "lgtm", "looks good", "accepted", "passes all criteria")
 REJECTIONS = (
@@ -19,6 +21,8 @@ REJECTIONS = (
 #: Words that turn an approval a few words later in the same clause: "not yet approved".
 _NEGATIONS = frozenset({"not", "never", "cannot", "without", "neither", "nor", "hardly"})
 _REACH = 3
+#: What a line of a verdict may begin with.
+_BEFORE = re.compile(r"^[\W_]*(?:verdict[\W_]+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +42,62 @@ class Finding:
 def by_words(text: str, more: Iterable[str] = ()) -> Finding:
     """The rule of mode `keyword`; `more` are signals of approval besides the usual ones."""
     plain = text.replace("’", "'")
-    against = _first(plain, REJECTIONS)
+    low = _low(plain)
+    against = _first(low, REJECTIONS)
     if against is not None:
-        return Finding(False, against[0])
+        return Finding(False, plain[slice(*against)])
     approval: str | None = None
     for signal in (*APPROVALS, *more):
-        for found in _pattern(signal).finditer(plain):
-            negated = _negated(plain, found.start(), found[0])
+        for start, end in _places(low, signal):
+            negated = _negated(plain, start, plain[start:end])
             if negated is not None:
                 return Finding(False, negated)
-            approval = approval or found[0]
+            approval = approval or plain[start:end]
     return Finding(approval is not None, approval)
 
 
 def by_last_line(text: str, more: Iterable[str] = ()) -> Finding:
     """The rule of mode `verdict_line`: the last line that begins with a signal decides."""
+    ways = [(False, [*map(_pattern, REJECTIONS)]), (True, [*map(_pattern, (*APPROVALS, *more))])]
+    any_of = re.compile("|".join(each.pattern for _, patterns in ways for each in patterns))
     for line in reversed(re.split(r"\r\n?|\n", text.replace("’", "'"))):
-        start = re.sub(r"^[\W_]*(?:verdict[\W_]+)?", "", line, flags=re.IGNORECASE)
-        for approved, signals in ((False, REJECTIONS), (True, (*APPROVALS, *more))):
-            found = next((m for signal in signals if (m := _pattern(signal).match(start))), None)
+        start = _BEFORE.sub("", line, count=1)
+        low = _low(start)
+        if not any_of.match(low):
+            continue
+        for approved, patterns in ways:
+            found = next((m for each in patterns if (m := each.match(low))), None)
             if found is not None:
-                return Finding(approved, found[0])
+                return Finding(approved, start[: found.end()])
     return Finding(False)
 
 
-def _first(text: str, signals: Iterable[str]) -> re.Match[str] | None:
-    found = (_pattern(signal).search(text) for signal in signals)
-    return min((each for each in found if each is not None), key=lambda each: each.start(), default=None)
+def _first(low: str, signals: Iterable[str]) -> tuple[int, int] | None:
+    return min((each for signal in signals if (each := next(_places(low, signal), None))), default=None)
 
 
+def _places(low: str, signal: str) -> Iterator[tuple[int, int]]:
+    """Where a signal stands as words of their own."""
+    pattern, at = _pattern(signal), 0
+    while found := pattern.search(low, at):
+        before = low[found.start() - 1 : found.start()]
+        alone = not before or not (before.isalnum() or before == "-")
+        if alone:
+            yield found.span()
+        at = found.end() if alone else found.start() + 1
+
+
+def _low(text: str) -> str:
+    """In small letters, each at its place: there are signs whose small letter is two."""
+    low = text.lower()
+    return low if len(low) == len(text) else "".join(one if len(one) == 1 else " " for one in map(str.lower, text))
+
+
+@lru_cache(maxsize=256)
 def _pattern(signal: str) -> re.Pattern[str]:
-    words = r"\s+".join(map(re.escape, signal.split()))
-    return re.compile(rf"(?<![^\W_])(?<!-){words}(?![^\W_])", re.IGNORECASE)
+    """It begins with plain letters, for which Python looks quickly; what stands before it is not its business."""
+    words = r"\s+".join(map(re.escape, signal.lower().split()))
+    return re.compile(rf"{words}(?![^\W_])")
 
 
 def _negated(text: str, at: int, signal: str) -> str | None:

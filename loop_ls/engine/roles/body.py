@@ -26,6 +26,8 @@ from loop_ls.formats.role_loop import EvaluationBound, Stage
 AGAIN = 2
 DEADLINE = "deadline"
 BLOCKED, NO_ARTIFACT = "question", "missing_artifact"
+#: So much of a line is looked at for a signal: a line of nothing but blanks would be tried in every way.
+SIGNAL_LINE = 100
 _SIGNAL = re.compile(r"\s*[*_`#>-]*\s*STATUS\s*[:*_]*\s*(BLOCKED|NEEDS_CONTEXT)\b", re.IGNORECASE)
 
 
@@ -215,7 +217,7 @@ class Rounds:
         if self._judges(index, stage):
             return
         for number, line in enumerate(known["output"].splitlines()[:5]):
-            if _SIGNAL.match(line):
+            if _SIGNAL.match(line.strip()[:SIGNAL_LINE]):
                 rest = "\n".join(known["output"].splitlines()[number + 1 :])
                 raise Failure(BLOCKED, f"`{stage.label}` cannot go on: {first_line(rest)}", place=place.key)
 

@@ -10,10 +10,13 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from loop_ls.engine.roles.outcome import first_line
 
+#: So many braces are tried as the beginning of the object: each try may read all that follows.
+TRIES = 100
 _GRAVE = frozenset({"critical", "important"})
 _GOAL = re.compile(r"\bNOT[\s\-_]*ACHIEVED\b")
 _MARKS = "*_`#>~-—: \t\"'"
@@ -80,7 +83,8 @@ def read_gate(answer: str) -> GateVerdict | None:
     if value is None or not isinstance(value.get("requirements_met"), bool):
         return None
     said = value["requirements_met"] and value.get("quality_pass") is True
-    findings = [each for each in value.get("findings") or [] if isinstance(each, dict)]
+    listed = value.get("findings")
+    findings = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     grave = [each for each in findings if str(each.get("severity", "")).lower() in _GRAVE]
     told = tuple(f"{each.get('severity', 'minor')}: {each.get('summary', '')}" for each in findings)
     contradiction = None
@@ -92,7 +96,7 @@ def read_gate(answer: str) -> GateVerdict | None:
 def _object(text: str) -> dict[str, Any] | None:
     """The first JSON object in a text."""
     decoder = json.JSONDecoder()
-    for found in re.finditer(r"\{", text):
+    for found in islice(re.finditer(r"\{", text), TRIES):
         try:
             value, _ = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):

@@ -7,6 +7,7 @@ counts as "not met", and the loop goes on.
 
 from __future__ import annotations
 
+import asyncio
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -73,11 +74,10 @@ class RoundJudge:
     async def _evaluate(self, turn: Turn, output: str) -> Verdict:
         approval = self.started.definition.approval
         match approval.mode:
-            case "keyword":
-                return await self._words(turn, [by_words(text, approval.signals) for text in self._gates(turn, output)])
-            case "verdict_line":
-                texts = self._gates(turn, output)
-                return await self._words(turn, [by_last_line(text, approval.signals) for text in texts])
+            case "keyword" | "verdict_line" as mode:
+                read, texts = by_words if mode == "keyword" else by_last_line, self._gates(turn, output)
+                found = await asyncio.to_thread(lambda: [read(text, approval.signals) for text in texts])
+                return await self._words(turn, found)
             case "llm":
                 return await self._gate(turn, output)
             case never:

@@ -18,6 +18,9 @@ CLUE = 500
 #: must not decide how long it is.
 LONGEST_ANSWER = 16 * 1024 * 1024
 
+#: No amount of money or tokens is larger.
+MOST = 10**12
+
 
 class TooMuch(Exception):
     """The answer is longer than any that can be used."""
@@ -91,11 +94,14 @@ def parsed(line: str) -> dict[str, Any] | None:
 
 
 def number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    """An amount as a program tells it; None where it is none: JSON has infinities, and nobody gives money back."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value <= MOST else None
 
 
 def count(value: Any) -> int:
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    return int(number(value) or 0)
 
 
 def mapping(value: Any) -> dict[str, Any]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from loop_ls.engine.roles.approval import APPROVALS, REJECTIONS, by_last_line, by_words
+from loop_ls.engine.roles.body import _SIGNAL, SIGNAL_LINE
+from loop_ls.engine.roles.gate import read_gate
+
+from .conftest import House
 
 
 @pytest.mark.parametrize("text", ["APPROVED", "**Approved**", "_approved_", "All done. APPROVED.", "Status: approved"])
@@ -96,3 +102,57 @@ def test_a_clause_before_does_not_negate() -> None:
 )
 def test_in_mode_verdict_line_the_last_line_that_begins_with_a_signal_decides(text: str, approved: bool) -> None:
     assert by_last_line(text).approved is approved
+
+
+@pytest.mark.parametrize(
+    ("text", "approved", "signal"),
+    [
+        ("xapproved APPROVED", True, "APPROVED"),
+        ("pre-approved", False, None),
+        ("preapproved approvedly", False, None),
+        ("İİİ LGTM", True, "LGTM"),
+        ("It LOOKS \n Good", True, "LOOKS \n Good"),
+        ("looks good: NEEDS   Work", False, "NEEDS   Work"),
+    ],
+)
+def test_the_words_are_found_at_their_place_whatever_stands_before(
+    text: str, approved: bool, signal: str | None
+) -> None:
+    found = by_words(text)
+    assert (found.approved, found.signal) == (approved, signal)
+
+
+def test_a_signal_that_begins_inside_of_another_place_is_found() -> None:
+    assert by_words("xgo go go", ["go go"]).signal == "go go"
+    assert by_last_line("İ: Verdict: GO go", ["go go"]).approved is False
+    assert by_last_line("Verdict: GO go", ["go go"]).signal == "GO go"
+
+
+def test_an_output_of_millions_of_characters_holds_nobody_up() -> None:
+    """Each was half a minute and more; the limit is far above what they take now, on a busy machine too."""
+    began = time.process_time()
+    assert not by_words("lorem ipsum dolor " * 200_000).approved
+    assert not by_last_line("abc def\n" * 100_000).approved
+    assert _SIGNAL.match(("STATUS" + " " * 20_000).strip()[:SIGNAL_LINE]) is None
+    assert time.process_time() - began < 8
+
+
+def test_a_verdict_is_looked_for_behind_so_many_braces_and_findings_may_be_anything() -> None:
+    good = '{"requirements_met": true, "quality_pass": true, "findings": %s}'
+    for findings in ("5", "true", '"text"', '{"a": 1}', "[5, null]", "null"):
+        found = read_gate(good % findings)
+        assert found is not None
+        assert found.approved, findings
+    assert read_gate("{ " * 50 + good % "[]") is not None
+    began = time.process_time()
+    assert read_gate("{ " * 500_000) is None
+    assert read_gate('{"a":' * 20_000) is None
+    assert time.process_time() - began < 5
+
+
+async def test_a_stage_that_says_a_line_of_blanks_does_not_hold_up_the_engine(house: House) -> None:
+    house.say(write=["STATUS" + " " * 30_000 + "\nok"], judge_it="APPROVED")
+    state = await house.run()
+    assert state["reason"] == "approved"
+    house.say(write=["  **STATUS: BLOCKED**\nno key"])
+    assert (await house.run())["status"] == "blocked"

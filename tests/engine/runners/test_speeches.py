@@ -168,3 +168,18 @@ async def test_a_command_that_floods_its_output_is_ended(tmp_path: Path) -> None
     with pytest.raises(Failure, match="longer than 16 MiB") as failed:
         await runner.run(Assignment("hi", folder=str(tmp_path)))
     assert failed.value.code == "agent_failed"
+
+
+@pytest.mark.parametrize("number", ["1e999", "NaN", "-Infinity", "-5", "1e300", "true", '"7"', "[1]"])
+def test_numbers_that_are_none_are_not_counted(number: str) -> None:
+    """JSON of Python has infinities; a cost below zero would give a budget back."""
+    lines = {
+        StreamJson: '{"type":"result","result":"x","total_cost_usd":%s,"usage":{"input_tokens":%s,"output_tokens":%s}}',
+        CodexSpeech: '{"type":"turn.completed","usage":{"input_tokens":%s,"output_tokens":%s,"x":%s}}',
+        OpencodeSpeech: '{"type":"step_finish","part":{"cost":%s,"tokens":{"input":%s,"output":%s}}}',
+    }
+    for speech, line in lines.items():
+        made = speech(deaf)
+        made.line(line % (number, number, number))
+        heard = made.heard()
+        assert (heard.input_tokens, heard.output_tokens, heard.usd or 0) == (0, 0, 0), speech
