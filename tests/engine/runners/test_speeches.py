@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,7 @@ async def test_a_command_that_floods_its_output_is_ended(tmp_path: Path) -> None
 @pytest.mark.parametrize("number", ["1e999", "NaN", "-Infinity", "-5", "1e300", "true", '"7"', "[1]"])
 def test_numbers_that_are_none_are_not_counted(number: str) -> None:
     """JSON of Python has infinities; a cost below zero would give a budget back."""
-    lines = {
+    lines: dict[Callable[[Any], Speech], str] = {
         StreamJson: '{"type":"result","result":"x","total_cost_usd":%s,"usage":{"input_tokens":%s,"output_tokens":%s}}',
         CodexSpeech: '{"type":"turn.completed","usage":{"input_tokens":%s,"output_tokens":%s,"x":%s}}',
         OpencodeSpeech: '{"type":"step_finish","part":{"cost":%s,"tokens":{"input":%s,"output":%s}}}',
