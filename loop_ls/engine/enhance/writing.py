@@ -14,7 +14,7 @@ from loop_ls.syntax.edits import Edit, add_to_list, insert_entry, remove_entry, 
 from loop_ls.syntax.layout import Layout
 from loop_ls.syntax.nodes import Entry, Scalar, Sequence, Style
 from loop_ls.syntax.render import block_text, scalar_text
-from loop_ls.text.position import Span
+from loop_ls.text.position import Position, Span
 
 Json = Any
 #: Finds the mapping to change in a copy: its places move with every edit.
@@ -169,8 +169,13 @@ def _replaced(copy: Copy, target: Target, entry: Entry, written: str) -> list[Ed
     tree, margin = copy.document.tree, " " * target.mapping.span.start.column
     start = Layout(tree, target.piece).behind_colon(entry)
     end = start if entry.value is None else entry.value.span.end
-    text = tidy(" " + written.replace("\n", tree.text.eol + margin))
-    return [Edit(Span(start, end).shift(tree.start_of(target.piece)), text)]
+    span = Span(start, end).shift(tree.start_of(target.piece))
+    header, *rows = written.split("\n")
+    if rows:  # a comment behind the old value would become a part of the block: it goes behind the header
+        behind = tree.text.line(span.end.line)[span.end.column :]
+        header, span = header + behind, Span(span.start, Position(span.end.line, span.end.column + len(behind)))
+    text = tidy(" " + (tree.text.eol + margin).join([header, *rows]))
+    return [Edit(span, text)]
 
 
 def _before(target: Target, key: str, order: Many[str]) -> Entry | None:

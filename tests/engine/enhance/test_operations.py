@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from loop_ls.formats.read import read_workflow
+from loop_ls.formats.workflow import Step, Workflow
 from tests.engine.enhance.flows import FLOW, added, desk
 
 
@@ -23,6 +27,26 @@ def test_EB_093_a_prompt_is_replaced() -> None:
 def test_a_prompt_of_several_lines_becomes_a_block() -> None:
     text = desk().taken(op="set_instructions", target="publish", run="Publish {{review}}.\n\nAdd a title.")
     assert "    run: |-\n      Publish {{review}}.\n\n      Add a title.\n" in text
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Review {{draft}}.\nSay why.", "Review {{draft}}\n...\n---\nname: other", "? k\n: v\n"]
+)
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+def test_a_comment_behind_a_prompt_that_becomes_a_block_stays_a_comment(prompt: str, eol: str) -> None:
+    """It was taken for the last words of the prompt."""
+    flow = FLOW.replace("\n", eol)
+    text = desk(flow).taken(op="set_instructions", target="review", run=prompt)
+    [header] = [line for line in text.split(eol) if "# strictly" in line]
+    assert header.rstrip(" ") == f"    run: {'|' if prompt.endswith(chr(10)) else '|-'}   # strictly"
+    read = read_workflow(text)
+    assert isinstance(read, Workflow)
+    [review] = [each for each in read.elements if each.name == "review"]
+    assert isinstance(review, Step)
+    assert review.mode == prompt
+    assert [line for line in flow.split(eol) if line not in text.split(eol)] == [
+        "    run: Review {{draft}}   # strictly"
+    ]
 
 
 def test_a_prompt_keeps_what_later_steps_get_through_it() -> None:
