@@ -286,6 +286,12 @@ def test_a_damaged_baseline_gives_2_and_a_sentence(flows: Path, check: Any, text
     assert (flows / "base.json").read_text() == text
 
 
+def test_a_folder_is_no_baseline(flows: Path, check: Any) -> None:
+    err = check("--baseline", "sub").err
+    assert err.startswith("loop-ls: the baseline sub cannot be read: ")
+    assert "Errno" not in err
+
+
 # -- where it is printed to -----------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from loop_ls.cli.convert import read, written
+from loop_ls.features.convert.from_workflow import count_of_items
 from loop_ls.features.convert.gist import Converted
 from loop_ls.formats.assistant_keys import _KEYS as ASSISTANT_KEYS
 from loop_ls.formats.assistant_keys import CRITERIA
@@ -175,6 +176,24 @@ def test_comments_and_the_list_that_is_only_counted_are_said(tmp_path: Path) -> 
     assert end == {"type": "iteration_bound", "value": 2}
     assert "the comments of draft" in lost
     assert any("list of 3 items" in one for one in lost)
+
+
+@pytest.mark.parametrize(
+    ("items", "number"),
+    [
+        *(("[1, 2]", 2), ('["{a}"]', 1), ("red\n\ngreen\n", 2), ('{"a": 1}', 1), ("one line", 1)),
+        *(
+            ("{{list}}", None),
+            ('["{{a}}"]', None),
+            ("file://items.json", None),
+            ("[]", None),
+            ("", None),
+            (" \n", None),
+        ),
+    ],
+)
+def test_only_a_list_that_stands_in_the_file_is_counted(items: str, number: int | None) -> None:
+    assert count_of_items(items) == number
 
 
 @pytest.mark.parametrize("to", ["role-loop", "assistant"])

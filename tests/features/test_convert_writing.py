@@ -91,6 +91,17 @@ def test_every_name_is_there_once() -> None:
     assert yaml.safe_load(files["true.yaml"])["name"] == "true"
 
 
+def test_every_parameter_of_a_role_loop_is_described() -> None:
+    parameters = (Parameter("x", ""), Parameter("y", "How much", "3"))
+    (text,) = to_role_loop(
+        Gist("a", "d", (Part("work", (Ref("parameter", "x"),)),), None, 2, parameters)
+    ).files.values()
+    assert json.loads(text)["parameters"] == [
+        {"name": "x", "description": "What stands for x.", "required": True},
+        {"name": "y", "description": "How much", "required": False, "default": "3"},
+    ]
+
+
 def test_half_a_character_becomes_one_that_yaml_takes() -> None:
     for write in (to_workflow, to_assistant):
         for text in write(gist("a \ud800 b")).files.values():

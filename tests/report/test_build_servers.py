@@ -54,6 +54,14 @@ def test_sarif_names_the_rule_with_its_page_as_help() -> None:
     assert [result["ruleIndex"] for result in run["results"]] == [0, 0]
 
 
+def test_sarif_says_of_a_rule_whether_it_is_on_by_itself_and_in_which_profile() -> None:
+    pedantic = next(rule for rule in all_rules().values() if rule.profile == "pedantic")
+    found = Finding(pedantic.code, Severity.HINT, FIRST, "told", pedantic.name)
+    both = run_of(checked(finding(), found))["tool"]["driver"]["rules"]
+    told = {one["id"]: (one["properties"]["tags"], one["defaultConfiguration"]["enabled"]) for one in both}
+    assert told == {"WF006": (["ai-loops"], True), pedantic.code: (["ai-loops", "pedantic"], False)}
+
+
 def test_sarif_places_are_relative_and_count_code_points_from_1() -> None:
     run = run_of(checked(finding(span(1, 1, 1, 2))))
     place = run["results"][0]["locations"][0]["physicalLocation"]
