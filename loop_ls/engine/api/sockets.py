@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 Answer = dict[str, Any]
 Identify = Callable[[str], Person | None]
 PATH = "/socket.io"
+#: Of the id that a client names, so much is looked for and told back.
+LONGEST_ID = 200
 
 
 class Sockets:
@@ -114,9 +116,11 @@ class Sockets:
     # -- what clients ask --------------------------------------------------------------------------
 
     def _guarded(self, handler: Callable[..., Awaitable[Message | None]]) -> Callable[..., Awaitable[None]]:
-        async def handle(sid: str, data: Any = None) -> None:
-            body = data if isinstance(data, dict) else {}
-            agent = str(body.get("agentId") or "")
+        async def handle(sid: str, *given: Any) -> None:
+            """Whatever was sent with the event: no argument, several, or one of another type is no body."""
+            body = given[0] if len(given) == 1 and isinstance(given[0], dict) else {}
+            named = body.get("agentId")
+            agent = named[:LONGEST_ID] if isinstance(named, str) else ""
             person = self._person(sid)
             if person is None or not person.has("editor"):
                 no: Message | None = error(agent, "POLICY_ERROR", NOT_PERMITTED)

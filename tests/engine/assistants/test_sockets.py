@@ -57,6 +57,26 @@ async def test_AB_104_an_unknown_agent_is_an_error(client: Client, event: str) -
     assert "not found" in told["error"]
 
 
+@pytest.mark.parametrize("event", ["loop:start", "loop:stop", "loop:approve"])
+@pytest.mark.parametrize(
+    "data",
+    [None, 5, "fixer", [1], b"bytes", ("fixer", "x"), ("a", {"agentId": "fixer"}, 3), {"agentId": ["fixer"]}],
+    ids=repr,
+)
+async def test_whatever_is_sent_with_an_event_is_answered(client: Client, event: str, data: Any) -> None:
+    """Several arguments, too: the handler raised, and the client waited for ever."""
+    await client.io.emit(event, data)
+    told = await client.until("agent:error")
+    assert (told["agentId"], told["type"]) == ("", "PROCESS_ERROR")
+
+
+async def test_an_id_without_end_is_not_sent_back(client: Client) -> None:
+    await client.io.emit("loop:start", {"agentId": "a" * 100_000, "message": "x"})
+    told = await client.until("agent:error")
+    assert len(told["error"]) < 400
+    assert len(told["agentId"]) == 200
+
+
 async def test_AB_105_a_second_start_is_refused_and_the_first_goes_on(home: Served, client: Client) -> None:
     go = home.root / "go"
     home.agent.say({"text": "a", "wait_for": str(go)}, {"text": "b"})
