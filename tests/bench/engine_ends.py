@@ -112,7 +112,8 @@ async def programs(folder: Path) -> dict[str, float]:
 
 
 async def killed(folder: Path) -> dict[str, float]:
-    """1,000 loops wait for a person when the engine dies: the seconds until the next one has them all."""
+    """1,000 loops wait for a person when the engine dies: the seconds until the next one has them all, and the
+    last of them has gone on to its end because a person said so."""
     project = folder / "project"
     project.mkdir()
     client = await connect(project, str(folder / "data"))
@@ -120,7 +121,7 @@ async def killed(folder: Path) -> dict[str, float]:
         for number in range(WAITING):
             path = project / f"w{number}.assistant.json"
             path.write_text(assistant(f"Bench {number}", {"type": "manual", "value": ""}))
-            await start(client, project, path)
+            last = await start(client, project, path)
         asked = await _heard(client, 0, "manual_approval_required", WAITING)
         engine = psutil.Process(client.handover.pid)
         engine.kill()
@@ -129,6 +130,8 @@ async def killed(folder: Path) -> dict[str, float]:
         await client.engine_status()  # finds that it is gone and starts the next
         again = await connect(project, str(folder / "data"))
         await _heard(again, asked, "recovered", WAITING)
+        assert (await again.approve(last["runId"], None, True))["ok"]
+        await _heard(again, asked, "completed", 1)
         took = time.perf_counter() - began
         repeated = await _asked_again(again, asked)
         await again.aclose()
