@@ -2,7 +2,7 @@
 // something, and the processes below a code-server. Linux only, as the editor tests are.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
 import * as path from "node:path";
 import { vi } from "vitest";
 
@@ -13,6 +13,9 @@ export function onlyPython(): string {
   symlinkSync(executable, path.join(folder, "python3"));
   return folder;
 }
+
+/** 1 on a machine of our own; where others work too, how much longer everything takes. */
+export const slowness = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 export function script(file: string, ...lines: string[]): string {
   writeFileSync(file, ["#!/bin/sh", ...lines, ""].join("\n"));

@@ -49,12 +49,8 @@ export class Panel {
   }
 
   /** The page itself, for scripts that look at it from inside. */
-  async frame(): Promise<Frame> {
-    const outer = await this.window.page.locator("iframe.webview.ready").nth(this.index).elementHandle();
-    const inner = await (await outer?.contentFrame())?.waitForSelector("iframe#active-frame");
-    const frame = await inner?.contentFrame();
-    if (!frame) throw new Error("the panel has no page");
-    return frame;
+  frame(): Promise<Frame> {
+    return this.window.frame(this.index);
   }
 }
 

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
-import { type Browser, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
+import { type Browser, chromium, type Frame, type FrameLocator, type Locator, type Page } from "playwright-core";
 import type { CodeServer } from "./codeServer";
 
 const PICTURES = process.env.LOOP_LS_PICTURES ?? path.resolve(__dirname, "../../out/pictures");
@@ -61,7 +61,9 @@ export class EditorWindow {
     const input = this.page.locator(".quick-input-widget input");
     await input.waitFor();
     await input.fill(file);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: file }).first().click();
+    // The list is put in order while it is read: what is chosen is what has come first, not what was there before.
+    await this.page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${file}"]`).first().waitFor();
+    await this.page.keyboard.press("Enter");
     await this.page.locator(".tab.active", { hasText: file }).waitFor();
   }
 
@@ -104,6 +106,15 @@ export class EditorWindow {
   /** The document inside the n-th webview that is shown. */
   webview(index = 0): FrameLocator {
     return this.page.frameLocator("iframe.webview.ready").nth(index).frameLocator("iframe#active-frame");
+  }
+
+  /** The same for scripts that look at it from inside. */
+  async frame(index = 0): Promise<Frame> {
+    const outer = await this.page.locator("iframe.webview.ready").nth(index).elementHandle();
+    const inner = await (await outer?.contentFrame())?.waitForSelector("iframe#active-frame");
+    const frame = await inner?.contentFrame();
+    if (!frame) throw new Error("there is no page in the editor");
+    return frame;
   }
 
   async picture(name: string): Promise<void> {

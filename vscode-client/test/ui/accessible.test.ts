@@ -1,26 +1,10 @@
 // The panel for everybody: axe-core finds nothing serious in any kind of theme, and every action is reached by keys.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { beforeAll, expect, test, vi } from "vitest";
+import { serious, THEMES, useTheme } from "../editor/axe";
 import { inEditor } from "../editor/inEditor";
 import { openShown, type Panel } from "../editor/panel";
 import { pipeline } from "../editor/panelFlows";
 import type { EditorWindow } from "../editor/window";
-
-const AXE = readFileSync(createRequire(__filename).resolve("axe-core/axe.min.js"), "utf8");
-const THEMES: Record<string, string> = {
-  "Light Modern": "vscode-light",
-  "Dark Modern": "vscode-dark",
-  "Dark High Contrast": "vscode-high-contrast",
-  "Light High Contrast": "vscode-high-contrast-light",
-};
-
-interface Violation {
-  id: string;
-  impact: string;
-  help: string;
-  nodes: { html: string; failureSummary: string }[];
-}
 
 vi.setConfig({ testTimeout: 300_000 }); // whole stories, on machines that may be busy
 
@@ -36,27 +20,12 @@ beforeAll(async () => {
   await panel.status("condition met in iteration 3").waitFor({ timeout: 90_000 });
 }, 300_000);
 
-async function serious(panel: Panel): Promise<string[]> {
-  const frame = await panel.frame();
-  await frame.evaluate(AXE);
-  const found = await frame.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: unknown[] }> } };
-    return (await axe.run({ resultTypes: ["violations"] })).violations;
-  });
-  return (found as Violation[])
-    .filter((one) => one.impact === "serious" || one.impact === "critical")
-    .map((one) => `${one.id}: ${one.help}\n${one.nodes.map((node) => `${node.html}\n${node.failureSummary}`).join("\n")}`);
-}
-
-test.each(Object.entries(THEMES))("nothing serious in %s", async (theme, kind) => {
-  await window.command("Preferences: Color Theme");
-  await window.page.locator(".quick-input-widget input").fill(theme);
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: theme }).first().click();
-  await panel.page.locator(`body[data-vscode-theme-kind="${kind}"]`).waitFor();
+test.each(Object.keys(THEMES))("nothing serious in %s", async (theme) => {
+  await useTheme(window, theme);
   for (const tab of ["Output", "Question to the judge", "Prompt", "Events", "Graph"]) {
     await panel.tab(tab);
     await panel.pane.locator("pre, table, svg").first().waitFor();
-    expect(await serious(panel), `${tab} in ${theme}`).toEqual([]);
+    expect(await serious(await panel.frame()), `${tab} in ${theme}`).toEqual([]);
     if (tab === "Output" || tab === "Graph") await window.picture(`panel-${theme}-${tab}`.replaceAll(" ", "-").toLowerCase());
   }
   await panel.tab("Output");

@@ -106,3 +106,24 @@ test("for one file, a line of its own keeps the YAML extension at work elsewhere
   await listed(window, "personna").first().waitFor();
   expect(await listed(window, "personna").count()).toBe(1);
 }, 300_000);
+
+test("`Never` is remembered: another window offers nothing, and nothing was written", async () => {
+  const { window, folder } = await opened(FAULTY_FILES, "faulty.yaml");
+  await window.message("Leave them to Loop?").waitFor();
+  await answer(window, "Never");
+  await window.command("Problems: Focus on Problems View");
+  await listed(window, "Unable to load schema").waitFor();
+
+  await window.page.reload(); // a window whose memory is the same
+  await window.lens("Run workflow").waitFor();
+  await window.command("Problems: Focus on Problems View");
+  await listed(window, "Unable to load schema").waitFor(); // where it would have offered
+  await listed(window, "loop-ls").first().waitFor();
+  await window.command("Notifications: Show Notifications");
+  await window.page.locator(".notifications-center", { hasText: "No New Notifications" }).waitFor();
+  await window.picture("beside_yaml_never");
+  expect(existsSync(path.join(folder, ".vscode"))).toBe(false);
+
+  await window.command("Loop: Leave Loop Files to Loop (YAML Extension)"); // asked for, it is there
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "This File Only" }).waitFor();
+}, 300_000);

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import * as path from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { serious, THEMES, useTheme } from "../editor/axe";
 import { inEditor } from "../editor/inEditor";
 import type { EditorWindow } from "../editor/window";
 
@@ -85,4 +86,27 @@ test("the setup of enhance loops is written into the settings, and what is out o
   expect(written(".loop-ls.yaml")).toContain(SETTINGS);
   expect(written(".loop-ls.yaml").slice(SETTINGS.length)).toMatch(/enhance:[\s\S]*maxRounds: 5[\s\S]*pauseBetweenRounds: true/);
   await window.picture("enhance_form");
+});
+
+test.each(Object.keys(THEMES))("both forms keep nobody out in %s, also while they say what is wrong", async (theme) => {
+  const page = window.webview();
+  await window.lens("Loop settings").click();
+  await page.getByRole("heading", { name: "Loop of an Assistant" }).waitFor();
+  await useTheme(window, theme);
+  const loop = page.getByRole("switch", { name: "Autonomous Loop" });
+  if (!(await loop.isChecked())) await loop.press("Space");
+  await page.getByLabel("Stop Criterion").selectOption({ label: "Test passes" });
+  await page.getByLabel("Command").fill("");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Without a command no test ever passes.").waitFor();
+  expect(await serious(await window.frame()), `assistant in ${theme}`).toEqual([]);
+  await window.picture(`form-assistant-${theme}`.replaceAll(" ", "-").toLowerCase());
+
+  await window.page.locator(".tab", { hasText: "Enhance Loops" }).click();
+  await page.getByRole("heading", { name: "Enhance Loops" }).waitFor();
+  await page.getByLabel("Max Rounds").fill("21");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("`maxRounds` is 1 to 20").waitFor();
+  expect(await serious(await window.frame()), `enhance in ${theme}`).toEqual([]);
+  await window.picture(`form-enhance-${theme}`.replaceAll(" ", "-").toLowerCase());
 });

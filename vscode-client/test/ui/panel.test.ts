@@ -4,6 +4,7 @@ import * as path from "node:path";
 import { expect, test, vi } from "vitest";
 import { asking } from "../editor/agent";
 import { inEditor } from "../editor/inEditor";
+import { slowness } from "../editor/machine";
 import { openShown, Panel, runInTerminal } from "../editor/panel";
 import { counting, pipeline, talking } from "../editor/panelFlows";
 import { Talkative } from "../editor/talkative";
@@ -24,7 +25,8 @@ async function started(window: EditorWindow, lens: string, input?: string): Prom
 }
 
 test("iterations arrive while they happen; two of them are compared", async () => {
-  const { window } = await editor.open(pipeline({ delay: 0.4, pace: 9 }), "iterative_developer.yaml");
+  const slow = Math.min(3, slowness()); // it must not end while somebody still looks at how it goes on
+  const { window } = await editor.open(pipeline({ delay: 0.6 * slow, pace: 9 / slow }), "iterative_developer.yaml");
   const panel = await started(window, "Run workflow", "slugify titles");
   await panel.row(/iteration 1 of 5/).waitFor();
   await panel.page.locator("[data-live]").first().waitFor();
@@ -59,7 +61,8 @@ test("iterations arrive while they happen; two of them are compared", async () =
 });
 
 test("a run is paused, resumed and stopped from its panel, and is there again after a reload", async () => {
-  const { folder, window } = await editor.open(counting(50, { delay: 2 }), "count.yaml");
+  const { window } = await editor.open(counting(50, { delay: 2 })); // with a file in its address, it would restore nothing
+  await window.show("count.yaml");
   const panel = await started(window, "Run loop");
   await panel.row(/iteration \d+ of 50, NO/).first().waitFor();
   await panel.button("Pause").click();
@@ -67,8 +70,7 @@ test("a run is paused, resumed and stopped from its panel, and is there again af
   await panel.button("Resume").click();
   await panel.status("running").waitFor();
 
-  // With a file to open in its address, the editor would restore nothing.
-  await window.page.goto(editor.server.address(folder, []));
+  await Promise.all([window.page.waitForEvent("load"), window.command("Developer: Reload Window")]);
   const again = new Panel(window);
   await again.row(/iteration \d+ of 50, NO/).first().waitFor({ timeout: 90_000 });
   await again.page.getByRole("heading", { name: "steps" }).waitFor();

@@ -114,3 +114,35 @@ test("a folder that is not trusted is checked, nothing of it is started, and the
   await window.page.getByText("Restricted Mode", { exact: true }).waitFor({ state: "detached" });
   await expect.poll(() => existsSync(mark), { timeout: 60_000 }).toBe(true); // now it is the folder's own
 });
+
+test("the doctor says what is wrong and how to mend it", LONG, async () => {
+  const server = await codeServer({ machine: { "loopLs.server.command": ["/nope/loop-ls", "serve"] } });
+  const window = await open(server);
+  await window.message("/nope/loop-ls (setting loopLs.server.command) does not exist.").waitFor();
+  await window.command("Loop: Doctor");
+  const page = window.webview();
+  await page.getByText("/nope/loop-ls (setting loopLs.server.command) does not exist.").first().waitFor();
+  await page.getByText("To mend it: Correct the setting loopLs.server.command, or empty it").waitFor();
+  expect(await page.getByText("All is well.").count()).toBe(0);
+  await window.picture("start-doctor-wrong");
+});
+
+test("an assistant in JSON is checked by the editor's own schema only where no server does", LONG, async () => {
+  const files = { "fixer.assistant.json": '{"name": "Fixer", "persona": "You repair.", "maxIterations": "many"}\n' };
+  const findings = async (machine: Record<string, unknown>): Promise<string[]> => {
+    const window = (await editor.open(files, "fixer.assistant.json", await codeServer({ machine }))).window;
+    await squiggle(window).waitFor();
+    await window.command("Problems: Focus on Problems View");
+    const rows = window.page.locator('.markers-panel .monaco-list-row[aria-level="2"]');
+    await rows.first().waitFor();
+    await window.picture(`start-json-${Object.keys(machine).length}-${machine["loopLs.server.command"] === MISSING ? "without" : "with"}`);
+    return rows.evaluateAll((all) => all.map((each) => each.getAttribute("aria-label") ?? ""));
+  };
+  const MISSING = ["/nope/loop-ls", "serve"];
+  const without = await findings({ "loopLs.server.command": MISSING });
+  expect(without.filter((each) => /string|integer|type/i.test(each))).not.toEqual([]);
+  expect(without.filter((each) => each.includes("loop-ls"))).toEqual([]);
+  const withServer = await findings({ "loopLs.server.command": [serverProgram(), "serve"] });
+  expect(withServer).toHaveLength(1);
+  expect(withServer[0]).toContain("loop-ls");
+});

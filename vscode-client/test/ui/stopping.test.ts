@@ -2,11 +2,11 @@
 // Testing view and by Ctrl-C in the terminal. All five reach the same code: one fact of the engine, within a
 // second, and the run is cancelled.
 import { spawn } from "node:child_process";
-import { availableParallelism, loadavg } from "node:os";
 import { beforeAll, expect, test } from "vitest";
 import { serverProgram } from "../editor/codeServer";
 import { endless } from "../editor/flows";
 import { inEditor } from "../editor/inEditor";
+import { slowness } from "../editor/machine";
 import type { EditorWindow } from "../editor/window";
 
 const editor = inEditor();
@@ -56,7 +56,7 @@ async function startByLens(): Promise<string> {
 const pressed = (): Promise<number> => window.page.evaluate("globalThis.pressedAt");
 
 /** A second of a machine that is not shared; where others work too, it takes as long as they leave us. */
-const second = (): number => 1000 * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+const second = (): number => 1000 * slowness();
 
 /** What the engine's record says of a stop that somebody asked for at a moment. */
 async function expectStopped(runId: string, asked: number): Promise<void> {

@@ -19,6 +19,14 @@ beforeAll(async () => {
   await window.command("Testing: Focus on Test Explorer View");
 });
 
+interface State {
+  status: string;
+  mock?: boolean;
+  source?: { kind: string; iteration?: number };
+}
+/** The newest first. */
+const runs = async (): Promise<State[]> => JSON.parse(await editor.loopLs(folder, "runs", "--json")).runs;
+
 const item = (text: string | RegExp): Locator => window.page.locator(".test-explorer .monaco-list-row", { hasText: text }).first();
 
 /** Waits until an item has an icon. */
@@ -47,6 +55,16 @@ test("workflows and their loops are listed, and what is written on disk comes by
   await item("later").waitFor();
 });
 
+test("a file in which something can be run has a sign behind its name, and no other file has", async () => {
+  await window.command("File: Focus on Files Explorer");
+  const file = (name: string) => window.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first();
+  const sign = (name: string) => file(name).locator(".label-name, .monaco-icon-label").first().evaluate((label) => getComputedStyle(label, "::after").content);
+  await expect.poll(() => sign("haiku.yaml"), { timeout: 30_000 }).toContain("↻");
+  expect(await sign("haiku.answers.yaml")).not.toContain("↻");
+  await window.picture("testing-signs");
+  await window.command("Testing: Focus on Test Explorer View");
+});
+
 test("a run that was started by its lens is shown there too: iterations are its children", async () => {
   await window.lens("Run loop").click();
   await window.page.locator(".quick-input-widget input").fill("a frog");
@@ -68,6 +86,44 @@ test("a loop that reached its limit failed", async () => {
   await run(loop);
   await result("compose", "failed");
   await window.picture("testing-limit");
+});
+
+test("its verdict stands at the line of the condition, and opens there with what each iteration was told", async () => {
+  await window.show("never.yaml");
+  const verdict = window.page.locator(".test-error-content-widget", { hasText: "limit reached after 2 iterations, condition not met" }).first();
+  await verdict.waitFor();
+  const heights = async (of: Locator) => (await of.boundingBox())?.y ?? 0;
+  expect(Math.abs((await heights(verdict)) - (await heights(window.line("until:"))))).toBeLessThan(10);
+  await verdict.click();
+  const peek = window.page.locator(".test-output-peek", { hasText: "limit reached after 2 iterations" }).first();
+  await peek.waitFor();
+  await window.page.locator(".test-output-peek-tree .monaco-list-row", { hasText: 'iteration 2: NO - "REFUSED: no season in it"' }).first().waitFor();
+  await window.picture("testing-verdict");
+  await window.page.keyboard.press("Escape");
+});
+
+test("an iteration is run again from its own line: what came before it is taken", async () => {
+  await window.show("haiku.yaml");
+  await window.command("Testing: Focus on Test Explorer View");
+  await expand(item("haiku"));
+  await expand(item("compose"));
+  const second = item("iteration 2");
+  await second.hover();
+  await second.locator('a.action-label[aria-label="Run Test"]').click();
+  await expect.poll(async () => (await runs())[0]?.source, { timeout: 60_000 }).toMatchObject({ kind: "fork", iteration: 2 });
+  await expect.poll(async () => (await runs())[0]?.status, { timeout: 60_000 }).toBe("completed");
+  await result("iteration 3", "passed");
+  await window.picture("testing-again");
+});
+
+test("a mock run is one of the ways to run, and says that it is one", async () => {
+  await item("haiku").click({ button: "right" });
+  await window.page.locator(".monaco-menu .action-item", { hasText: "Execute Using Profile" }).first().click();
+  await window.pick("Mock run");
+  await window.answer("a frog");
+  await window.told(/condition met · mock ·/).waitFor();
+  expect((await runs())[0]).toMatchObject({ mock: true, status: "completed" });
+  await window.picture("testing-mock");
 });
 
 test("a loop that was renamed is listed by its new name, once", async () => {

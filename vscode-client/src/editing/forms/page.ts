@@ -25,6 +25,8 @@ export function showForm(extension: vscode.Uri, key: string, form: Form, save: S
   const page: Page = { panel: open(extension), form, save };
   pages.set(key, page);
   page.panel.title = form.title;
+  const icon = (shade: string) => vscode.Uri.joinPath(extension, "images", `form-${shade}.svg`);
+  page.panel.iconPath = { light: icon("light"), dark: icon("dark") };
   page.panel.onDidDispose(() => pages.delete(key));
   page.panel.webview.onDidReceiveMessage((message: FromPage) => hear(page, message));
   page.panel.webview.html = pageOf(page.panel.webview, extension, "form", "Form");

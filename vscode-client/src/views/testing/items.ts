@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Server } from "../../part";
 import type { RunState } from "../../runs/state";
+import type { Marks } from "./marks";
 
 interface Runnable {
   kind: string;
@@ -35,6 +36,7 @@ export class Items {
   constructor(
     private readonly controller: vscode.TestController,
     private readonly server: Server,
+    private readonly marks: Marks,
   ) {}
 
   targetOf(item: vscode.TestItem): Target | undefined {
@@ -108,6 +110,7 @@ export class Items {
     const answer = await this.server.ask("loopLs.definitions", { runnables: true }).catch(() => undefined);
     if (!answer?.ok || !Array.isArray(answer.runnables)) return;
     const listed = answer.runnables as (Runnable & { uri: string })[];
+    this.marks.are(listed);
     this.controller.items.replace(listed.map((one) => this.made(one, vscode.Uri.parse(one.uri), this.controller.items)));
   }
 

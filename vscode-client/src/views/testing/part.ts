@@ -8,6 +8,7 @@ import { nameOf } from "../../runs/words";
 import { isLoopFile } from "../../server/ours";
 import { say } from "../control";
 import { Items } from "./items";
+import { Marks } from "./marks";
 import { Mirror } from "./mirror";
 
 /** Typing and the server's own look at the disk come in bursts. */
@@ -15,7 +16,8 @@ const GATHER = 700;
 
 export const testingPart: Part = ({ server, runs }) => {
   const controller = vscode.tests.createTestController("loopLs", "Loops");
-  const items = new Items(controller, server);
+  const marks = new Marks();
+  const items = new Items(controller, server, marks);
   const testing = new Testing(controller, items, server, runs);
   let timer: NodeJS.Timeout | undefined;
   const soon = () => {
@@ -37,6 +39,8 @@ export const testingPart: Part = ({ server, runs }) => {
   if (server.status === "ready") soon();
   return [
     controller,
+    marks,
+    vscode.window.registerFileDecorationProvider(marks),
     files,
     { dispose: () => clearTimeout(timer) },
     files.onDidCreate(soon),
