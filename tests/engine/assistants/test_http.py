@@ -123,6 +123,23 @@ async def test_AB_122_the_status_of_a_loop_is_its_whole_state(home: Served) -> N
     assert (data["state"]["status"], data["state"]["iteration"]) == ("running", 1)
 
 
+async def test_AB_122_the_status_says_what_every_field_of_a_loop_is(home: Served) -> None:
+    """In its second iteration: an empty log would be right in the first."""
+    home.criterion("regex", "never found")
+    home.agent.say({"text": "a first\ntry"}, {"hang": True})
+    await home.post("start", {"message": "x"})
+    await home.calls(2)
+    assert (await home.status()).json()["data"]["state"] == {
+        "agentId": "fixer",
+        "sessionId": "",
+        "iteration": 2,
+        "maxIterations": 3,
+        "criteria": {"type": "regex", "value": "never found"},
+        "status": "running",
+        "progressLog": ["a first try"],
+    }
+
+
 @pytest.mark.parametrize("body", [{"loopId": "x"}, {"approved": True}, {"loopId": "", "approved": 1}, {}])
 async def test_AB_123_an_approval_without_its_fields_is_refused(home: Served, body: Any) -> None:
     await asked(home)

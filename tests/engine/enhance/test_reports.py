@@ -97,6 +97,20 @@ async def test_EB_026_a_key_is_never_told() -> None:
     assert KEY not in str([fact for kind, fact in loop.recorder.facts if kind not in ("step_failed", "call")])
 
 
+async def test_EB_026_a_key_in_an_output_is_not_told_either() -> None:
+    loop = Loop(
+        THREE + VERIFY,
+        script={"publish": f"use {KEY} for it", "verify": f"FAIL: it says {KEY}"},
+        planner=[plan_of(instructions("review", "Review {{draft}} now"))],
+        knobs={"maxRounds": 2, "onFixation": "warn"},
+    )
+    await loop.run()
+    assert loop.reports[0]["failures"]
+    assert "use " in str(loop.reports[0]["failures"]), "the output is quoted"
+    assert KEY not in str(loop.reports)
+    assert KEY not in loop.planner_calls[0].prompt
+
+
 async def test_EB_027_nothing_failed() -> None:
     loop = Loop()
     await loop.run()

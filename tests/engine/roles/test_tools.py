@@ -13,7 +13,9 @@ from loop_ls.engine.conversing import Outcome
 from loop_ls.engine.roles.access import RoleToolbox, is_excluded, tools_of
 from loop_ls.engine.roles.agent import Job, step_cap
 from loop_ls.engine.roles.records import Records
+from loop_ls.engine.roles.tools.files import writing_tools
 from loop_ls.engine.roles.tools.notes import Desk
+from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.turns import ToolSpec
 from loop_ls.formats.roles import ROLES, Access, Role, known_roles
 
@@ -96,6 +98,15 @@ async def test_RB_080_a_reviewer_has_no_tool_that_writes(house: House) -> None:
     refused = await box(house.root, "readonly").call("file_write", {"path": "x", "content": "y"})
     assert (refused.failed, refused.text) == (True, "there is no tool `file_write`")
     assert not (house.root / "x").exists()
+
+
+@pytest.mark.parametrize("access", ["readonly", "readonly-shell", "minimal"])
+async def test_RB_080_nobody_without_full_access_is_offered_what_writes(house: House, access: Access) -> None:
+    writing = {tool.spec.name for tool in writing_tools(Workspace(house.root))}
+    assert len(writing) > 1
+    offered = await names(box(house.root, access))
+    assert not offered & writing
+    assert writing <= await names(box(house.root, "full"))
 
 
 @pytest.mark.parametrize("command", ["rm a.py", "python3 -c 1", "sed -i s/a/b/ a.py", "/bin/cat a.py", "./cat", ""])
