@@ -34,13 +34,19 @@ export class Panels implements vscode.TextDocumentContentProvider, vscode.Dispos
     }
     shown?.panel.dispose();
     const name = this.around.runs.get(runId)?.name ?? "Run";
-    const panel = restored ?? vscode.window.createWebviewPanel(VIEW_TYPE, name, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
+    const panel = restored ?? vscode.window.createWebviewPanel(VIEW_TYPE, name, { viewColumn: this.column(), preserveFocus: true });
     const icon = (shade: string) => vscode.Uri.joinPath(this.around.context.extensionUri, "images", `run-${shade}.svg`);
     panel.iconPath = { light: icon("light"), dark: icon("dark") };
     const closed = () => {
       if (this.shown.get(runId)?.panel === panel) this.shown.delete(runId);
     };
     this.shown.set(runId, new RunPanel(runId, panel, this.around, iteration, closed));
+  }
+
+  /** Where runs are shown already; a second one makes no third column. */
+  private column(): vscode.ViewColumn {
+    const shown = [...this.shown.values()].map(({ panel }) => panel.viewColumn);
+    return shown.find((column) => column !== undefined) ?? vscode.ViewColumn.Beside;
   }
 
   provideTextDocumentContent(uri: vscode.Uri): Promise<string> {

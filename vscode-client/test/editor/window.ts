@@ -53,6 +53,7 @@ export class EditorWindow {
     await input.waitFor();
     await input.fill(`>${title}`);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
+    await this.page.mouse.move(1, 1); // else it rests on what the command shows, whose hover then covers it
   }
 
   /** Opens another file of the folder in this window, by its name. */

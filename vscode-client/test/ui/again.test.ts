@@ -32,7 +32,7 @@ test("`Loop: Open Run` names each run as the tree does, and opens it", async () 
   await line.waitFor();
   expect(await line.innerText()).toMatch(/condition met in iteration 3 · just now[\s\S]*haiku\.yaml · [0-9a-f]{8}/);
   await window.picture("again-open-run");
-  await line.click();
+  await window.page.keyboard.press("Enter");
   await panel.status("condition met in iteration 3").waitFor();
   await panel.row(/iteration 3 of 5, YES/).waitFor();
 });
@@ -103,5 +103,6 @@ test("a mock run asks no model, and is told from a real one everywhere", async (
   await window.told(/condition met · mock · \d\d:\d\d/).waitFor();
   await tree.row(/real.*mock.*condition met/).click();
   await panel.page.locator(".head .chip", { hasText: "mock run" }).waitFor();
+  expect(await window.page.locator(".editor-group-container").count()).toBe(2); // where the other runs are shown
   await window.picture("again-mock");
 });
