@@ -1,5 +1,6 @@
 // The tree of runs as a person uses it: its lines by what they say, their buttons and menus.
 import type { Locator } from "playwright-core";
+import { expect } from "vitest";
 import type { EditorWindow } from "./window";
 
 export class RunsView {
@@ -25,9 +26,13 @@ export class RunsView {
   }
 
   async choose(on: Locator, title: string): Promise<void> {
-    await on.click({ button: "right" });
     const item = this.window.page.locator(".monaco-menu .action-item", { hasText: title }).first();
-    await item.waitFor();
+    const open = async (): Promise<boolean> => {
+      await this.window.page.keyboard.press("Escape"); // the menu of a line that came under the pointer meanwhile
+      await on.click({ button: "right" });
+      return item.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+    };
+    await expect.poll(open, { timeout: 90_000 }).toBe(true);
     await item.click();
   }
 
