@@ -119,7 +119,7 @@ class Opened:
 def open_files(chosen: Chosen) -> Opened:
     """Reads the whole workspace: callers and callees matter. A file that is named is taken wherever
     it lies."""
-    found = discover(chosen.root)
+    found = discover(chosen.root, named=chosen.paths)
     workspace = found.workspace
     known = {document.path for document in workspace.documents.values()}
     for path in chosen.paths:
@@ -130,10 +130,12 @@ def open_files(chosen: Chosen) -> Opened:
     documents = tuple(
         sorted((one for one in workspace.documents.values() if chosen.holds(one.path)), key=lambda one: one.path)
     )
-    if not found.capped:
+    if not found.capped and not found.ignored:
         return Opened(workspace, documents)
     workspace, complete = with_called(workspace, documents)
-    return Opened(workspace, documents, NEEDS_ALL_FILES - {"WF601"} if complete else NEEDS_ALL_FILES)
+    if not complete:
+        return Opened(workspace, documents, NEEDS_ALL_FILES)
+    return Opened(workspace, documents, NEEDS_ALL_FILES - {"WF601"} if found.capped else frozenset())
 
 
 def check(chosen: Chosen) -> Checked:

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     root = root_of(args.root).as_posix()
     if not Path(root).is_dir():
         return refuse(f"--root {args.root} is no folder")
-    own = definitions(discover(root).workspace, root)
+    own = definitions(discover(root, named=()).workspace, root)
     found = own + built_in(root, {one["name"] for one in own if one["format"] == "role_loop"})
     if args.json:
         print_json({"ok": True, "definitions": found})

@@ -1,7 +1,7 @@
 """What is on the disk: the files of a workspace, its settings, and where its workflows live.
 
-The only module of this room that reads files. It never follows a link in a circle, never enters
-folders that start with a dot or `node_modules`, and stops at a number of files.
+It never follows a link in a circle, never enters folders that start with a dot or `node_modules` nor, for whoever
+reads a workspace, those that an ignore file names, and stops at a number of files.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import fnmatch
 import os
 import stat
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from loop_ls.formats.plain import plain
 from loop_ls.formats.recognise import SETTINGS_NAME, by_name
 from loop_ls.formats.settings import Problem, Settings, file_values, settings_of
 from loop_ls.index.document import Document
+from loop_ls.index.ignored import NAME as IGNORE_FILE
+from loop_ls.index.ignored import Ignored
 from loop_ls.index.reference_files import layer
 from loop_ls.index.roots import Root, Roots, root_of_glob
 from loop_ls.index.uris import uri_of
@@ -37,21 +39,36 @@ _SUFFIXES = (".yaml", ".yml")
 
 @equal_record
 class Found:
-    """A workspace as it is on the disk. `capped`: there were more files than are looked at."""
+    """A workspace as it is on the disk. `capped`: there were more files than are looked at; `ignored`: there were
+    folders that an ignore file names."""
 
     workspace: Workspace
     problems: tuple[Problem, ...] = ()
     capped: bool = False
+    ignored: bool = False
 
 
-def discover(folder: str, editor: Mapping[str, Any] | None = None, most: int = MAX_FILES) -> Found:
-    """Everything in a workspace folder, read. `editor` are the settings that come from an editor."""
+def discover(
+    folder: str,
+    editor: Mapping[str, Any] | None = None,
+    most: int = MAX_FILES,
+    named: Iterable[str] | None = None,
+) -> Found:
+    """Everything in a workspace folder, read. `editor` are the settings that come from an editor. With `named`,
+    folders that a person means, what ignore files name besides is not read."""
     settings, problems = load_settings(folder, editor)
     roots = find_roots(folder, settings)
-    paths, capped = candidates(folder, most)
+    ignored = None if named is None else ignored_in(folder, roots, named)
+    paths, capped = candidates(folder, most, ignored)
     documents = (load(path) for path in paths)
     ours = [document for document in documents if document is not None and document.format is not None]
-    return Found(Workspace.of(roots, ours, settings), problems, capped)
+    return Found(Workspace.of(roots, ours, settings), problems, capped, ignored is not None and ignored.any)
+
+
+def ignored_in(folder: str, roots: Roots, named: Iterable[str] = ()) -> Ignored:
+    """What the ignore files of a workspace say. Where workflows and definitions of loops are kept is looked into,
+    though their owner may keep them from the repository."""
+    return Ignored(folder, (*(root.folder for root in roots.roots), f"{folder.rstrip('/')}/loops", *named))
 
 
 def load_settings(folder: str, editor: Mapping[str, Any] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
@@ -93,11 +110,12 @@ def folders(folder: str, pattern: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def candidates(folder: str, most: int = MAX_FILES) -> tuple[tuple[str, ...], bool]:
-    """The files that may be ours, in path order, and whether there were too many to list them all."""
+def candidates(folder: str, most: int = MAX_FILES, ignored: Ignored | None = None) -> tuple[tuple[str, ...], bool]:
+    """The files that may be ours, in path order, and whether there were too many to list them all. Without
+    `ignored`, what an ignore file names is listed, too: somebody may run it."""
     found: list[str] = []
     capped = False
-    for path in _walk(folder):
+    for path in _walk(folder, ignored):
         if path is None or len(found) >= most:
             capped = True
             break
@@ -169,7 +187,7 @@ def read_file(path: str) -> tuple[int, bytes] | None:
         return None
 
 
-def _walk(folder: str) -> Iterator[str | None]:
+def _walk(folder: str, ignored: Ignored | None) -> Iterator[str | None]:
     """The files that may be ours, those of outer folders first; None where the rest is not looked at."""
     seen: set[tuple[int, int]] = set()
     waiting = deque([folder])
@@ -183,11 +201,14 @@ def _walk(folder: str) -> Iterator[str | None]:
         if entered is None or entered in seen:
             continue
         seen.add(entered)
-        for entry in _entries(base):
+        entries = _entries(base)
+        if ignored is not None and any(entry.name == IGNORE_FILE for entry in entries):
+            ignored.learn(base)
+        for entry in entries:
             looked_at += 1
             path = f"{base.rstrip('/')}/{entry.name}"
             if _is_folder(entry):
-                if is_entered(entry.name):
+                if is_entered(entry.name) and not (ignored is not None and ignored.passes_over(path)):
                     waiting.append(path)
             elif is_candidate(folder, path):
                 yield path
@@ -201,7 +222,7 @@ def _identity(folder: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _entries(folder: str) -> Iterable[os.DirEntry[str]]:
+def _entries(folder: str) -> Sequence[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
             return sorted(found, key=lambda entry: entry.name)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.formats.settings import Settings
 from loop_ls.index.discovery import find_roots, load_settings
 from loop_ls.index.document import Document
+from loop_ls.index.ignored import Ignored
 from loop_ls.index.roots import Roots
 from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
@@ -31,13 +32,15 @@ _CLIENT_ONLY = frozenset({"server", "trace"})
 
 class Folder:
     """`path` is None for a document that is no file. `indexed` tells that the files on disk are known,
-    `stale` that they have to be read, for the first time or again, `capped` that there are too many."""
+    `stale` that they have to be read, for the first time or again, `capped` that there are too many; `ignored`
+    knows the folders that were passed over because an ignore file names them."""
 
     def __init__(self, uri: str, path: Path | None, editor_settings: Any, loose: bool = False) -> None:
         self.uri, self.path, self.loose = uri, path, loose
         self.text = uris.path_text(uri).rstrip("/") or "/"
         self.indexed, self.stale = path is None, path is not None
         self.capped = False
+        self.ignored: Ignored | None = None
         self._editor_settings = editor_settings
         self.workspace = Workspace.of(Roots(self.text))
         self.read_settings()
@@ -70,6 +73,15 @@ class Folder:
             self._moved.setdefault(uri, self.workspace)
             self.workspace = self.workspace.without(uri)
             self._checker.forget(uri)
+
+    def passes_over(self, path: str) -> bool:
+        """Whether a file lies in a folder that an ignore file names; with a slash at its end, a folder in or is one."""
+        return self.ignored is not None and self.ignored.holds(path)
+
+    @property
+    def partial(self) -> bool:
+        """Whether a workflow that is called may be on the disk and not among the documents."""
+        return self.capped or (self.ignored is not None and self.ignored.any)
 
     def replace_all(self, documents: Iterable[Document], capped: bool = False) -> None:
         """The files on disk are known; `documents` are all there are (or all that are read), open ones included."""

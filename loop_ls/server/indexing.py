@@ -17,8 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.formats.recognise import SETTINGS_NAME, by_name
 from loop_ls.index.beside import with_called
-from loop_ls.index.discovery import CONFIG_NAME, candidates, is_candidate, is_inside, load, read_file
+from loop_ls.index.discovery import (
+    CONFIG_NAME,
+    candidates,
+    find_roots,
+    ignored_in,
+    is_candidate,
+    is_inside,
+    load,
+    read_file,
+)
 from loop_ls.index.document import Document
+from loop_ls.index.ignored import NAME as IGNORE_FILE
 from loop_ls.index.uris import uri_of
 from loop_ls.server import methods, uris
 from loop_ls.server.protocol import Refused
@@ -131,9 +141,11 @@ class Indexing:
             progress.report(at + len(batch))
         progress.end()
         self._finish(folder, documents, capped)
-        if capped:
+        if folder.partial:
             for opened in tuple(self._server.session.open.values()):
                 await self.look_beside(opened)
+        if folder.partial and not capped:
+            await self._add_called(folder, tuple(folder.documents()))
         logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
 
     async def _parse(self, short: list[str], long: list[str], documents: list[Document]) -> None:
@@ -147,16 +159,23 @@ class Indexing:
             with _all_of_it_lives():
                 _keep(await asyncio.to_thread(load, path), documents)
 
+    def may_lie_beside(self, opened: OpenDocument) -> bool:
+        """Whether a document calls what is not known, and might be in a folder that was passed over."""
+        folder = opened.folder
+        return folder.partial and any(found.key is None for _, _, found in folder.workspace.calls(opened.document))
+
     async def look_beside(self, opened: OpenDocument) -> None:
-        """What a document calls, in a folder with more files than are read."""
-        folder, document = opened.folder, opened.document
-        if folder.capped:
-            known = folder.workspace.documents
-            found = await asyncio.to_thread(with_called, folder.workspace, (document,))
-            for uri, one in found.workspace.documents.items():
-                if uri not in known and folder.document(uri) is None:
-                    folder.put(one)
-            self._server.publisher.publish_affected_soon()
+        """What a document calls, in a folder of which not all files are read."""
+        if opened.folder.partial:
+            await self._add_called(opened.folder, (opened.document,))
+
+    async def _add_called(self, folder: Folder, documents: tuple[Document, ...]) -> None:
+        known = folder.workspace.documents
+        found = await asyncio.to_thread(with_called, folder.workspace, documents)
+        for uri, one in found.workspace.documents.items():
+            if uri not in known and folder.document(uri) is None:
+                folder.put(one)
+        self._server.publisher.publish_affected_soon()
 
     def _finish(self, folder: Folder, documents: list[Document], capped: bool) -> None:
         """What is open counts as it is now, and so does what was changed while we read."""
@@ -191,7 +210,7 @@ class Indexing:
         self._task = self._server.own(self._take(changed), None, "changed files")
 
     async def _take(self, changed: set[str]) -> None:
-        folders = [folder.text for folder in self._server.session.all_folders() if not folder.loose]
+        folders = [folder for folder in self._server.session.all_folders() if not folder.loose]
         inside = await asyncio.to_thread(_inside, folders, changed)
         until = time.perf_counter() + SLICE
         for uri in (*changed, *inside):  # a folder first: what lay in it before is forgotten
@@ -212,9 +231,12 @@ class Indexing:
         name = PurePath(path).name
         if name in (SETTINGS_NAME, CONFIG_NAME) and folder.read_settings():
             self._server.publisher.publish_all()
+        if name == IGNORE_FILE:
+            folder.stale = True
         if self._server.session.find(uri) is not None:
             return
-        document = from_disk(uri_of(path), path) if is_candidate(folder.text, path) else None
+        ours = is_candidate(folder.text, path) and (folder.document(uri) is not None or not folder.passes_over(path))
+        document = from_disk(uri_of(path), path) if ours else None
         if document is not None:
             folder.put(document)
             return
@@ -249,7 +271,10 @@ def _size(path: str) -> int:
 def _listed(folder: Folder) -> tuple[tuple[str, ...], bool]:
     """The files to look at. Of a loose folder only its own: nobody said that all below it belongs together."""
     if not folder.loose:
-        return candidates(folder.text)
+        ignored = ignored_in(folder.text, find_roots(folder.text, folder.settings))
+        found = candidates(folder.text, ignored=ignored)
+        folder.ignored = ignored
+        return found
     try:
         inside = sorted(f"{folder.text}/{entry.name}" for entry in Path(folder.text).iterdir() if entry.is_file())
     except OSError:  # not there yet, or not ours to look into
@@ -258,10 +283,13 @@ def _listed(folder: Folder) -> tuple[tuple[str, ...], bool]:
     return ours[:_MOST_LOOSE], len(ours) > _MOST_LOOSE
 
 
-def _inside(folders: list[str], changed: set[str]) -> set[str]:
+def _inside(folders: list[Folder], changed: set[str]) -> set[str]:
     """In a thread: the files of folders that came as a whole, which nobody tells of one by one (UP-36)."""
-    paths = (uris.path_text(uri) for uri in changed)
-    came = [path for path in paths if any(is_inside(one, path) for one in folders) and Path(path).is_dir()]
+
+    def entered(path: str) -> bool:
+        return any(is_inside(one.text, path) and not one.passes_over(f"{path}/") for one in folders)
+
+    came = [path for path in map(uris.path_text, changed) if entered(path) and Path(path).is_dir()]
     return {uri_of(path) for folder in came for path in candidates(folder)[0]}
 
 

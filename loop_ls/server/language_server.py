@@ -109,10 +109,13 @@ class LoopServer:
         new, self.texts.new = self.texts.new, []
         for opened in new:
             learn(opened.document.names)
-            if opened.folder.capped:
+            if opened.folder.partial:
                 self.own(self.indexing.look_beside(opened), None, "called workflows")
             if self.session.trusted:
                 self.runs.opened(opened)
+        for opened in self.session.open.values():
+            if opened not in new and self.indexing.may_lie_beside(opened):
+                self.own(self.indexing.look_beside(opened), None, "called workflows")
         if self.texts.fresh:
             # A fresh tree would otherwise be walked by every later collection, in the middle of a keystroke.
             self.texts.fresh = False

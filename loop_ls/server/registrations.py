@@ -17,7 +17,11 @@ Json = dict[str, Any]
 SECTION = "loopLs"
 #: Files that can change what other files mean; and whatever is made or deleted, since a whole folder is
 #: told of by its own name alone (UP-26, UP-36).
-WATCHERS = ({"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/*", "kind": 1 | 4})
+WATCHERS = (
+    {"globPattern": "**/*.{yaml,yml,json}"},
+    {"globPattern": "**/.gitignore", "kind": 2},
+    {"globPattern": "**/*", "kind": 1 | 4},
+)
 
 
 async def register(server: LoopServer) -> None:

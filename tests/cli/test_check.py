@@ -108,6 +108,21 @@ def test_a_named_file_is_checked_whatever_its_folder(flows: Path, check: Any) ->
     assert check("--format", "json", ".hidden/x.yaml").rules == ["WF115"]
 
 
+def test_folders_that_an_ignore_file_names_are_not_looked_at_and_their_workflows_not_missed(
+    flows: Path, check: Any
+) -> None:
+    (flows / ".gitignore").write_text("sub/\n")
+    assert check(".", "--format", "json").rules == []
+    assert check("sub", "--format", "json").rules != [], "what is named is looked at"
+    head = GOOD.format(name="caller").partition("steps:")[0]
+    call = f'{head}loops:\n  - name: again\n    workflow: sub/NAME\n    max_iterations: 2\n    until: "It says DONE"\n'
+    (flows / "sub" / "made.yaml").write_text(GOOD.format(name="made"))
+    (flows / "caller.yaml").write_text(call.replace("NAME", "made"))
+    assert "WF601" not in check(".", "--format", "json").rules
+    (flows / "caller.yaml").write_text(call.replace("NAME", "mode"))
+    assert "WF601" in check(".", "--format", "json").rules
+
+
 @pytest.mark.parametrize(
     ("level", "rules"),
     [("hint", ["WF115", "WF118", "WF006"]), ("warning", ["WF118", "WF006"]), ("error", ["WF006"])],

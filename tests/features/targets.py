@@ -169,6 +169,9 @@ PLATFORM = _targets(
     ("index", "loop_ls.server.indexing",
      "tests/server/test_names.py::"
      "test_rename_of_a_workflow_reaches_files_that_are_not_open"),
+    ("index, ignore files", "loop_ls.index.ignored",
+     "tests/index/test_ignored.py::"
+     "test_an_inner_file_speaks_for_its_folder_and_against_an_outer_one"),
     ("watched files", "loop_ls.server.routes.workspace",
      "tests/server/test_process.py::"
      "test_files_that_change_on_disk_are_read_again"),

@@ -15,7 +15,7 @@ import pytest
 from loop_ls.index import discovery
 from loop_ls.server.routes.symbols import MOST
 from tests.bench.server_flows import callee, flow
-from tests.server.support.disk import MADE, Disk
+from tests.server.support.disk import CHANGED, MADE, Disk
 from tests.server.support.flows import DRAFT, LOOP
 from tests.server.support.raw import RawClient, insert
 
@@ -96,6 +96,29 @@ def test_UP_41_what_happens_in_ignored_folders_is_not_looked_at(server: RawClien
     names = {one["name"] for one in server.ask("workspace/symbol", {"query": ""})["result"]}
     assert "late" in names
     assert names & {"single", "whole"} == set()
+
+
+def test_UP_41_folders_of_an_ignore_file_are_passed_over_and_what_is_called_there_is_found(
+    server: RawClient, folder: Path
+) -> None:
+    (folder / ".gitignore").write_text("made/\n")
+    (folder / "made").mkdir()
+    for name in ("early", "quiet"):
+        (folder / "made" / f"{name}.yaml").write_text(DRAFT.replace("name: draft", f"name: {name}"))
+    text = LOOP.replace("name: flow", "name: other")
+    disk, uri = Disk(server, folder), (folder / "other.yaml").as_uri()
+    server.open(uri, text.replace("workflow: draft", "workflow: nowhere"))
+    disk.with_code(uri, "WF601")  # the index is complete
+    names = {one["name"] for one in server.ask("workspace/symbol", {"query": ""})["result"]}
+    assert names & {"early", "quiet"} == set()
+    at = len(server.received)
+    server.change(uri, 2, {"text": text.replace("workflow: draft", "workflow: made/early")})
+    disk.without(uri, "WF601", at)
+    at = len(server.received)
+    (folder / ".gitignore").write_text("")
+    disk.tell((folder / ".gitignore", CHANGED))
+    server.change(uri, 3, {"text": text.replace("workflow: draft", "workflow: made/quiet")})
+    disk.without(uri, "WF601", at)
 
 
 def test_UP_41_a_server_without_work_uses_no_processor(server: RawClient, folder: Path) -> None:

@@ -1,0 +1,84 @@
+"""Folders that ignore files name are passed over, and nothing that is called is missed for it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from loop_ls.index.discovery import candidates, discover, ignored_in
+from loop_ls.index.roots import Root, Roots
+from tests.index.test_discovery import WORKFLOW, write
+
+
+def listed(root: Path, *named: str) -> list[str]:
+    ignored = ignored_in(str(root), Roots(str(root)), [f"{root}/{name}" for name in named])
+    return [os.path.relpath(path, root) for path in candidates(str(root), ignored=ignored)[0]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "left"),
+    [
+        ("build/\n", ["a/build.yaml", "a/x.yaml"]),
+        ("/build\n", ["a/build.yaml", "a/build/x.yaml", "a/x.yaml"]),
+        (
+            "build/*\n!build/kept/\n",
+            ["a/build.yaml", "a/build/x.yaml", "a/x.yaml", "build/kept/x.yaml", "build/x.yaml"],
+        ),
+        ("# build\n\n", ["a/build.yaml", "a/build/x.yaml", "a/x.yaml", "build/kept/x.yaml", "build/x.yaml"]),
+        ("a/**\n", ["a/build.yaml", "a/x.yaml", "build/kept/x.yaml", "build/x.yaml"]),
+    ],
+)
+def test_folders_are_passed_over_as_git_does_and_files_are_known(tmp_path: Path, lines: str, left: list[str]) -> None:
+    write(tmp_path, ".gitignore", lines)
+    for path in ("build/x.yaml", "build/kept/x.yaml", "a/x.yaml", "a/build/x.yaml", "a/build.yaml"):
+        write(tmp_path, path)
+    assert listed(tmp_path) == left
+
+
+def test_an_inner_file_speaks_for_its_folder_and_against_an_outer_one(tmp_path: Path) -> None:
+    write(tmp_path, ".gitignore", "out/\n")
+    write(tmp_path, "a/.gitignore", "!out/\nmore/\n")
+    for path in ("out/x.yaml", "a/out/x.yaml", "a/more/x.yaml", "more/x.yaml"):
+        write(tmp_path, path)
+    assert listed(tmp_path) == ["a/out/x.yaml", "more/x.yaml"]
+
+
+def test_the_files_of_the_repository_around_count_unless_they_ignore_the_project_itself(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, ".gitignore", "out/\nvendor/\n")
+    for project in (tmp_path / "project", tmp_path / "vendor" / "project"):
+        write(project, "out/x.yaml")
+        write(project, "x.yaml")
+    assert listed(tmp_path / "project") == ["x.yaml"]
+    assert listed(tmp_path / "vendor" / "project") == ["out/x.yaml", "x.yaml"]
+
+
+def test_outside_of_a_repository_no_file_above_the_project_counts(tmp_path: Path) -> None:
+    write(tmp_path, ".gitignore", "out/\n")
+    write(tmp_path, "project/out/x.yaml")
+    assert listed(tmp_path / "project") == ["out/x.yaml"]
+
+
+def test_where_workflows_and_definitions_are_kept_and_what_is_named_is_entered(tmp_path: Path) -> None:
+    write(tmp_path, ".gitignore", "*/\n")
+    for path in ("workflows/deep/x.yaml", "loops/r.json", "a/b/x.yaml", "a/c/x.yaml", "d/x.yaml"):
+        write(tmp_path, path)
+    ignored = ignored_in(str(tmp_path), Roots(str(tmp_path), (Root(f"{tmp_path}/workflows"),)), [f"{tmp_path}/a/b"])
+    found = [os.path.relpath(path, tmp_path) for path in candidates(str(tmp_path), ignored=ignored)[0]]
+    assert found == ["a/b/x.yaml", "loops/r.json", "workflows/deep/x.yaml"]
+
+
+def test_a_file_that_is_no_text_ignores_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_bytes(b"\xff\xfe\x00\x01out/\n\x00")
+    write(tmp_path, "out/x.yaml")
+    assert listed(tmp_path) == ["out/x.yaml"]
+
+
+def test_who_runs_something_finds_it_wherever_it_lies(tmp_path: Path) -> None:
+    write(tmp_path, ".gitignore", "out/\n")
+    write(tmp_path, "out/x.yaml", WORKFLOW.format("x"))
+    assert set(discover(str(tmp_path)).workspace.keys) == {"out/x"}
+    found = discover(str(tmp_path), named=())
+    assert (set(found.workspace.keys), found.ignored) == (set(), True)
