@@ -17,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 PREFIX = "loop-ls/run/"
+#: As the lenses say it.
+_SAID = {"waiting_approval": "waiting for approval"}
 
 
 class RunProgress:
@@ -86,7 +88,7 @@ def report(record: RunRecord) -> Json:
     if isinstance(cost := state.get("costUsd"), int | float):
         parts.append(f"${cost:.4f}")
     if status != "running" or not parts:
-        parts.append(str(status).replace("_", " "))
+        parts.append(_SAID.get(status) or str(status).replace("_", " "))
     found: Json = {"message": " · ".join(parts)}
     if isinstance(most, int) and most > 0:
         # The running iteration is not done yet.
