@@ -126,7 +126,7 @@ async def test_a_run_that_waits_is_driven_when_a_person_says_something_and_not_b
     assert (await engine.control("stop", runs[-2]))["ok"]
     await heard(engine, "cancelled", run_id=runs[-2])
     assert (await engine.control("resume", runs[-3]))["ok"]
-    assert (await engine.approve(runs[-3], decision="revise"))["ok"]
+    assert (await engine.approve(runs[-3], approved=False))["ok"]
     await heard(engine, "completed", run_id=runs[-3])
 
     assert sorted(house.program.driven) == sorted([runs[0], *runs[-3:]])  # each once, and nobody else

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Iterable
@@ -188,9 +189,15 @@ async def test_RB_017_two_files_with_one_name_both_carry_it(house: House) -> Non
 
 
 async def test_RB_018_an_edit_of_the_file_reaches_no_running_loop_after_a_restart_either(house: House) -> None:
-    house.say(write=["text", SILENCE, "text"], judge_it=["no", "APPROVED"])
+    asked = asyncio.Event()
+
+    def silent(request: Any) -> object:
+        asked.set()
+        return SILENCE
+
+    house.say(write=["text", silent, "text"], judge_it=["no", "APPROVED"])
     run_id = await house.start()
-    await house.until(run_id, "iteration_started", iteration=2)
+    await asyncio.wait_for(asked.wait(), 20)  # else the engine that comes back would ask the one that is silent
     house.define(roles=[{"name": "only", "role": "reviewer", "prompt": "Say APPROVED."}])
     await house.engine.close()
     house.engines.pop()

@@ -1,0 +1,7 @@
+"""For all tests: programs that they start hear Ctrl-C, as those of a person at a terminal do."""
+
+import signal
+
+# A shell that starts something in the background has it ignore Ctrl-C, and so all that it starts in turn.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
