@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
+import { expect } from "vitest";
 import { type Browser, chromium, type Frame, type FrameLocator, type Locator, type Page } from "playwright-core";
 import type { CodeServer } from "./codeServer";
 
@@ -82,9 +83,15 @@ export class EditorWindow {
   /** Names a file to the dialog with this title, once the dialog has seen that it is there. */
   async chooseFile(title: string, file: string): Promise<void> {
     const dialog = this.page.locator(".quick-input-widget:visible", { hasText: title });
-    await dialog.locator("input.input").fill(file);
-    await dialog.locator(".monaco-list-row", { hasText: path.basename(file) }).first().waitFor();
-    await this.page.keyboard.press("Enter");
+    await dialog.waitFor();
+    const chosen = async (): Promise<boolean> => {
+      await dialog.locator("input.input").fill(file);
+      await dialog.locator(".monaco-list-row", { hasText: path.basename(file) }).first().waitFor({ timeout: 10_000 });
+      await this.page.keyboard.press("Enter");
+      return dialog.waitFor({ state: "hidden", timeout: 5_000 }).then(() => true, () => false);
+    };
+    // The dialog follows what is typed, and where the key comes first, it shows the folder instead.
+    await expect.poll(() => chosen().catch(() => false), { timeout: 60_000 }).toBe(true);
   }
 
   line(text: string): Locator {

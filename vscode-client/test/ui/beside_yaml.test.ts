@@ -114,7 +114,7 @@ test("`Never` is remembered: another window offers nothing, and nothing was writ
   await window.command("Problems: Focus on Problems View");
   await listed(window, "Unable to load schema").waitFor();
 
-  await window.page.reload(); // a window whose memory is the same
+  await Promise.all([window.page.waitForEvent("load"), window.command("Developer: Reload Window")]); // a window whose memory is the same
   await window.lens("Run workflow").waitFor();
   await window.command("Problems: Focus on Problems View");
   await listed(window, "Unable to load schema").waitFor(); // where it would have offered
