@@ -14,12 +14,11 @@ const PICTURES = {
   new_file: "new_file",
   consent: "consent",
   assistant_form: "assistant_form",
-  enhance_form: "enhance_form",
   walkthrough: "walkthrough",
   ended: "ended",
   panel: "panel-live",
-  runs: "views-running",
-  testing: "testing-passed",
+  runs: "views-compare",
+  testing: "testing-verdict",
 };
 
 const missing = Object.entries(PICTURES).filter(([name, picture]) => {
