@@ -43,6 +43,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds without a message after which start-up work that can wait is done.
 _QUIET = 0.25
+#: A client that asks without a pause waits no longer than this for what is known of the files it opened.
+_PATIENCE = 2.0
 
 
 class LoopServer:
@@ -63,6 +65,7 @@ class LoopServer:
         self.late_groups: set[str] = set()
         self._ended: asyncio.Future[int] | None = None
         self._idle: asyncio.TimerHandle | None = None
+        self._waiting_since: float | None = None
         self._crashes: CrashReports | None = None
         register(self)
 
@@ -97,13 +100,17 @@ class LoopServer:
         self._later()
 
     def _later(self) -> None:
-        """Work that can wait runs when the client has been quiet for a moment."""
+        """Work that can wait runs when the client has been quiet for a moment, or never is."""
+        loop = asyncio.get_running_loop()
+        if self._waiting_since is None:
+            self._waiting_since = loop.time()
         if self._idle is not None:
             self._idle.cancel()
-        self._idle = asyncio.get_running_loop().call_later(_QUIET, self._quiet)
+        left = self._waiting_since + _PATIENCE - loop.time()
+        self._idle = loop.call_later(min(_QUIET, max(0.0, left)), self._quiet, left > 0)
 
-    def _quiet(self) -> None:
-        self._idle = None
+    def _quiet(self, quiet: bool) -> None:
+        self._idle = self._waiting_since = None
         self.indexing.start()
         self._warm_up()
         new, self.texts.new = self.texts.new, []
@@ -116,7 +123,7 @@ class LoopServer:
         for opened in self.session.open.values():
             if opened not in new and self.indexing.may_lie_beside(opened):
                 self.own(self.indexing.look_beside(opened), None, "called workflows")
-        if self.texts.fresh:
+        if self.texts.fresh and quiet:
             # A fresh tree would otherwise be walked by every later collection, in the middle of a keystroke.
             self.texts.fresh = False
             gc.collect()

@@ -72,5 +72,6 @@ def test_lsp_mode_shows_offers_draws_runs_and_reads(batch: Batch, tmp_path: Path
 
 
 def test_a_killed_server_is_started_again_and_knows_the_run(batch: Batch, tmp_path: Path) -> None:
+    """Emacs asks every 20 ms here, so that the server is never quiet: it finds the run nevertheless."""
     told = dict(batch("emacs_killed.el", "emacs.el", write_flow(tmp_path / "poems")))
     assert "▶ Run workflow again" in told["again"]

@@ -65,7 +65,7 @@ def test_a_broken_workflow_converges_in_round_2(page: Page, file: Path) -> None:
 
     # what failed, proposed, applied and why
     page.locator(".codelens-decoration a", has_text="Timeline").click()
-    expect(page.locator(".tab", has_text="enhance-timeline.md")).to_be_visible()
+    expect(page.locator(".tab", has_text="-timeline.md")).to_be_visible()
     expect(page.locator(".view-line", has_text="The review is refused because nobody said")).to_be_visible()
     picture(page, "rounds-timeline")
     page.locator(".tab", has_text="report.yaml").click()
