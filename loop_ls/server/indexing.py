@@ -80,6 +80,8 @@ class Indexing:
         self._changed: set[str] = set()
         self._due: asyncio.TimerHandle | None = None
         self._scanned = 0
+        #: By document: what it calls that was looked for in folders that were passed over, and is not there.
+        self._missed: dict[str, frozenset[str]] = {}
 
     # -- start --------------------------------------------------------------------------------
 
@@ -141,10 +143,10 @@ class Indexing:
             progress.report(at + len(batch))
         progress.end()
         self._finish(folder, documents, capped)
-        if folder.partial:
+        if capped:
             for opened in tuple(self._server.session.open.values()):
                 await self.look_beside(opened)
-        if folder.partial and not capped:
+        elif folder.partial:
             await self._add_called(folder, tuple(folder.documents()))
         logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
 
@@ -160,9 +162,16 @@ class Indexing:
                 _keep(await asyncio.to_thread(load, path), documents)
 
     def may_lie_beside(self, opened: OpenDocument) -> bool:
-        """Whether a document calls what is not known, and might be in a folder that was passed over."""
-        folder = opened.folder
-        return folder.partial and any(found.key is None for _, _, found in folder.workspace.calls(opened.document))
+        """Whether a document calls what is not known and was not looked for yet, and which may be in a folder that
+        was passed over: whoever looks reads every file there that is not ours."""
+        folder, uri = opened.folder, opened.document.uri
+        if not folder.partial or folder.capped:
+            return False
+        calls = folder.workspace.calls(opened.document)
+        missing = frozenset(reference.text for _, reference, found in calls if found.key is None)
+        new = missing - self._missed.get(uri, frozenset())
+        self._missed[uri] = missing
+        return bool(new)
 
     async def look_beside(self, opened: OpenDocument) -> None:
         """What a document calls, in a folder of which not all files are read."""
@@ -212,6 +221,7 @@ class Indexing:
     async def _take(self, changed: set[str]) -> None:
         folders = [folder for folder in self._server.session.all_folders() if not folder.loose]
         inside = await asyncio.to_thread(_inside, folders, changed)
+        self._missed.clear()  # it may be there now
         until = time.perf_counter() + SLICE
         for uri in (*changed, *inside):  # a folder first: what lay in it before is forgotten
             path = uris.path_text(uri)
