@@ -86,6 +86,12 @@ class Document:
         """The document with `span` replaced by `new`."""
         return self.with_tree(self.tree.edit(span, new), self.version + 1 if version is None else version)
 
+    def rewritten(self, new: str, version: int) -> Document:
+        """The document of a whole new text, most of which is often the old one."""
+        if not self.tree.fits(self.text):
+            return self.__class__.open(self.uri, new, version, self.path)
+        return self.with_tree(self.tree.after(*self.text.rewritten(new)), version)
+
     def with_tree(self, tree: Tree, version: int) -> Document:
         """The document of a tree that came from this one's by edits."""
         document = self.__class__.__new__(self.__class__)

@@ -1,4 +1,4 @@
-"""Places of one text, between what the editor counts and code points. Clamped, never raises on range."""
+"""Places of one text, between what the editor counts and code points. What is behind the text is its end."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ class Places:
         """A place of the editor; one behind the text is the end of the text."""
         if line >= len(self._text.lines):
             return self._text.end
-        if line < 0:
-            return Position(0, 0)
         return Position(line, from_units(self._text.lines[line], units, self._encoding))
 
     def read_position(self, position: Any) -> Position:
@@ -53,6 +51,8 @@ class Places:
             raise ValueError("a position has a line and a character") from None
         if not isinstance(line, int) or not isinstance(units, int):
             raise ValueError("line and character of a position are numbers")
+        if line < 0 or units < 0:
+            raise ValueError("line and character of a position are 0 or more")
         return self.read(line, units)
 
     def read_range(self, found: Any) -> Span:

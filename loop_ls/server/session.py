@@ -21,7 +21,9 @@ from loop_ls.server.folders import Folder, canonical
 from loop_ls.server.places import Places
 from loop_ls.text.decode import MAX_BYTES, too_large
 from loop_ls.text.encoding import Encoding
+from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Text
+from loop_ls.text.position import Position, Span
 
 logger = logging.getLogger(__name__)
 
@@ -32,13 +34,14 @@ _HEAD_LINES = 200
 @dataclass(slots=True, eq=False)
 class OpenDocument:
     """A document as the editor shows it. `uri` is spelled as the client spells it. `too_large` holds the
-    text of one that is not read; its `document` says so."""
+    text of one that is not read; `lost`: a change of it could not be applied. Its `document` says so."""
 
     uri: str
     key: str
     folder: Folder
     document: Document
     too_large: Text | None = None
+    lost: bool = False
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -196,8 +199,21 @@ def read(uri: str, text: str, version: int) -> tuple[Document, Text | None]:
     if len(text) <= MAX_BYTES:
         return Document.open(canonical(uri), text, version, path), None
     whole = Text.of(text)
-    head = "\n".join(line for line in whole.lines[:_HEAD_LINES] if line.startswith("$schema"))
-    return Document.open(canonical(uri), head, version, path, fault=too_large(len(text))), whole
+    return Document.open(canonical(uri), _declared(whole), version, path, fault=too_large(len(text))), whole
+
+
+def without_text(document: Document, version: int) -> Document:
+    """A document of which only is known whose it is, and that its text is not."""
+    sentence = (
+        "The text of this file is not known any more: a change that the editor sent could not be applied; "
+        "save the file, or close and open it."
+    )
+    fault = Fault(Span(Position(0, 0), Position(0, 0)), sentence, "lost")
+    return Document.open(document.uri, _declared(document.text), version, document.path, fault)
+
+
+def _declared(text: Text) -> str:
+    return "\n".join(line for line in text.lines[:_HEAD_LINES] if line.startswith("$schema"))
 
 
 def from_disk(uri: str, path: str) -> Document | None:

@@ -6,8 +6,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import is_
 
 from loop_ls.syntax.piece import Chunk, Piece
+from loop_ls.text.invariant import invariant
 
 
 class Chunks:
@@ -21,19 +23,20 @@ class Chunks:
 
     def __init__(self, chunks: list[Chunk], starts: list[int], orders: list[int], pieces: list[Piece]) -> None:
         self.chunks, self.starts, self._orders, self.pieces = chunks, starts, orders, pieces
+        invariant(lambda: starts == _starts(chunks), "the first lines of chunks fit the chunks")
+        invariant(lambda: orders == [chunk.order for chunk in chunks] == sorted(orders), "order numbers rise")
+        invariant(lambda: _same(pieces, _pieces(chunks)), "the pieces are those of the chunks")
 
     @classmethod
     def of(cls, chunks: list[Chunk]) -> Chunks:
-        starts = list(accumulate((len(chunk.lines) for chunk in chunks), initial=0))[:-1]
-        pieces = [piece for chunk in chunks for piece in chunk.pieces]
-        return cls(chunks, starts, [chunk.order for chunk in chunks], pieces)
+        return cls(chunks, _starts(chunks), [chunk.order for chunk in chunks], _pieces(chunks))
 
     def replace(self, low: int, high: int, fresh: list[Chunk]) -> Chunks:
         """With `fresh` in place of the chunks low..high (exclusive)."""
         chunks, orders, pieces, starts = self.chunks.copy(), self._orders.copy(), self.pieces.copy(), self.starts
         old = chunks[low:high]
         first = pieces.index(old[0].pieces[0], low)  # each chunk has a piece at least, most have one
-        pieces[first : first + sum(len(chunk.pieces) for chunk in old)] = [p for chunk in fresh for p in chunk.pieces]
+        pieces[first : first + sum(len(chunk.pieces) for chunk in old)] = _pieces(fresh)
         chunks[low:high] = fresh
         orders[low:high] = [chunk.order for chunk in fresh]
         *inner, end = accumulate((len(chunk.lines) for chunk in fresh), initial=starts[low])
@@ -56,6 +59,18 @@ class Chunks:
                 return self.starts[at]
             at += 1
         raise LookupError("no such piece in this tree")
+
+
+def _starts(chunks: list[Chunk]) -> list[int]:
+    return list(accumulate((len(chunk.lines) for chunk in chunks), initial=0))[:-1]
+
+
+def _pieces(chunks: list[Chunk]) -> list[Piece]:
+    return [piece for chunk in chunks for piece in chunk.pieces]
+
+
+def _same(one: list[Piece], other: list[Piece]) -> bool:
+    return len(one) == len(other) and all(map(is_, one, other))
 
 
 def flagged(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from loop_ls.syntax import whole
-from loop_ls.syntax.chunks import Chunks, flagged
+from loop_ls.syntax.chunks import Chunks
+from loop_ls.syntax.chunks import flagged as _flagged
 from loop_ls.syntax.cut import START, Follower, Kind, Unit, cut
 from loop_ls.syntax.json_reader import JsonReader
 from loop_ls.syntax.nodes import Mapping, Scalar
@@ -19,6 +20,7 @@ from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.read import MAX_REFUSED, Slice, read_chunks
 from loop_ls.syntax.splice import spliced
 from loop_ls.text.fault import Fault
+from loop_ls.text.invariant import invariant
 from loop_ls.text.lines import Change, Text
 from loop_ls.text.position import Span
 
@@ -45,6 +47,15 @@ class Tree:
         self.pieces: Sequence[Piece] = cut.pieces if self._whole is None else self._whole.pieces
         self.faults = self._document_faults()
         self.root_kind = _root_kind(self.pieces)
+        invariant(lambda: self.fits(text), "the chunks of a tree have the lines of its text")
+        invariant(lambda: flagged == _flagged(cut.chunks), "the flagged chunks of a tree are all of them")
+
+    def fits(self, text: Text) -> bool:
+        """Whether the tree was read from exactly the lines of `text`."""
+        lines = iter(text.lines)
+        return all(line == next(lines, None) for chunk in self._cut.chunks for line in chunk.lines) and not any(
+            True for _ in lines
+        )
 
     def _document_faults(self) -> tuple[Fault, ...]:
         last, read = self._cut.chunks[-1], self._whole
@@ -84,7 +95,7 @@ class Tree:
         at_end = high + 1 == len(old.chunks)
         allowed = MAX_REFUSED - sum(chunk.refused for chunk in flags) if at_end else None
         new = _reread(fresh, old.chunks, low, high + 1, allowed)
-        flags = sorted((*flags, *flagged(new)), key=lambda chunk: chunk.order)
+        flags = sorted((*flags, *_flagged(new)), key=lambda chunk: chunk.order)
         return Tree(text, old.replace(low, high + 1, new), tuple(flags))
 
 
@@ -93,7 +104,7 @@ def read_yaml(text: Text) -> Tree:
     lines = list(text.lines)
     parts = _lines_of(list(cut(lines, START)), lines)
     chunks = read_chunks((Slice(*part, GAP * number), None) for number, part in enumerate(parts))
-    return Tree(text, Chunks.of(chunks), flagged(chunks))
+    return Tree(text, Chunks.of(chunks), _flagged(chunks))
 
 
 class _JsonTree(Tree):

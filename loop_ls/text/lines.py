@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, overload
 
+from loop_ls.text.invariant import invariant
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
@@ -96,6 +98,7 @@ class Text:
     ) -> None:
         self._blocks, self._starts, self._count, self.bom = blocks, starts, count, bom
         self._mentions: _Mentions = {} if mentions is None else mentions
+        invariant(lambda: (starts, count) == _counted(blocks, 0), "the index of lines fits the blocks of a text")
         self.lines = Lines(blocks, starts, count)
 
     @classmethod
@@ -122,6 +125,7 @@ class Text:
             entry = known.get((word, id(block)))
             if entry is None or entry[0] is not block:
                 entry = known[word, id(block)] = (block, word in "\n".join(block.lines))
+            invariant(partial(_is_true, word, entry), "what was found out about a block is true")
             if entry[1]:
                 return True
         return False
@@ -177,6 +181,15 @@ class Text:
             ends = ends and ends[:-1]
         return self._spliced(first, last + 1, lines, ends), Change(first, last - first + 1, len(lines))
 
+    def rewritten(self, new: str) -> tuple[Text, Change]:
+        """The text of `new`, and which lines it changed: all between the first and the last that differ."""
+        text = Text.of(new)
+        old, fresh = list(self.lines), list(text.lines)
+        most = min(len(old), len(fresh)) - 1  # a change has a line at least
+        first = next((at for at in range(most) if old[at] != fresh[at]), most)
+        behind = next((at for at in range(most - first) if old[-1 - at] != fresh[-1 - at]), most - first)
+        return text, Change(first, len(old) - first - behind, len(fresh) - first - behind)
+
     def _spliced(self, low: int, high: int, lines: list[str], ends: list[str] | None) -> Text:
         """This text with the lines low..high replaced."""
         a = bisect_right(self._starts, low) - 1
@@ -192,7 +205,7 @@ class Text:
             fresh = _blocks(merged, kept)
         blocks[a : b + 1] = fresh
         grown = len(lines) - (high - low)
-        if not grown and len(fresh) == b + 1 - a:
+        if list(map(_size, fresh)) == list(map(_size, self._blocks[a : b + 1])):
             return Text(blocks, self._starts, self._count, self.bom, self._mentions)
         starts, _ = _counted(fresh, self._starts[a])
         behind = [start + grown for start in self._starts[b + 1 :]]
@@ -218,8 +231,16 @@ def _counted(blocks: list[_Block], first: int) -> tuple[list[int], int]:
     starts = []
     for block in blocks:
         starts.append(first)
-        first += len(block.lines)
+        first += _size(block)
     return starts, first
+
+
+def _is_true(word: str, entry: tuple[_Block, bool]) -> bool:
+    return entry[1] == any(word in line for line in entry[0].lines)
+
+
+def _size(block: _Block) -> int:
+    return len(block.lines)
 
 
 def _ends(block: _Block) -> tuple[str, ...]:

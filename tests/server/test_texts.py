@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from loop_ls.text.decode import MAX_BYTES
-from tests.server.support.flows import HEAD, LOOP
+from tests.server.support.flows import HEAD, LOOP, NAME_LINE
 from tests.server.support.raw import RawClient, insert
 
 Json = dict[str, Any]
@@ -83,6 +86,59 @@ def _edited(text: str, start: tuple[int, int], end: tuple[int, int], new: str) -
 
 def _shown(found: list[Json]) -> list[tuple[Any, ...]]:
     return sorted((d["code"], str(d["range"]), d["message"]) for d in found)
+
+
+def _symbols(server: RawClient, uri: str = URI) -> str:
+    return str(server.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri}})["result"])
+
+
+def test_a_change_that_fails_is_read_with_the_whole_text_and_told_once(fake: Callable[..., RawClient]) -> None:
+    server = fake("torn")
+    server.begin()
+    server.open(URI, LOOP)
+    for version in (2, 3):
+        line = NAME_LINE + 2 * (version - 2)
+        server.change(URI, version, insert(line, len("  - name: "), "tear"), insert(0, 0, "# top\n\n"))
+    assert "teartearrefine" in _symbols(server)
+    server.change(URI, 4, {"text": LOOP.replace("name: refine", "name: whole")})
+    assert "whole" in _symbols(server)
+    told = [m for m in server.received if m.get("method") == "window/showMessage"]
+    assert len(told) == 1
+    assert "read again as a whole" in told[0]["params"]["message"]
+
+
+@pytest.mark.parametrize("change", [{"text": 5}, {"range": {"start": 4, "end": 5}, "text": "x"}, insert(-1, 0, "x")])
+def test_a_change_that_cannot_be_read_leaves_one_finding_until_the_text_comes_as_a_whole(
+    server: RawClient, change: Json
+) -> None:
+    server.begin()
+    server.open(URI, LOOP)
+    server.change(URI, 2, insert(0, 0, "# one\n"), change)
+    [found] = server.diagnostics(URI, 2)
+    assert "not known any more" in found["message"]
+    server.change(URI, 3, insert(0, 0, "# two\n"))
+    assert _symbols(server) == "None"
+    server.change(URI, 4, insert(0, 0, "# three\n"), {"text": LOOP}, insert(0, 0, "# four\n"))
+    assert "refine" in _symbols(server)
+    assert [one for one in server.diagnostics(URI, 4) if "not known" in one["message"]] == []
+
+
+def test_a_text_that_got_lost_is_read_from_the_disk_when_it_is_saved(server: RawClient, folder: Path) -> None:
+    server.begin({}, folder)
+    uri = (folder / "flow.yaml").as_uri()
+    server.open(uri, LOOP)
+    server.change(uri, 2, {"text": 5})
+    (folder / "flow.yaml").write_text(LOOP.replace("name: refine", "name: saved"))
+    server.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert "saved" in _symbols(server, uri)
+
+
+def test_a_whole_text_counts_as_it_came_with_its_byte_order_mark_and_line_ends(server: RawClient) -> None:
+    server.begin()
+    server.open(URI, LOOP)
+    server.change(URI, 2, {"text": "\ufeff" + LOOP.replace("\n", "\r\n")})
+    server.change(URI, 3, insert(NAME_LINE, len("  - name: "), "x_"))
+    assert "x_refine" in _symbols(server)
 
 
 def test_an_untitled_document_belongs_to_the_first_folder(server: RawClient, folder: Path) -> None:

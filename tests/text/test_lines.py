@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,3 +96,36 @@ def test_a_word_is_found_wherever_edits_put_it(edits: list[tuple[int, str]]) -> 
         assert text.mentions("word") == any("word" in one for one in text.lines)
     everything = Span(Position(0, 0), text.end)
     assert not text.edit(everything, "").mentions("word")
+
+
+def test_an_edit_over_several_blocks_that_keeps_the_number_of_lines_keeps_places_right() -> None:
+    text = Text.of("".join(f"# line {number}\n" for number in range(600)))
+    text = text.edit(span(10, 0, 10, 0), "# new\n")
+    text = text.edit(Span(Position(0, 0), text.end), str(text).replace("line", "LINE"))
+    fresh = Text.of(str(text))
+    assert [text.line(number) for number in range(len(text.lines))] == list(fresh.lines)
+    assert text.lines[200:400] == fresh.lines[200:400]
+    assert str(text.edit(span(300, 0, 300, 0), "!")) == str(fresh.edit(span(300, 0, 300, 0), "!"))
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+def test_any_row_of_edits_of_a_long_text_equals_the_same_edits_of_one_string(eol: str) -> None:
+    rng = random.Random(len(eol))
+    for _ in range(40):
+        whole = eol.join(f"l{number}" for number in range(rng.randrange(300, 3_000)))
+        text = Text.of(whole)
+        for _ in range(12):
+            low, high = sorted(_outside_a_line_end(whole, rng.randrange(len(whole) + 1)) for _ in range(2))
+            removed = whole[low:high]
+            new = rng.choice([removed.replace("l", "L"), "", eol, "x", removed + eol, removed[1:], "é😀\r", "\n"])
+            changed = Span(Text.of(whole[:low]).end, Text.of(whole[:high]).end)
+            text, whole = text.edit(changed, new), whole[:low] + new + whole[high:]
+            fresh = Text.of(whole)
+            assert str(text) == whole
+            assert list(text.lines) == list(fresh.lines)
+            assert [text.lines[number] for number in range(len(text.lines))] == list(fresh.lines)
+
+
+def _outside_a_line_end(whole: str, offset: int) -> int:
+    """Between CR and LF there is no place."""
+    return offset - 1 if whole[offset - 1 : offset + 1] == "\r\n" else offset

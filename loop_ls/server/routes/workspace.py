@@ -45,6 +45,7 @@ def register(server: LoopServer) -> None:
 
     def saved(params: Json) -> None:
         """The buffer is what counts; but a client that watches nothing may have changed other files too."""
+        server.texts.saved(named(params))
         server.indexing.saved(named(params))
 
     server.protocol.raw[methods.TEXT_DOCUMENT_DID_SAVE] = saved

@@ -1,6 +1,7 @@
 """`loop-ls serve` with a fake engine behind it: `python -m tests.server.support.fake_serve [words]`.
 
 `down`: no engine can be started. `boom`: the analysis of a document that speaks of `boom` raises.
+`torn`: an edit that types `tear` raises.
 `modules`: at the end the names of all imported modules go to standard error, as one line of JSON.
 """
 
@@ -28,6 +29,19 @@ def _make_analysis_fail() -> None:
     Checker.findings = failing  # type: ignore[method-assign]
 
 
+def _make_edits_fail() -> None:
+    from loop_ls.index.document import Document
+
+    edit = Document.edit
+
+    def failing(self: Document, span: Any, new: str, version: int | None = None) -> Document:
+        if "tear" in new:
+            raise IndexError("list index out of range")
+        return edit(self, span, new, version)
+
+    Document.edit = failing  # type: ignore[method-assign]
+
+
 def main() -> int:
     if "modules" in sys.argv:
         atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
@@ -37,6 +51,8 @@ def main() -> int:
     logging.basicConfig(level="INFO", stream=sys.stderr)
     if "boom" in sys.argv:
         _make_analysis_fail()
+    if "torn" in sys.argv:
+        _make_edits_fail()
     return serve_stdio(FakeDoor(down="down" in sys.argv))
 
 
