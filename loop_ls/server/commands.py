@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.server import arguments, methods
-from loop_ls.server.assistant_setup import assistant_setup
-from loop_ls.server.before_run import BeforeRun
-from loop_ls.server.enhancing import Enhancing
-from loop_ls.server.runs_again import RunsAgain
-from loop_ls.server.typed_answers import Answer, refused, sentence
+from loop_ls.server import command_arguments as arguments
+from loop_ls.server.command_answers import Answer, refused, sentence
+from loop_ls.server.rpc import methods
+from loop_ls.server.runs.commands.assistant_setup import assistant_setup
+from loop_ls.server.runs.commands.dry_run_commands import BeforeRun
+from loop_ls.server.runs.commands.enhance_commands import Enhancing
+from loop_ls.server.runs.commands.fork_replay_commands import RunsAgain
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer

@@ -14,30 +14,30 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls import __version__
 from loop_ls.formats.spelling import learn
-from loop_ls.server import registrations
+from loop_ls.server import dynamic_registration as registrations
 from loop_ls.server.capabilities import ClientFacts, client_facts, server_capabilities
 from loop_ls.server.command_names import COMMANDS
-from loop_ls.server.inbox import Inbox
-from loop_ls.server.protocol import LoopProtocol
-from loop_ls.server.publisher import Publisher
+from loop_ls.server.diagnostics.convert.publisher import Publisher
+from loop_ls.server.diagnostics.convert.workspace_stream import Reports
+from loop_ls.server.documents.session import Session
+from loop_ls.server.documents.text_sync import Texts
 from loop_ls.server.refresh import Refresh
-from loop_ls.server.rehearsal import practise, rehearse
-from loop_ls.server.reports import Reports
 from loop_ls.server.routes import LATE, register, register_late
-from loop_ls.server.session import Session
+from loop_ls.server.rpc.message_queue import Inbox
+from loop_ls.server.rpc.protocol import LoopProtocol
 from loop_ls.server.tasks import Tasks
-from loop_ls.server.texts import Texts
+from loop_ls.server.warm_up import practise, rehearse
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from loop_ls.rules.finding import Finding
     from loop_ls.server.commands import Commands
-    from loop_ls.server.crash import CrashReports
-    from loop_ls.server.engine_link import Door
-    from loop_ls.server.indexing import Indexing
-    from loop_ls.server.runs import Runs
-    from loop_ls.server.session import OpenDocument
+    from loop_ls.server.crash_reports import CrashReports
+    from loop_ls.server.documents.indexing import Indexing
+    from loop_ls.server.documents.session import OpenDocument
+    from loop_ls.server.runs.commands.commands import Runs
+    from loop_ls.server.runs.commands.engine_connection import Door
 
 logger = logging.getLogger(__name__)
 
@@ -152,13 +152,13 @@ class LoopServer:
 
     @cached_property
     def indexing(self) -> Indexing:
-        from loop_ls.server.indexing import Indexing
+        from loop_ls.server.documents.indexing import Indexing
 
         return Indexing(self)
 
     @cached_property
     def runs(self) -> Runs:
-        from loop_ls.server.runs import Runs
+        from loop_ls.server.runs.commands.commands import Runs
 
         return Runs(self, self._door)
 
@@ -184,7 +184,7 @@ class LoopServer:
         from pathlib import Path
 
         from loop_ls.client.place import data_folder
-        from loop_ls.server.crash import CrashReports
+        from loop_ls.server.crash_reports import CrashReports
 
         if self._crashes is None:
             self._crashes = CrashReports()

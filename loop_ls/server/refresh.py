@@ -6,8 +6,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from loop_ls.server import methods
-from loop_ls.server.protocol import Refused
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.protocol import Refused
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer

@@ -10,7 +10,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from loop_ls.server.wire import Frames, frame
+from loop_ls.server.rpc.framing import Frames, frame
 
 Json = dict[str, Any]
 CAPABILITIES: Json = {

@@ -23,20 +23,20 @@ _FEATURES = "tests/features"
 
 EDITS = _targets(
     "diagnostics and edits",
-    ("push", "loop_ls.server.publisher",
-     "tests/server/test_diagnostics.py::"
+    ("push", "loop_ls.server.diagnostics.convert.publisher",
+     "tests/server/diagnostics/test_diagnostics.py::"
      "test_every_version_is_published_to_a_client_that_does_not_pull"),
-    ("pull, one document", "loop_ls.server.publisher",
-     "tests/server/test_diagnostics.py::"
+    ("pull, one document", "loop_ls.server.diagnostics.convert.publisher",
+     "tests/server/diagnostics/test_diagnostics.py::"
      "test_a_pulled_report_is_unchanged_until_it_changes"),
-    ("pull, workspace", "loop_ls.server.reports",
-     "tests/server/test_diagnostics.py::"
+    ("pull, workspace", "loop_ls.server.diagnostics.convert.workspace_stream",
+     "tests/server/diagnostics/test_diagnostics.py::"
      "test_the_workspace_stream_hears_of_an_edit"),
     ("related information", "loop_ls.features.run_findings",
-     "tests/server/test_runs.py::"
+     "tests/server/runs/test_commands.py::"
      "test_verdicts_stand_on_the_until_line_until_the_loop_is_edited"),
-    ("page of every rule", "loop_ls.server.diagnostics",
-     "tests/server/test_diagnostics.py::"
+    ("page of every rule", "loop_ls.server.diagnostics.convert.convert",
+     "tests/server/diagnostics/test_diagnostics.py::"
      "test_a_finding_leads_to_the_page_of_its_rule"),
     ("silence in place", "loop_ls.rules.suppression",
      "tests/rules/test_suppression.py::"
@@ -162,22 +162,24 @@ PRESENTATION = _targets(
 
 PLATFORM = _targets(
     "platform",
-    ("sync", "loop_ls.server.texts", "tests/server/test_texts.py::test_what_lsp_calls_a_line_is_a_line"),
-    ("several folders", "loop_ls.server.folders",
-     "tests/server/test_process.py::"
+    ("sync", "loop_ls.server.documents.text_sync",
+     "tests/server/documents/test_text_sync.py::test_what_lsp_calls_a_line_is_a_line"),
+    ("several folders", "loop_ls.server.documents.folders",
+     "tests/server/rpc/test_process.py::"
      "test_UP_35_two_folders_are_kept_apart"),
-    ("index", "loop_ls.server.indexing",
-     "tests/server/test_names.py::"
+    ("index", "loop_ls.server.documents.indexing",
+     "tests/server/routes/test_references_rename.py::"
      "test_rename_of_a_workflow_reaches_files_that_are_not_open"),
     ("index, ignore files", "loop_ls.index.ignored",
      "tests/index/test_ignored.py::"
      "test_an_inner_file_speaks_for_its_folder_and_against_an_outer_one"),
-    ("watched files", "loop_ls.server.routes.workspace",
-     "tests/server/test_process.py::"
+    ("watched files", "loop_ls.server.routes.workspace_changes",
+     "tests/server/rpc/test_process.py::"
      "test_files_that_change_on_disk_are_read_again"),
-    ("progress", "loop_ls.server.run_progress", "tests/server/test_runs.py::test_progress_is_begun_reported_and_ended"),
-    ("cancel", "loop_ls.server.inbox",
-     "tests/server/test_inbox.py::"
+    ("progress", "loop_ls.server.runs.commands.progress",
+     "tests/server/runs/test_commands.py::test_progress_is_begun_reported_and_ended"),
+    ("cancel", "loop_ls.server.rpc.message_queue",
+     "tests/server/rpc/test_message_queue.py::"
      "test_a_request_cancelled_in_the_same_batch_is_never_looked_at"),
     ("command line", "loop_ls.cli.check", "tests/cli/test_check.py::test_text_for_people"),
     ("formats, SARIF", "loop_ls.report.as_sarif",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from loop_ls.index import discovery
-from loop_ls.server.routes.symbols import MOST
+from loop_ls.server.routes.document_symbols import MOST
 from tests.bench.server_flows import callee, flow
 from tests.server.support.disk import CHANGED, MADE, Disk
 from tests.server.support.flows import DRAFT, LOOP

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.server.wire import Frames, frame
+from loop_ls.server.rpc.framing import Frames, frame
 
 Json = dict[str, Any]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from loop_ls.server import methods
-from loop_ls.server.routes import diagnostics
+from loop_ls.server.routes import pull_diagnostics as diagnostics
+from loop_ls.server.rpc import methods
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
@@ -20,38 +20,38 @@ if TYPE_CHECKING:
 LATE = {
     methods.TEXT_DOCUMENT_COMPLETION: "completion",
     methods.COMPLETION_ITEM_RESOLVE: "completion",
-    methods.TEXT_DOCUMENT_HOVER: "reading",
-    methods.TEXT_DOCUMENT_DEFINITION: "reading",
-    methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL: "symbols",
-    methods.TEXT_DOCUMENT_CODE_LENS: "lenses",
-    methods.TEXT_DOCUMENT_CODE_ACTION: "actions",
-    methods.CODE_ACTION_RESOLVE: "actions",
-    methods.TEXT_DOCUMENT_REFERENCES: "names",
-    methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: "names",
-    methods.TEXT_DOCUMENT_PREPARE_RENAME: "names",
-    methods.TEXT_DOCUMENT_RENAME: "names",
-    methods.TEXT_DOCUMENT_LINKED_EDITING_RANGE: "names",
-    methods.TEXT_DOCUMENT_DOCUMENT_LINK: "shape",
-    methods.TEXT_DOCUMENT_FOLDING_RANGE: "shape",
-    methods.TEXT_DOCUMENT_SELECTION_RANGE: "shape",
-    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: "tokens",
-    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: "tokens",
-    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: "tokens",
-    methods.TEXT_DOCUMENT_INLAY_HINT: "inlays",
-    methods.INLAY_HINT_RESOLVE: "inlays",
-    methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: "calls",
-    methods.CALL_HIERARCHY_INCOMING_CALLS: "calls",
-    methods.CALL_HIERARCHY_OUTGOING_CALLS: "calls",
-    methods.TEXT_DOCUMENT_FORMATTING: "format",
-    methods.TEXT_DOCUMENT_ON_TYPE_FORMATTING: "format",
-    methods.WORKSPACE_SYMBOL: "everywhere",
-    methods.WORKSPACE_WILL_RENAME_FILES: "everywhere",
-    methods.WORKSPACE_EXECUTE_COMMAND: "commands",
-    methods.WINDOW_WORK_DONE_PROGRESS_CANCEL: "commands",
-    methods.WORKSPACE_DID_CHANGE_CONFIGURATION: "workspace",
-    methods.WORKSPACE_DID_CHANGE_WATCHED_FILES: "workspace",
-    methods.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: "workspace",
-    methods.TEXT_DOCUMENT_DID_SAVE: "workspace",
+    methods.TEXT_DOCUMENT_HOVER: "hover_definition",
+    methods.TEXT_DOCUMENT_DEFINITION: "hover_definition",
+    methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL: "document_symbols",
+    methods.TEXT_DOCUMENT_CODE_LENS: "code_lenses",
+    methods.TEXT_DOCUMENT_CODE_ACTION: "code_actions",
+    methods.CODE_ACTION_RESOLVE: "code_actions",
+    methods.TEXT_DOCUMENT_REFERENCES: "references_rename",
+    methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: "references_rename",
+    methods.TEXT_DOCUMENT_PREPARE_RENAME: "references_rename",
+    methods.TEXT_DOCUMENT_RENAME: "references_rename",
+    methods.TEXT_DOCUMENT_LINKED_EDITING_RANGE: "references_rename",
+    methods.TEXT_DOCUMENT_DOCUMENT_LINK: "folding_links_selection",
+    methods.TEXT_DOCUMENT_FOLDING_RANGE: "folding_links_selection",
+    methods.TEXT_DOCUMENT_SELECTION_RANGE: "folding_links_selection",
+    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: "semantic_tokens",
+    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: "semantic_tokens",
+    methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: "semantic_tokens",
+    methods.TEXT_DOCUMENT_INLAY_HINT: "inlay_hints",
+    methods.INLAY_HINT_RESOLVE: "inlay_hints",
+    methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: "call_hierarchy",
+    methods.CALL_HIERARCHY_INCOMING_CALLS: "call_hierarchy",
+    methods.CALL_HIERARCHY_OUTGOING_CALLS: "call_hierarchy",
+    methods.TEXT_DOCUMENT_FORMATTING: "formatting",
+    methods.TEXT_DOCUMENT_ON_TYPE_FORMATTING: "formatting",
+    methods.WORKSPACE_SYMBOL: "workspace_symbols",
+    methods.WORKSPACE_WILL_RENAME_FILES: "workspace_symbols",
+    methods.WORKSPACE_EXECUTE_COMMAND: "execute_command",
+    methods.WINDOW_WORK_DONE_PROGRESS_CANCEL: "execute_command",
+    methods.WORKSPACE_DID_CHANGE_CONFIGURATION: "workspace_changes",
+    methods.WORKSPACE_DID_CHANGE_WATCHED_FILES: "workspace_changes",
+    methods.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: "workspace_changes",
+    methods.TEXT_DOCUMENT_DID_SAVE: "workspace_changes",
 }
 
 

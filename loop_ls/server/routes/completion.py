@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features import completion
 from loop_ls.features.values import Item, ItemKind
-from loop_ls.server import methods
 from loop_ls.server.routes.requests import Asked, named
+from loop_ls.server.rpc import methods
 
 if TYPE_CHECKING:
+    from loop_ls.server.documents.position_mapping import Places
+    from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.places import Places
-    from loop_ls.server.session import OpenDocument
 
 Json = dict[str, Any]
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.server.places import Places
-from loop_ls.server.rpc_errors import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
+from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.rpc.errors import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 from loop_ls.text.position import Position, Span
 from loop_ls.text.record import equal_record
 
 if TYPE_CHECKING:
+    from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.session import OpenDocument
 
 Json = dict[str, Any]
 #: Seconds that a request over files waits for the index.

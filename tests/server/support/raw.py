@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from loop_ls.server.wire import Frames, frame
+from loop_ls.server.rpc.framing import Frames, frame
 
 Json = dict[str, Any]
 SERVE = [sys.executable, "-m", "loop_ls", "serve"]

@@ -1,0 +1,1 @@
+"""Findings as LSP diagnostics: converted, published, pulled, streamed."""

@@ -1,0 +1,357 @@
+"""The files of the workspace that nobody has open: read in the background, kept up to date by events.
+
+Reading happens in a thread, parsing here in slices of a few milliseconds, so that a keystroke never
+waits for it. An open document always counts as it is in the editor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.formats.recognise import SETTINGS_NAME, by_name
+from loop_ls.index.beside import with_called
+from loop_ls.index.discovery import (
+    CONFIG_NAME,
+    candidates,
+    find_roots,
+    ignored_in,
+    is_candidate,
+    is_inside,
+    load,
+    read_file,
+)
+from loop_ls.index.document import Document
+from loop_ls.index.ignored import NAME as IGNORE_FILE
+from loop_ls.index.uris import uri_of
+from loop_ls.server.diagnostics.convert.workspace_stream import SLICE
+from loop_ls.server.documents import uris
+from loop_ls.server.documents.session import from_disk
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.protocol import Refused
+from loop_ls.text.decode import MAX_BYTES
+
+if TYPE_CHECKING:
+    from loop_ls.server.documents.folders import Folder
+    from loop_ls.server.documents.session import OpenDocument
+    from loop_ls.server.language_server import LoopServer
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+#: Files that are read from disk at a time.
+_BATCH = 64
+#: A document that lies in no folder may lie in a home directory.
+_MOST_LOOSE = 2_000
+#: With fewer files nobody would see the progress.
+_SHOWN_FROM = 200
+#: Files of more bytes are read in a thread, so that a keystroke does not wait for one of them.
+_LONG = 64 * 1024
+#: Files of more lines, and so many of them, are checked before anybody opens them.
+_LARGE, _MOST_LARGE = 2_000, 3
+#: Events of the disk are gathered this long: a branch switch makes hundreds.
+_GATHER = 0.05
+TOKEN = "loop-ls/index"
+
+
+@contextmanager
+def _all_of_it_lives() -> Iterator[None]:
+    """No collection walks what is made here, now or later: that would take as long as making it."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+class Indexing:
+    """One task at a time reads; events that come meanwhile are looked at afterwards."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        self._ready = asyncio.Event()
+        self._task: asyncio.Task[Any] | None = None
+        self._changed: set[str] = set()
+        self._due: asyncio.TimerHandle | None = None
+        self._scanned = 0
+        #: By document: what it calls that was looked for in folders that were passed over, and is not there.
+        self._missed: dict[str, frozenset[str]] = {}
+
+    # -- start --------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Index the folders that are not indexed yet, unless that is under way."""
+        if self._task is not None and not self._task.done():
+            return
+        waiting = [folder for folder in self._server.session.all_folders() if folder.stale]
+        if waiting:
+            self._task = self._server.own(self._index(waiting), None, "index")
+        else:
+            self._ready.set()
+
+    async def ready(self) -> None:
+        """Wait until all folders are indexed."""
+        self.start()
+        await self._ready.wait()
+
+    def folders_changed(self) -> None:
+        self._server.publisher.publish_all()
+        self._ready.clear()
+        self.start()
+
+    async def _index(self, folders: list[Folder]) -> None:
+        for folder in folders:
+            try:
+                await self._index_folder(folder)
+            except Exception:
+                logger.exception("The files of %s cannot be indexed", folder.text)
+                folder.indexed, folder.stale = True, False
+        self._server.publisher.publish_all()
+        self._server.refresh.diagnostics()
+        self._server.refresh.lenses()
+        self._server.refresh.inlays()
+        for folder in folders:
+            self._server.own(self._prepare(folder), None, "large files")
+        self._task = None
+        self.start()
+
+    async def _prepare(self, folder: Folder) -> None:
+        """Check the largest files beside everything else: whoever opens one sees its findings at once."""
+        opened = {one.document.uri for one in self._server.session.open.values()}
+        large = [one for one in folder.documents() if len(one.text.lines) > _LARGE and one.uri not in opened]
+        for document in sorted(large, key=lambda one: -len(one.text.lines))[:_MOST_LARGE]:
+            checker = folder.beside()
+            await asyncio.to_thread(checker.findings, folder.workspace, document)
+            folder.take_over(checker, document)
+
+    async def _index_folder(self, folder: Folder) -> None:
+        started = time.perf_counter()
+        paths, capped = await asyncio.to_thread(_listed, folder)
+        if capped:
+            logger.warning("%s holds more files than are indexed; the others count once they are opened", folder.text)
+        progress = _Progress(self._server, len(paths))
+        documents: list[Document] = []
+        for at in range(0, len(paths), _BATCH):
+            batch = paths[at : at + _BATCH]
+            await self._parse(*await asyncio.to_thread(_of_ours, batch), documents)
+            progress.report(at + len(batch))
+        progress.end()
+        self._finish(folder, documents, capped)
+        if capped:
+            for opened in tuple(self._server.session.open.values()):
+                await self.look_beside(opened)
+        elif folder.partial:
+            await self._add_called(folder, tuple(folder.documents()))
+        logger.info("%s: %d files indexed in %.2f s", folder.text, len(documents), time.perf_counter() - started)
+
+    async def _parse(self, short: list[str], long: list[str], documents: list[Document]) -> None:
+        waiting = iter(short)
+        done = False
+        while not done:
+            with _all_of_it_lives():
+                done = _parsed_for_a_moment(waiting, documents)
+            await asyncio.sleep(0)
+        for path in long:
+            with _all_of_it_lives():
+                _keep(await asyncio.to_thread(load, path), documents)
+
+    def may_lie_beside(self, opened: OpenDocument) -> bool:
+        """Whether a document calls what is not known and was not looked for yet, and which may be in a folder that
+        was passed over: whoever looks reads every file there that is not ours."""
+        folder, uri = opened.folder, opened.document.uri
+        if not folder.partial or folder.capped:
+            return False
+        calls = folder.workspace.calls(opened.document)
+        missing = frozenset(reference.text for _, reference, found in calls if found.key is None)
+        new = missing - self._missed.get(uri, frozenset())
+        self._missed[uri] = missing
+        return bool(new)
+
+    async def look_beside(self, opened: OpenDocument) -> None:
+        """What a document calls, in a folder of which not all files are read."""
+        if opened.folder.partial:
+            await self._add_called(opened.folder, (opened.document,))
+
+    async def _add_called(self, folder: Folder, documents: tuple[Document, ...]) -> None:
+        known = folder.workspace.documents
+        found = await asyncio.to_thread(with_called, folder.workspace, documents)
+        for uri, one in found.workspace.documents.items():
+            if uri not in known and folder.document(uri) is None:
+                folder.put(one)
+        self._server.publisher.publish_affected_soon()
+
+    def _finish(self, folder: Folder, documents: list[Document], capped: bool) -> None:
+        """What is open counts as it is now, and so does what was changed while we read."""
+        known = {document.uri: document for document in documents}
+        known |= {one.document.uri: one.document for one in self._server.session.open.values() if one.folder is folder}
+        folder.replace_all(known.values(), capped)
+        self._gather(set())
+
+    # -- events of the disk -------------------------------------------------------------------
+
+    def changed_on_disk(self, changed: list[str]) -> None:
+        """Files or folders were made, changed or deleted."""
+        self._gather(set(changed))
+
+    def saved(self, uri: str) -> None:
+        """A client that watches nothing saved a file: others may have changed too."""
+        if not self._server.client.watched_files:
+            for folder in self._server.session.all_folders():
+                folder.stale = True
+            self.start()
+
+    def _gather(self, changed: set[str]) -> None:
+        self._changed |= changed
+        if self._changed and self._due is None:
+            self._due = asyncio.get_running_loop().call_later(_GATHER, self._look)
+
+    def _look(self) -> None:
+        self._due = None
+        if self._task is not None and not self._task.done():
+            return  # `_finish` gathers again
+        changed, self._changed = self._changed, set()
+        self._task = self._server.own(self._take(changed), None, "changed files")
+
+    async def _take(self, changed: set[str]) -> None:
+        folders = [folder for folder in self._server.session.all_folders() if not folder.loose]
+        inside = await asyncio.to_thread(_inside, folders, changed)
+        self._missed.clear()  # it may be there now
+        until = time.perf_counter() + SLICE
+        for uri in (*changed, *inside):  # a folder first: what lay in it before is forgotten
+            path = uris.path_text(uri)
+            for folder in self._server.session.all_folders():
+                if folder.holds(uris.to_path(uri)):
+                    self._take_one(folder, uri, path)
+            if time.perf_counter() > until:
+                await asyncio.sleep(0)
+                until = time.perf_counter() + SLICE
+        self._server.publisher.publish_affected_soon()
+        self._server.refresh.diagnostics()
+        self._task = None
+        self.start()
+        self._gather(set())
+
+    def _take_one(self, folder: Folder, uri: str, path: str) -> None:
+        name = PurePath(path).name
+        if name in (SETTINGS_NAME, CONFIG_NAME) and folder.read_settings():
+            self._server.publisher.publish_all()
+        if name == IGNORE_FILE:
+            folder.stale = True
+        if self._server.session.find(uri) is not None:
+            return
+        ours = is_candidate(folder.text, path) and (folder.document(uri) is not None or not folder.passes_over(path))
+        document = from_disk(uri_of(path), path) if ours else None
+        if document is not None:
+            folder.put(document)
+            return
+        below = path + "/"
+        for known in [one for one in folder.documents() if one.path == path or one.path.startswith(below)]:
+            if self._server.session.find(known.uri) is None:
+                folder.remove(known.uri)
+
+
+def _parsed_for_a_moment(waiting: Iterator[str], documents: list[Document]) -> bool:
+    """Whether all are parsed now."""
+    until = time.perf_counter() + SLICE
+    for path in waiting:
+        _keep(load(path), documents)
+        if time.perf_counter() > until:
+            return False
+    return True
+
+
+def _keep(document: Document | None, documents: list[Document]) -> None:
+    if document is not None and document.format is not None:
+        documents.append(document)
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def _listed(folder: Folder) -> tuple[tuple[str, ...], bool]:
+    """The files to look at. Of a loose folder only its own: nobody said that all below it belongs together."""
+    if not folder.loose:
+        ignored = ignored_in(folder.text, find_roots(folder.text, folder.settings))
+        found = candidates(folder.text, ignored=ignored)
+        folder.ignored = ignored
+        return found
+    try:
+        inside = sorted(f"{folder.text}/{entry.name}" for entry in Path(folder.text).iterdir() if entry.is_file())
+    except OSError:  # not there yet, or not ours to look into
+        return (), False
+    ours = tuple(path for path in inside if is_candidate(folder.text, path))
+    return ours[:_MOST_LOOSE], len(ours) > _MOST_LOOSE
+
+
+def _inside(folders: list[Folder], changed: set[str]) -> set[str]:
+    """In a thread: the files of folders that came as a whole, which nobody tells of one by one (UP-36)."""
+
+    def entered(path: str) -> bool:
+        return any(is_inside(one.text, path) and not one.passes_over(f"{path}/") for one in folders)
+
+    came = [path for path in map(uris.path_text, changed) if entered(path) and Path(path).is_dir()]
+    return {uri_of(path) for folder in came for path in candidates(folder)[0]}
+
+
+def _of_ours(paths: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """In a thread: the files that may be ours, so that nothing else is parsed; short ones and long ones."""
+    short: list[str] = []
+    long: list[str] = []
+    for path in paths:
+        if by_name(path) is not None or _speaks_of_workflows(path):
+            (long if _size(path) > _LONG else short).append(path)
+    return short, long
+
+
+def _speaks_of_workflows(path: str) -> bool:
+    found = read_file(path)
+    if found is None:
+        return False
+    size, data = found
+    if size > MAX_BYTES:
+        return True
+    # What is recognised has the schema, or is like it: a name and `execution` (see `formats.recognise`).
+    return b"workflow/v2.0" in data or (b"execution" in data and b"name" in data)
+
+
+class _Progress:
+    """Tells a client that shows progress how far the index is, if it takes long."""
+
+    def __init__(self, server: LoopServer, total: int) -> None:
+        self._server, self._total = server, total
+        self._open = False
+        if total >= _SHOWN_FROM and server.client.progress:
+            server.own(self._begin(), None, "index progress")
+
+    async def _begin(self) -> None:
+        try:
+            await self._server.protocol.ask(methods.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": TOKEN})
+        except (Refused, TimeoutError):
+            return
+        if self._total:
+            self._open = True
+            self._send({"kind": "begin", "title": "Reading workflows", "cancellable": False, "percentage": 0})
+
+    def report(self, done: int) -> None:
+        if self._open:
+            self._send({"kind": "report", "message": f"{done}/{self._total}", "percentage": 100 * done // self._total})
+
+    def end(self) -> None:
+        self._total = 0
+        if self._open:
+            self._open = False
+            self._send({"kind": "end"})
+
+    def _send(self, value: Json) -> None:
+        self._server.protocol.notify(methods.PROGRESS, {"token": TOKEN, "value": value})

@@ -1,0 +1,48 @@
+"""Has the editor hold another text, as one edit of the lines that differ, which one undo takes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.protocol import Refused
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.server.documents.session import OpenDocument
+    from loop_ls.server.language_server import LoopServer
+
+Json = dict[str, Any]
+
+
+async def replace_text(server: LoopServer, opened: OpenDocument, text: str, label: str) -> str | None:
+    """Why the editor does not hold it; None: it does."""
+    places = server.session.places(opened.document)
+    span, new = _middle(opened.document.text, text)
+    edits = [places.edit(span, new)]
+    document = {"uri": opened.uri, "version": opened.document.version}
+    edit: Json = {"changes": {opened.uri: edits}}
+    if server.client.document_changes:
+        edit = {"documentChanges": [{"textDocument": document, "edits": edits}]}
+    try:
+        answer = await server.protocol.ask(methods.WORKSPACE_APPLY_EDIT, {"label": label, "edit": edit})
+    except (Refused, TimeoutError) as error:
+        return f"The editor did not take the edit: {error}."
+    if not isinstance(answer, dict) or answer.get("applied") is not True:
+        return "The editor did not take the edit."
+    return None
+
+
+def _middle(before: Text, after: str) -> tuple[Span, str]:
+    """The lines that differ, in one piece."""
+    old, new = str(before).splitlines(keepends=True), after.splitlines(keepends=True)
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    start = Position(head, 0) if head < len(old) else before.end
+    end = Position(len(old) - tail, 0) if tail else before.end
+    return Span(start, end), "".join(new[head : len(new) - tail])

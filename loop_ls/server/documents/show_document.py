@@ -1,0 +1,69 @@
+"""Shows a text of a run as a document of its own, which any editor can do however long it is.
+
+It lies in the data folder of the run's engine, only for its owner, under a name that stays: who closed the
+editor finds it again, and it goes when the run goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loop_ls.server.documents import uris
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.protocol import Refused
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+
+logger = logging.getLogger(__name__)
+
+#: In the data folder; the engine looks there when a run is deleted.
+SHOWN = "shown"
+
+
+async def show_text(server: LoopServer, run_id: str, what: str, text: str) -> str:
+    """Write `text` outside of the workspace and have the editor show it; a person whose editor does not is told
+    where it is. Its path."""
+    data = await server.runs.data_folder(run_id)
+    path = await asyncio.to_thread(_written, data and data / SHOWN, f"{run_id}-{what}.md", text)
+    if not await _shown(server, path):
+        said = {"type": methods.INFO, "message": f"It is in {path}."}
+        server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, said)
+    return str(path)
+
+
+def _written(folder: Path | None, name: str, text: str) -> Path:
+    """A folder for this time where that of the engine cannot be written."""
+    try:
+        if folder is not None:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _write(folder / name, text)
+    except OSError as error:
+        logger.warning("%s cannot be written: %s", folder, error)
+    return _write(Path(tempfile.mkdtemp(prefix="loop-ls-")) / name, text)
+
+
+def _write(path: Path, text: str) -> Path:
+    """Whole or not at all, for nobody but its owner: an editor may have the one before it open."""
+    handle, new = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    Path(new).replace(path)
+    return path
+
+
+async def _shown(server: LoopServer, path: Path) -> bool:
+    if not server.client.shows_documents:
+        return False
+    params = {"uri": uris.from_path(path), "takeFocus": False}
+    try:
+        answer = await server.protocol.ask(methods.WINDOW_SHOW_DOCUMENT, params)
+    except (Refused, TimeoutError) as error:
+        logger.info("The editor did not show %s: %s", path, error)
+        return False
+    return isinstance(answer, dict) and answer.get("success") is True

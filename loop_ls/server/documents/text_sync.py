@@ -1,0 +1,202 @@
+"""Open, change, close: the editor's texts become documents. Our documents are the only text store."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.index.discovery import read_text
+from loop_ls.index.document import Document
+from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.session import OpenDocument, read, without_text
+from loop_ls.server.documents.uris import is_view
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.errors import JsonRpcInvalidParams
+from loop_ls.text.decode import MAX_BYTES
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Span
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+
+class Texts:
+    """Handles the three notifications, whose params come as they were sent."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        #: A document was read as a whole since this was last cleared.
+        self.fresh = True
+        #: Documents whose runs nobody has asked for yet.
+        self.new: list[OpenDocument] = []
+        #: Who waits for the next change of a document.
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        #: Documents of which the person was told that a change failed.
+        self._told: set[str] = set()
+
+    def opened(self, params: Json) -> None:
+        item = params.get("textDocument")
+        if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(item.get("text"), str):
+            raise JsonRpcInvalidParams("didOpen has a text document with uri and text")
+        if is_view(item["uri"]):
+            return
+        # All of it will live: a collection would walk it for nothing. `LoopServer.settle` turns it on again.
+        gc.disable()
+        opened = self._server.session.opened(item["uri"], item["text"], _version(item))
+        self.fresh = True
+        self.new.append(opened)
+        self._server.publisher.touch(opened)
+
+    def changed(self, params: Json) -> None:
+        item, changes = params.get("textDocument"), params.get("contentChanges")
+        if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(changes, list):
+            raise JsonRpcInvalidParams("didChange has a text document and changes")
+        opened = self._server.session.find(item["uri"])
+        if opened is None:
+            if not is_view(item["uri"]):
+                logger.warning("%s was changed but never opened", item["uri"])
+            return
+        version = _version(item)
+        try:
+            self._change(opened, changes, version)
+        except JsonRpcInvalidParams:
+            self._lose(opened, version)
+            raise
+        except Exception:
+            self._read_whole(opened, changes, version)
+            raise  # to the log and into a report: it is a fault of ours
+        finally:
+            self._server.publisher.touch(opened)
+            self._wake(opened)
+
+    def _change(self, opened: OpenDocument, changes: list[Any], version: int) -> None:
+        if opened.lost:
+            changes = _from_the_last_whole_text(changes)
+            if not changes:
+                return  # places in a text that nobody knows
+        if opened.lost or opened.too_large is not None or any(map(_is_large, changes)):
+            text = opened.document.text if opened.too_large is None else opened.too_large
+            self._reopen(opened, self._edited(text, changes), version)
+            return
+        document = opened.document
+        for change in changes:
+            document = self._applied(document, change, version)
+        self._server.session.changed(opened, document)
+
+    def _wake(self, opened: OpenDocument) -> None:
+        for waiting in self._waiting.pop(opened.key, ()):
+            if not waiting.done():
+                waiting.set_result(None)
+
+    # -- a change that failed -----------------------------------------------------------------
+
+    def _read_whole(self, opened: OpenDocument, changes: list[Any], version: int) -> None:
+        """Nothing that was kept of the document is trusted any more: the lines that it had are changed, and read."""
+        text = opened.document.text if opened.too_large is None else opened.too_large
+        try:
+            self._reopen(opened, self._edited(Text.of(str(text)), changes), version)
+        except Exception:
+            logger.exception("%s cannot be read as a whole either", opened.uri)
+            self._lose(opened, version)
+            return
+        self._tell(opened, "was read again as a whole; if what is shown does not fit the text, close and open it")
+
+    def _lose(self, opened: OpenDocument, version: int) -> None:
+        """The text of the editor is not known from now on, until it is sent as a whole or saved."""
+        if opened.lost:
+            return
+        opened.lost, opened.too_large = True, None
+        self._server.session.changed(opened, without_text(opened.document, version))
+
+    def _tell(self, opened: OpenDocument, what: str) -> None:
+        """Once for each document: a fault may come back with every key."""
+        if opened.key in self._told:
+            return
+        self._told.add(opened.key)
+        name = opened.document.path.rpartition("/")[2]
+        said = f"A change of `{name}` could not be applied (a fault of loop-ls, see its log). The file {what}."
+        self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, {"type": methods.WARNING, "message": said})
+
+    def saved(self, uri: str) -> None:
+        """What the editor shows is on the disk now: a text that got lost is read from there."""
+        opened = self._server.session.find(uri)
+        if opened is None or not opened.lost:
+            return
+        found = read_text(opened.document.path)
+        if found is not None:
+            self._reopen(opened, found, opened.document.version)
+            self._server.publisher.touch(opened)
+
+    # -- reading ------------------------------------------------------------------------------
+
+    async def next_change(self, key: str) -> None:
+        """Wait until the editor changes this document. The caller sets a limit."""
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, []).append(waiting)
+        await waiting
+
+    def closed(self, params: Json) -> None:
+        item = params.get("textDocument")
+        if not isinstance(item, dict) or not isinstance(item.get("uri"), str):
+            raise JsonRpcInvalidParams("didClose has a text document")
+        opened: OpenDocument | None = self._server.session.closed(item["uri"])
+        if opened is not None:
+            self._told.discard(opened.key)
+            self._server.publisher.closed(opened)
+
+    def _edited(self, text: Text, changes: list[Any]) -> Text:
+        for change in changes:
+            checked = _checked(change)
+            if checked.get("range") is None:
+                text = Text.of(checked["text"])
+            else:
+                text = text.edit(_span(Places(text, self._server.session.encoding), checked["range"]), checked["text"])
+        return text
+
+    def _reopen(self, opened: OpenDocument, text: Text, version: int) -> None:
+        self.fresh = True
+        document, opened.too_large = read(opened.uri, str(text), version)
+        opened.lost = False
+        self._server.session.changed(opened, document)
+
+    def _applied(self, document: Document, change: Any, version: int) -> Document:
+        change = _checked(change)
+        if change.get("range") is None:
+            self.fresh = True
+            return document.rewritten(change["text"], version)
+        span = _span(self._server.session.places(document), change["range"])
+        return document.edit(span, change["text"], version)
+
+
+def _from_the_last_whole_text(changes: list[Any]) -> list[Any]:
+    whole = [at for at, change in enumerate(changes) if _checked(change).get("range") is None]
+    return changes[whole[-1] :] if whole else []
+
+
+def _is_large(change: Any) -> bool:
+    text = change.get("text") if isinstance(change, dict) else None
+    return isinstance(text, str) and len(text) > MAX_BYTES // 8
+
+
+def _checked(change: Any) -> Json:
+    if not isinstance(change, dict) or not isinstance(change.get("text"), str):
+        raise JsonRpcInvalidParams("a change has a text")
+    return change
+
+
+def _span(places: Places, found: Any) -> Span:
+    try:
+        return places.read_range(found)
+    except ValueError as error:
+        raise JsonRpcInvalidParams(str(error)) from None
+
+
+def _version(item: Json) -> int:
+    version = item.get("version")
+    return version if isinstance(version, int) else 0

@@ -1,0 +1,149 @@
+"""Code actions, and their edits when one is chosen: always against the text as it is then."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.features.actions import actions, fix_all
+from loop_ls.features.extract import extract
+from loop_ls.features.ignoring import ignoring
+from loop_ls.features.lens_actions import lens_actions
+from loop_ls.features.lenses import lenses
+from loop_ls.features.loop_places import loop_places
+from loop_ls.features.loop_switch import loop_switch
+from loop_ls.features.rounds_lenses import preview
+from loop_ls.features.values import Action, ActionKind
+from loop_ls.rules.finding import Tier
+from loop_ls.server.diagnostics.convert.convert import Setting, diagnostic
+from loop_ls.server.documents.workspace_edit import workspace_edit
+from loop_ls.server.routes.requests import about
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.errors import JsonRpcContentModified
+from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.server.documents.session import OpenDocument
+    from loop_ls.server.language_server import LoopServer
+
+Json = dict[str, Any]
+
+
+def register(server: LoopServer) -> None:
+    def on_actions(params: Json) -> list[Json] | None:
+        asked = about(server, params)
+        if asked is None:
+            return None
+        span, only, opened = asked.range(params), _only(params.get("context")), asked.opened
+        offered = [*_offered(opened, span), *_of_runs(server, opened, span.start)]
+        return [_written(server, opened, action, span) for action in offered if _wanted(action, only)]
+
+    def resolve(action: Json) -> Json:
+        data = action.get("data")
+        if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
+            return action
+        opened = server.session.find(uri)
+        chosen = None if opened is None else _same(opened, data)
+        edit = (
+            None
+            if chosen is None or chosen.edits is None
+            else workspace_edit(server, chosen.edits(), creates=chosen.creates)
+        )
+        if edit is None:
+            raise JsonRpcContentModified(f"`{action.get('title')}` does not fit the text any more")
+        return {**action, "edit": edit}
+
+    server.protocol.raw |= {methods.TEXT_DOCUMENT_CODE_ACTION: on_actions, methods.CODE_ACTION_RESOLVE: resolve}
+
+
+def _only(context: Any) -> list[str]:
+    """The kinds that the client wants; none: all."""
+    kinds = context.get("only") if isinstance(context, dict) else None
+    return [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
+
+
+def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
+    findings = opened.findings
+    yield from actions(opened.document, findings, span)
+    everything = fix_all(opened.document, findings, opened.folder.workspace)
+    if everything is not None:
+        yield everything
+    yield from extract(opened.folder.workspace, opened.document, span.start, os.path.lexists)
+    yield from loop_places(opened.document, span.start)
+    yield from loop_switch(opened.document, span.start)
+    yield from ignoring(opened.document, findings, span)
+
+
+def _of_runs(server: LoopServer, opened: OpenDocument, cursor: Position) -> Iterator[Action]:
+    if server.client.draws_lenses:
+        if "runs" in server.__dict__:
+            yield from preview(opened.document, server.runs.views(opened))
+        return
+    views = server.runs.views(opened)
+    yield from preview(opened.document, views)
+    yield from lens_actions(lenses(opened.folder.workspace, opened.document, views), cursor)
+
+
+def _wanted(action: Action, only: Sequence[str]) -> bool:
+    """`only` names kinds and stands for their sub-kinds too. Fixing everything is never a mere suggestion."""
+    kind = action.kind.value
+    if not only:
+        return action.kind is not ActionKind.FIX_ALL
+    return any(not wanted or kind == wanted or kind.startswith(wanted + ".") for wanted in only)
+
+
+def _written(server: LoopServer, opened: OpenDocument, action: Action, span: Span) -> Json:
+    client = server.client
+    title = action.title if action.tier is Tier.SAFE else f"{action.title} (review)"
+    if not client.action_literals:
+        return _as_command(action, title)
+    found: Json = {"title": title, "kind": action.kind.value}
+    if action.preferred:
+        found["isPreferred"] = True
+    if action.findings:
+        session = server.session
+        setting = Setting(opened.uri, session.places(opened.document), session.places_of, client)
+        found["diagnostics"] = [diagnostic(opened.findings[index], setting) for index in action.findings]
+    if action.command is not None:
+        found["command"] = {"title": title, "command": action.command.name, "arguments": [action.command.argument]}
+    if action.edits is None:
+        return found
+    if client.action_resolve:
+        found["data"] = {
+            "uri": opened.uri,
+            "title": action.title,
+            "kind": action.kind.value,
+            "version": opened.document.version,
+            "at": [*span.start, *span.end],
+        }
+    else:
+        found["edit"] = workspace_edit(server, action.edits(), creates=action.creates)
+    return found
+
+
+def _as_command(action: Action, title: str) -> Json:
+    """For clients from before code actions had edits: they can only be shown what a command does."""
+    command = action.command
+    return {
+        "title": title,
+        "command": "" if command is None else command.name,
+        "arguments": [] if command is None else [command.argument],
+    }
+
+
+def _same(opened: OpenDocument, data: Json) -> Action | None:
+    """The action that was shown, for the text as it is now."""
+    at = data.get("at")
+    if not isinstance(at, list) or len(at) != 4 or not all(isinstance(number, int) for number in at):
+        return None
+    span = Span(Position(at[0], at[1]), Position(at[2], at[3]))
+    if data.get("version") != opened.document.version:
+        # The place may have moved: its title names what it is about.
+        span = Span(Position(0, 0), opened.document.text.end)
+    alike = [
+        action
+        for action in _offered(opened, span)
+        if action.title == data.get("title") and action.kind.value == data.get("kind")
+    ]
+    return alike[0] if alike else None

@@ -1,0 +1,1 @@
+"""The bridge between editor and engine: commands, subscriptions, progress, approvals."""

@@ -1,0 +1,115 @@
+"""Runs that wait for a person ask in every editor that shows them; the first answer counts, and the others'
+messages close by themselves. Editors that cannot ask have the lens and the command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.server.documents.show_document import show_text
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.protocol import Refused
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.commands.run_record import RunRecord
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+APPROVE, REJECT, SHOW = "Approve", "Reject", "Show output"
+#: A person may take this long; the lens is there afterwards too.
+_LIMIT = 24 * 3600.0
+_EXCERPT = 300
+
+
+class Approvals:
+    """One open message for each question."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._told: set[tuple[tuple[str, str], Any]] = set()
+
+    def look(self, record: RunRecord) -> None:
+        """The run's state is new: ask what is asked, close what was answered."""
+        first = record.state.get("pendingApproval")
+        pending = record.state.get("pendingApprovals") or ([first] if isinstance(first, dict) else [])
+        asked = {(record.run_id, str(each.get("place") or each.get("loopId"))): each for each in pending}
+        for key in [key for key in self._open if key[0] == record.run_id and key not in asked]:
+            self._open.pop(key).cancel()
+        if self._server.session.asks_people:
+            return
+        if not self._server.client.message_request:
+            self._tell(record, asked)
+            return
+        for key, each in asked.items():
+            if key not in self._open:
+                task = asyncio.get_running_loop().create_task(self._ask(record, each))
+                task.add_done_callback(_seen)
+                self._open[key] = task
+
+    def _tell(self, record: RunRecord, asked: dict[tuple[str, str], Json]) -> None:
+        """The editor cannot be asked, so it is told once, and how to answer."""
+        for key, each in asked.items():
+            if (number := (key, each.get("iteration"))) not in self._told:
+                self._told.add(number)
+                said = f"{question(record.name, each)} Answer at the loop, or: loop-ls runs approve {record.run_id[:8]}"
+                params = {"type": methods.INFO, "message": said}
+                self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
+
+    def close(self) -> None:
+        for task in self._open.values():
+            task.cancel()
+        self._open.clear()
+
+    async def _ask(self, record: RunRecord, asked: Json) -> None:
+        params = {
+            "type": methods.INFO,
+            "message": question(record.name, asked),
+            "actions": [{"title": title} for title in (APPROVE, REJECT, SHOW)],
+        }
+        while True:
+            try:
+                chosen = await self._server.protocol.ask(methods.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
+            except (Refused, TimeoutError) as error:
+                logger.info("Nobody answered run %s: %s", record.run_id, error)
+                return
+            title = chosen.get("title") if isinstance(chosen, dict) else None
+            if title == SHOW:
+                await self._show(record, asked)
+            elif title in (APPROVE, REJECT):
+                await self._decide(record, asked, title == APPROVE)
+                return
+            else:
+                return  # put aside: the lens is still there
+
+    async def _decide(self, record: RunRecord, asked: Json, approved: bool) -> None:
+        argument = {"runId": record.run_id, "loopId": asked.get("loopId"), "approved": approved}
+        answer = await self._server.commands.execute("loopLs.approve", argument)
+        if not answer.get("ok"):
+            said = {"type": methods.INFO, "message": str(answer.get("message"))}
+            self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, said)
+
+    async def _show(self, record: RunRecord, asked: Json) -> None:
+        """The output as a document of its own, which the editor can show however long it is."""
+        what = f"iteration-{asked.get('iteration', 'output')}"
+        await show_text(self._server, record.run_id, what, str(asked.get("output") or ""))
+
+
+def question(name: str, asked: Json) -> str:
+    """What a person is asked: which loop, where in the run, and how the output begins."""
+    place = str(asked.get("place") or "")
+    path = " › ".join(part for part in place.split("/") if part and not part.isdigit())
+    number = asked.get("iteration")
+    where = f"`{name}`" + (f" ({path})" if path and path != name else "")
+    output = " ".join(str(asked.get("output") or "").split())
+    excerpt = output if len(output) <= _EXCERPT else output[: _EXCERPT - 1] + "…"
+    return f"{where} waits for your decision on iteration {number}: {excerpt or '(no output)'}"
+
+
+def _seen(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("A decision could not be asked for.", exc_info=error)

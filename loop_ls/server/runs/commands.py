@@ -1,0 +1,399 @@
+"""Runs, as the editor's commands see them: checked here, done by the engine, shown by `notifier`.
+
+This room never runs anything. It finds the engine of a document's folder, hands over the text as it is
+in the editor, and passes typed answers through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.features.run_findings import run_findings
+from loop_ls.index.head import SECTIONS
+from loop_ls.rules.finding import Finding, Severity
+from loop_ls.server.command_answers import Answer, refused
+from loop_ls.server.documents import uris
+from loop_ls.server.runs.commands import consent
+from loop_ls.server.runs.commands.engine_connection import LIMIT, Client, Door, EngineDoor, EngineLink, refusal
+from loop_ls.server.runs.commands.event_subscription import RunWatch
+from loop_ls.server.runs.commands.labels import worded
+from loop_ls.server.runs.commands.notifier import RunShow
+
+if TYPE_CHECKING:
+    from loop_ls.features.values import RunView
+    from loop_ls.server.documents.folders import Folder
+    from loop_ls.server.documents.session import OpenDocument
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.commands.run_record import RunRecord
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+#: A repeated key. Repeated `steps` and `loops` blocks are run as joined, so they keep no run from starting (D15).
+_REPEATED = "WF005"
+#: What of the argument goes to the engine as it is.
+_PASSED = (
+    "target",
+    "input",
+    "goal",
+    "message",
+    "parameters",
+    "maxIterations",
+    "mock",
+    "sessionId",
+    "consent",
+    "item",
+    "limits",
+)
+
+
+class Runs:
+    """One link and one watch for each folder that has an engine."""
+
+    def __init__(self, server: LoopServer, door: Door | None = None) -> None:
+        self._server = server
+        self._door = door or EngineDoor()
+        self._show = RunShow(server)
+        self._links: dict[str, tuple[EngineLink, RunWatch]] = {}
+        self._attaching: set[EngineLink] = set()
+
+    # -- commands -----------------------------------------------------------------------------
+
+    async def start(self, argument: Json) -> Answer:
+        """`loopLs.run`."""
+        session = self._server.session
+        if not session.trusted:
+            hint = "Trust the workspace, then run it again."
+            return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
+        if not argument.get("uri"):
+            return await self._start_named(argument)
+        opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
+        if opened is None:
+            return refused("not_found", f"`{argument['uri']}` is not open and cannot be read.")
+        if problem := hindrance(opened):
+            return problem
+        request = self.request(opened, argument)
+        answer = await self._start(opened, request)
+        if answer.get("code") == "consent_required" and not session.settles_answers and "consent" not in request:
+            self._server.own(self._ask_and_start(opened, request, answer), None, "consent")
+        return answer
+
+    async def _start_named(self, argument: Json) -> Answer:
+        """A role loop by its name alone: those that come with the product are no files of the workspace."""
+        target = argument.get("target") or {}
+        if target.get("kind") != "definition" or not target.get("name"):
+            return refused("bad_argument", "`loopLs.run` needs `uri` in its argument.")
+        folder = self.default_folder(None)
+        request: Json = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
+        request |= {"root": str(self._path(folder)), "origin": "editor", "detach": False}
+        if settings := folder.editor_settings:
+            request["settings"] = settings
+        answer = await self._start(None, request, folder)
+        unasked = answer.get("code") == "consent_required" and "consent" not in request
+        if unasked and not self._server.session.settles_answers:
+            self._server.own(self._ask_and_start(None, request, answer, folder), None, "consent")
+        return answer
+
+    async def _start(self, opened: OpenDocument | None, request: Json, folder: Folder | None = None) -> Answer:
+        place = folder or (opened.folder if opened is not None else self.default_folder(None))
+        link, watch = self._link(place)
+        try:
+            client = await link.connect()
+            answer = await asyncio.wait_for(client.start(request), LIMIT)
+        except Exception as error:
+            return refusal(error)
+        if answer.get("ok"):
+            self._server.own(watch.track(link, str(answer["runId"]), opened=opened), None, "new run")
+        return answer
+
+    async def _ask_and_start(
+        self, opened: OpenDocument | None, request: Json, answer: Answer, folder: Folder | None = None
+    ) -> None:
+        if await consent.allowed(self._server, answer):
+            await self._start(opened, {**request, "consent": answer.get("digest")}, folder)
+
+    def request(self, opened: OpenDocument, argument: Json) -> Json:
+        folder = opened.folder
+        request: Json = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
+        request |= {"root": str(self._path(folder)), "uri": opened.uri, "origin": "editor", "detach": False}
+        path = uris.to_path(opened.uri)
+        if path is not None:
+            request["path"] = str(path)
+        if settings := folder.editor_settings:
+            request["settings"] = settings
+        applies = self._server.client.applies_edits and self._server.session.find(opened.uri) is opened
+        wanted = {"start": True} if argument.get("enhance") is True else {}
+        request["enhance"] = {"editor": applies, "uri": opened.uri, **wanted}
+        texts = {
+            uris.path_text(other.uri): str(other.document.text)
+            for other in self._server.session.open.values()
+            if other.folder is folder and other.document.format == "workflow"
+        }
+        request["texts"] = {**texts, uris.path_text(opened.uri): str(opened.document.text)}
+        return request
+
+    async def stop(self, argument: Json) -> Answer:
+        return await self._control("stop", argument["runId"])
+
+    async def pause(self, argument: Json) -> Answer:
+        return await self._control("pause", argument["runId"])
+
+    async def resume(self, argument: Json) -> Answer:
+        return await self._control("resume", argument["runId"])
+
+    async def _control(self, verb: str, run_id: str) -> Answer:
+        """One run, or `all` of every engine that is known."""
+        if run_id != "all":
+            return await self.ask_home(run_id, lambda client: getattr(client, verb)(run_id))
+        runs: list[Json] = []
+        for client in await self._clients():
+            answer: Answer = await asyncio.wait_for(getattr(client, verb)("all"), LIMIT)
+            if not answer.get("ok"):
+                return answer
+            runs += answer.get("runs", [])
+        return {"ok": True, "runs": runs}
+
+    async def recent(self, argument: Json) -> Answer:
+        """`loopLs.runs`, newest first."""
+        status, uri, limit = argument.get("status"), argument.get("uri"), argument.get("limit")
+        runs: list[Json] = []
+        try:
+            for client in await self._readers(uri):
+                answer = await asyncio.wait_for(client.runs(status=status, uri=uri, limit=limit), LIMIT)
+                if not answer.get("ok"):
+                    return answer
+                runs += answer["runs"]
+        except Exception as error:
+            return refusal(error)
+        runs.sort(key=lambda state: str(state.get("startedAt", "")), reverse=True)
+        return {"ok": True, "runs": [self._worded(state) for state in (runs[:limit] if limit else runs)]}
+
+    async def _readers(self, uri: str | None) -> list[Client]:
+        """The engines whose records are to be read, started where something is recorded. Where nothing is,
+        an engine that somebody starts later is found by a client that lists runs."""
+        found = []
+        every = [] if uri is not None else list(self._server.session.all_folders())
+        for folder in every or [self.default_folder(uri)]:
+            link, _ = self._link(folder)
+            if (client := await link.find()) is not None:
+                found.append(client)
+            elif await self._door.recorded(link.root, link.data_dir):
+                found.append(await link.connect())
+            elif self._server.session.lists_runs and link not in self._attaching:
+                self._own(self._attach(link), f"engine of {link.root}")
+        return found
+
+    def _worded(self, state: Json) -> Json:
+        """In the same words as its lens, where its facts are known here."""
+        for _, watch in self._links.values():
+            record = watch.records.get(str(state.get("runId")))
+            if record is not None and record.last_seq == state.get("lastSeq"):
+                return worded(state, record.view())
+        return worded(state)
+
+    async def data_folder(self, run_id: str) -> Path | None:
+        """That of the engine which has a run; None where no engine is known."""
+        links = list(self._links.values())
+        link = next((link for link, watch in links if run_id in watch.records), links[0][0] if links else None)
+        handover = None if link is None else await self._door.handover(link.root, link.data_dir)
+        return None if handover is None else handover.parent
+
+    async def status(self, argument: Json) -> Answer:
+        """`loopLs.status`; with `graph`, also what the run consists of (at `place`: of that round)."""
+        run_id = argument["runId"]
+        answer = await self.ask_home(run_id, lambda client: client.status(run_id))
+        if not answer.get("ok"):
+            return answer
+        if argument.get("graph") is True:
+            drawn = await self.ask_home(run_id, lambda client: client.graph(run_id, argument.get("place")))
+            answer["graph"] = drawn.get("nodes") or []
+        return {**answer, "state": self._worded(answer["state"])}
+
+    async def events(self, argument: Json) -> Answer:
+        """`loopLs.events`; with `follow`, the client hears of what comes after them too."""
+        run_id, after = argument["runId"], argument.get("afterSeq") or 0
+        limit, cut = argument.get("limit"), argument.get("cut")
+
+        async def ask(client: Client) -> Answer:
+            answer = await client.events(run_id, after=after, limit=limit, cut=cut)
+            if answer.get("ok") and argument.get("follow") is True:
+                await self._follow_from(client, run_id)
+            return answer
+
+        return await self.ask_home(run_id, ask)
+
+    async def _follow_from(self, client: Client, run_id: str) -> None:
+        """Tell the client of a run that it did not start and whose file it does not have open."""
+        for link, watch in self._links.values():
+            if link.client is client and run_id not in watch.records:
+                self._server.own(watch.track(link, run_id), None, "a run that is looked at")
+
+    async def engine_status(self, argument: Json) -> Answer:
+        """Tells of a running engine and starts none."""
+        try:
+            client = await self._link(self.default_folder(argument.get("uri")))[0].find()
+            if client is None:
+                return {"ok": True, "engine": {"running": False}}
+            return await asyncio.wait_for(client.engine_status(), LIMIT)
+        except Exception as error:
+            return refusal(error)
+
+    async def engine_restart(self, argument: Json) -> Answer:
+        try:
+            client = await self._link(self.default_folder(argument.get("uri")))[0].restart()
+            return await asyncio.wait_for(client.engine_status(), LIMIT)
+        except Exception as error:
+            return refusal(error)
+
+    # -- what files show of runs --------------------------------------------------------------
+
+    def records(self, key: str) -> list[RunRecord]:
+        return [record for _, watch in self._links.values() for record in watch.runs_of(key)]
+
+    def views(self, opened: OpenDocument) -> list[RunView]:
+        """The runs of a file, latest last."""
+        uri = opened.document.uri
+        return [replace(record.view(), uri=uri) for record in self.records(opened.key) if record.state]
+
+    def findings(self, opened: OpenDocument) -> tuple[Finding, ...]:
+        """What the runs said about the file as it is now; of each loop its latest run counts."""
+        records = [record for record in self.records(opened.key) if record.state]
+        return latest(opened, records) if records else ()
+
+    def opened(self, opened: OpenDocument) -> None:
+        """A file was opened: an engine that runs already may know runs of it (UP-74)."""
+        if opened.document.format in ("workflow", "role_loop", "assistant"):
+            self._server.own(self._look(opened), None, "runs of an opened file")
+
+    async def _look(self, opened: OpenDocument) -> None:
+        link, watch = self._link(opened.folder)
+        if link.client is not None:
+            await watch.look_around(link, uris.real(opened.uri))
+        elif link not in self._attaching:
+            await self._attach(link)
+
+    async def _attach(self, link: EngineLink) -> None:
+        self._attaching.add(link)
+        try:
+            await link.attach()
+        finally:
+            self._attaching.discard(link)
+
+    async def close(self) -> None:
+        """Let go. The runs go on in the engine."""
+        self._show.close()
+        links, self._links = self._links, {}
+        for link, watch in links.values():
+            watch.close()
+            await link.close()
+
+    # -- engines ------------------------------------------------------------------------------
+
+    async def engine_of(self, folder: Folder) -> Client:
+        """The engine of a folder, started where there is none."""
+        return await self._link(folder)[0].connect()
+
+    async def follow(self, run_id: str, new: str) -> None:
+        """Show a run that was made of another one where that one is shown."""
+        for link, watch in self._links.values():
+            record = watch.records.get(run_id)
+            if record is not None:
+                await watch.track(link, new, opened=self._server.session.open.get(record.key))
+
+    def _link(self, folder: Folder) -> tuple[EngineLink, RunWatch]:
+        path = self._path(folder)
+        found = self._links.get(str(path))
+        if found is None:
+            watch = RunWatch(self._server, self._show)
+            link = EngineLink(self._door, path, folder.data_dir, watch.listen, self._own)
+            found = self._links[str(path)] = (link, watch)
+        return found
+
+    def _own(self, work: Any, name: str) -> asyncio.Task[Any]:
+        return self._server.own(work, None, name)
+
+    def _path(self, folder: Folder) -> Path:
+        return folder.path or Path.cwd()
+
+    def default_folder(self, uri: str | None) -> Folder:
+        session = self._server.session
+        if uri is not None:
+            return session.folder_of(uri)
+        first = next(iter(session.all_folders()), None)
+        return first or session.folder_of(uris.from_path(Path.cwd() / "untitled.yaml"))
+
+    async def _clients(self, uri: str | None = None) -> list[Client]:
+        """The engines that run already, of one document's folder or of all."""
+        session = self._server.session
+        folders = [session.folder_of(uri)] if uri is not None else list(session.all_folders())
+        found = []
+        for folder in folders:
+            if (client := await self._link(folder)[0].find()) is not None:
+                found.append(client)
+        return found
+
+    async def ask_home(self, run_id: str, ask: Any) -> Answer:
+        """Ask the engine that has the run; of an unknown run, every engine, started where there is none."""
+        try:
+            for link, watch in self._links.values():
+                if run_id in watch.records:
+                    return await asyncio.wait_for(ask(await link.connect()), LIMIT)
+            clients = await self._clients()
+            if not clients:
+                clients = [await self._link(self.default_folder(None))[0].connect()]
+            answer: Answer = {}
+            for client in clients:
+                answer = await asyncio.wait_for(ask(client), LIMIT)
+                if answer.get("ok") or answer.get("code") != "not_found":
+                    return answer
+            return answer
+        except Exception as error:
+            return refusal(error)
+
+
+def hindrance(opened: OpenDocument) -> Answer:
+    """Why a document is not run, or an empty object."""
+    name = opened.uri.rpartition("/")[2] or "file without a name"
+    if opened.document.format in ("assistant", "role_loop"):
+        return {}  # some of their errors keep no loop from running: the engine says which do
+    if opened.document.format != "workflow":
+        hint = "A workflow says `$schema: workflow/v2.0`."
+        return refused("bad_argument", f"`{name}` is no workflow, so there is nothing to run.", hint)
+    joined = {
+        opened.document.absolute(repeated.later.piece, repeated.later.entry.key.span)
+        for repeated in opened.document.head.repeated
+        if repeated.later.name in SECTIONS
+    }
+    errors = [
+        finding
+        for finding in opened.findings
+        if finding.severity is Severity.ERROR and not (finding.rule == _REPEATED and finding.span in joined)
+    ]
+    if not errors:
+        return {}
+    first = errors[0]
+    place = f"line {first.span.start.line + 1}"
+    more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    return refused(
+        "file_has_errors",
+        f"`{name}` has errors, {place}: {first.rule}: {first.message}{more}",
+        "Repair the errors, then run it again.",
+        errors=len(errors),
+    )
+
+
+def latest(opened: OpenDocument, records: list[RunRecord]) -> tuple[Finding, ...]:
+    """Findings of the newest run of each loop, in the order of the file."""
+    found: dict[Any, Finding] = {}
+    views = [record.view_for(opened.document) for record in records]
+    whole = [view for view in views if view.kind == "workflow"]
+    for view in views:
+        if view.rounds is not None and view is not whole[-1]:
+            continue  # what failed in rounds is no news once the workflow was run again
+        for finding in run_findings(opened.document, view):
+            found[finding.span] = finding
+    return tuple(sorted(found.values(), key=lambda finding: finding.span))

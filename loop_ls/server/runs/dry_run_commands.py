@@ -1,0 +1,174 @@
+"""Commands that only look: what a run would cost, what it would ask, which definitions there are.
+
+They are answered from the snapshot of the editor's texts, without an engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.features.estimate import estimate
+from loop_ls.features.preview import Given, Preview, previews
+from loop_ls.formats.spelling import nearest
+from loop_ls.rules.finding import Severity
+from loop_ls.server.command_answers import Answer, refused
+
+if TYPE_CHECKING:
+    from loop_ls.features.values import Verdict
+    from loop_ls.index.document import Document
+    from loop_ls.index.element import Element
+    from loop_ls.server.documents.folders import Folder
+    from loop_ls.server.documents.session import OpenDocument
+    from loop_ls.server.language_server import LoopServer
+
+Json = dict[str, Any]
+#: Seconds that an answer about several files waits for the index.
+_INDEX_LIMIT = 5.0
+#: Texts that are sent to a model.
+_SENT = frozenset({"run", "prompt", "query", "input", "until"})
+#: Between the outputs in `loop.history` (D01).
+_BETWEEN = "---"
+
+
+class BeforeRun:
+    """Each method is one command."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+
+    async def estimate(self, argument: Json) -> Answer:
+        """`loopLs.estimate`."""
+        opened, element, problem = await self._asked(argument, ("workflow", "role_loop", "assistant"))
+        if opened is None:
+            return problem
+        name = (argument.get("target") or {}).get("name")
+        found = estimate(opened.folder.workspace, opened.document, element, assistant=name)
+        usd = None if found.usd is None else {"min": found.usd.least, "max": found.usd.most}
+        return {"ok": True, "calls": {"min": found.calls.least, "max": found.calls.most}, "usd": usd, "why": found.why}
+
+    async def preview(self, argument: Json) -> Answer:
+        """`loopLs.previewPrompt`."""
+        opened, element, problem = await self._asked(argument)
+        if opened is None:
+            return problem
+        iteration = argument.get("iteration") or 1
+        loop: dict[str, str] = {} if iteration == 1 else {"loop.iteration": str(iteration)}
+        run_id = argument.get("runId")
+        if run_id is not None and element is not None:
+            verdicts = self._verdicts(opened, run_id, element)
+            if verdicts is None:
+                return refused("not_found", f"There is no run `{run_id}` of `{element.name}` here.")
+            loop |= _after(verdicts, iteration)
+        found = previews(opened.folder.workspace, opened.document, element, Given(loop=loop))
+        sent = [one for one in found if one.what in _SENT]
+        unresolved = list(dict.fromkeys(name for one in found for name in one.unresolved))
+        return {"ok": True, "prompt": _text(sent), "unresolved": unresolved}
+
+    async def definitions(self, argument: Json) -> Answer:
+        """`loopLs.definitions`: those with errors come with the first one."""
+        await self._all_files()
+        found = [
+            _definition(folder, document)
+            for folder in self._server.session.all_folders()
+            for document in folder.documents()
+            if document.format == "role_loop"
+        ]
+        names = {one["name"] for one in found}
+        shipped = [one for one in _built_in() if one["name"] not in names]
+        answer: Answer = {"ok": True}
+        answer["definitions"] = [*sorted(found, key=lambda one: (one["name"], one["uri"])), *shipped]
+        if argument.get("runnables"):
+            from loop_ls.server.runs.commands.runnables import runnables
+
+            answer["runnables"] = runnables(self._server.session)
+        return answer
+
+    async def _asked(
+        self, argument: Json, formats: tuple[str, ...] = ("workflow",)
+    ) -> tuple[OpenDocument | None, Element | None, Answer]:
+        """The document and the element in it, or a refusal."""
+        await self._all_files()
+        session, uri = self._server.session, argument["uri"]
+        opened = session.find(uri) or session.indexed(uri) or session.loaded(uri)
+        if opened is None:
+            return None, None, refused("not_found", f"`{uri}` is not open and cannot be read.")
+        if opened.document.format not in formats:
+            name = opened.uri.rpartition("/")[2]
+            hint = "A workflow says `$schema: workflow/v2.0`."
+            return None, None, refused("bad_argument", f"`{name}` is no workflow.", hint)
+        if (fault := opened.document.fault) is not None:
+            name = opened.uri.rpartition("/")[2]
+            return None, None, refused("file_has_errors", f"`{name}` cannot be read: {fault.message}")
+        target = argument.get("target") or {"kind": "workflow"}
+        if target["kind"] in ("workflow", "definition", "assistant"):
+            return opened, None, {}
+        element = opened.document.element(target["name"])
+        if element is None:
+            return None, None, _no_element(opened.document, target)
+        return opened, element, {}
+
+    async def _all_files(self) -> None:
+        if any(not folder.indexed for folder in self._server.session.all_folders()):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._server.indexing.ready(), _INDEX_LIMIT)
+
+    def _verdicts(self, opened: OpenDocument, run_id: str, element: Element) -> tuple[Verdict, ...] | None:
+        """What is known of each iteration of a loop in a run."""
+        for run in self._server.runs.views(opened):
+            if run.run_id == run_id:
+                loop = run.loops.get(element.name)
+                return () if loop is None else loop.verdicts
+        return None
+
+
+def _after(verdicts: tuple[Verdict, ...], iteration: int) -> dict[str, str]:
+    """The variables of a loop at the start of an iteration, where all before it are known. Failed ones leave no
+    trace in them."""
+    known = [one for one in verdicts if one.iteration < iteration]
+    before = [one.output for one in known if one.verdict != "failed"]
+    if not before or known[-1].iteration != iteration - 1:
+        return {}
+    return {"loop.last.output": before[-1], "loop.output": before[-1], "loop.history": _BETWEEN.join(before)}
+
+
+def _text(sent: list[Preview]) -> str:
+    if len(sent) == 1:
+        return sent[0].text
+    return "\n\n".join(f"## {' → '.join(one.path)}, {one.what}\n\n{one.text}" for one in sent)
+
+
+def _no_element(document: Document, target: Json) -> Answer:
+    names = [one.name for one in document.elements if one.name]
+    near = nearest(target["name"], names)
+    hint = f"Did you mean `{near}`?" if near else f"It has {', '.join(f'`{name}`' for name in names[:10])}."
+    return refused("not_found", f"There is no {target['kind']} `{target['name']}` in this workflow.", hint)
+
+
+def _built_in() -> list[Json]:
+    """Those that come with the product: they are started by their name, without a file."""
+    from loop_ls.formats.built_in_loops import BUILT_IN, built_in_text
+    from loop_ls.formats.role_loop import RoleLoop
+    from loop_ls.formats.role_loop_read import read_role_loop
+
+    found: list[Json] = []
+    for name in BUILT_IN:
+        loop = read_role_loop(built_in_text(name))
+        assert isinstance(loop, RoleLoop)
+        roles, parameters = [stage.role for stage in loop.stages], [one.name for one in loop.parameters]
+        row = {"name": name, "uri": None, "roles": roles, "parameters": parameters, "valid": True, "builtIn": True}
+        found.append({**row, "description": loop.description})
+    return found
+
+
+def _definition(folder: Folder, document: Document) -> Json:
+    parts = document.whole.role_loop
+    roles = [str(role) for stage in parts.in_run_order if (role := parts.role_of(stage))]
+    found: Json = {"name": parts.name or "", "uri": document.uri, "roles": roles, "parameters": list(parts.declared)}
+    errors = [one for one in folder.findings(document) if one.severity is Severity.ERROR]
+    found["valid"] = not errors
+    if errors:
+        first = errors[0]
+        found["error"] = {"code": first.rule, "message": first.message, "line": first.span.start.line + 1}
+    return found

@@ -1,0 +1,211 @@
+"""What an enhance loop asks of the editor between its rounds: take an edit, and say how it goes on.
+
+An edit is sent against the version that it was made for and reported once the document shows it; the
+editor's word alone says nothing about what it holds now. Whoever answers first, answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.show_document import show_text
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.protocol import Refused
+from loop_ls.text.hash import text_hash
+
+if TYPE_CHECKING:
+    from loop_ls.server.documents.session import OpenDocument
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.commands.run_record import RunRecord
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+#: Seconds until an edit that was taken has to be seen in the document.
+_SEEN_IN = 10.0
+_APPLY_LIMIT = 600.0
+_ASK_LIMIT = 24 * 3600.0
+GO_ON, SHOW, AS_IT_IS, STOP, AGAIN = (
+    "Continue to next round",
+    "Show changes",
+    "Run without changes",
+    "Stop",
+    "Try again",
+)
+
+
+class Rounds:
+    """One task for each question of a run that this client shows."""
+
+    def __init__(self, server: LoopServer) -> None:
+        self._server = server
+        self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._warned: set[tuple[str, int]] = set()
+
+    def look(self, record: RunRecord) -> None:
+        """The run's state is new: answer what it asks, let go of what was answered."""
+        self._warn(record)
+        question = record.state.get("question")
+        asked = str(question.get("question")) if isinstance(question, dict) else None
+        for key in [key for key in self._open if key[0] == record.run_id and key[1] != asked]:
+            self._open.pop(key).cancel()
+        if not isinstance(question, dict) or asked is None or (record.run_id, asked) in self._open:
+            return
+        if record.state.get("status") == "interrupted":
+            return
+        if not any(fact.get("question") == asked for fact in reversed(record.facts)):
+            return  # the state is ahead of the facts; it is looked at again when they are here
+        work = self._apply(record, question) if question["kind"] == "edit_sent" else self._ask(record, question)
+        name = f"{question['kind']} of {record.run_id}"
+        self._open[record.run_id, asked] = self._server.own(work, None, name)
+
+    def close(self) -> None:
+        for task in self._open.values():
+            task.cancel()
+        self._open.clear()
+
+    def _warn(self, record: RunRecord) -> None:
+        """A loop that goes on although it fails as it did before: once for each such round."""
+        state = record.state
+        if state.get("label") != "fixation-risk" or state.get("format") != "enhance" or record.ended:
+            return
+        warned = (record.run_id, int(state.get("iteration") or 0))
+        if warned in self._warned:
+            return
+        self._warned.add(warned)
+        said = f"Round {warned[1]} of `{record.name}` failed like the round before; another one costs as much again."
+        params = {"type": methods.WARNING, "message": said}
+        self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
+
+    # -- edits ------------------------------------------------------------------------------------
+
+    async def _apply(self, record: RunRecord, question: Json) -> None:
+        sent = _fact(record, "edit_sent", question)
+        opened = self._server.session.open.get(record.key)
+        if sent is None or opened is None:
+            return  # another window has the file open, or the engine's own limit ends the wait
+        told = await self._taken(opened, sent)
+        await self._say(record, "acknowledge", {"planId": sent["planId"], **told})
+
+    async def _taken(self, opened: OpenDocument, sent: Json) -> Json:
+        """Have the editor take an edit, and say what the document holds then."""
+        before = str(opened.document.text)
+        if text_hash(before) == sent["textSha256"]:
+            return {"outcome": "applied", "text": before}  # it is there already: asked again after a restart
+        if text_hash(before) != sent["baseSha256"]:
+            return {"outcome": "stale", "text": before, "failureReason": "the document was changed meanwhile"}
+        seen = asyncio.ensure_future(self._server.texts.next_change(opened.key))
+        try:
+            answer = await self._server.protocol.ask(
+                methods.WORKSPACE_APPLY_EDIT, {"label": sent["label"], "edit": self._edit(opened, sent)}, _APPLY_LIMIT
+            )
+            if not isinstance(answer, dict) or answer.get("applied") is not True:
+                reason = answer.get("failureReason") if isinstance(answer, dict) else None
+                return {"outcome": "refused", "failureReason": str(reason or "the editor gave no reason")}
+            if str(opened.document.text) == before:
+                async with asyncio.timeout(_SEEN_IN):
+                    await seen
+        except TimeoutError:
+            return {"outcome": "no_change_seen", "failureReason": "the editor did not show the change"}
+        except Refused as refused:  # an error instead of an answer
+            return {"outcome": "client_gone", "failureReason": refused.message}
+        finally:
+            seen.cancel()
+        return {"outcome": "applied", "text": str(opened.document.text)}
+
+    def _edit(self, opened: OpenDocument, sent: Json) -> Json:
+        """As one change that one undo takes back. Ranges of facts count UTF-16 units."""
+        text, client = opened.document.text, self._server.client
+        base, places = Places(text, "utf-16"), Places(text, self._server.session.encoding)
+        edits = [places.edit(base.read_range(one["range"]), one["newText"]) for one in sent["edits"]]
+        if not client.document_changes:
+            return {"changes": {opened.uri: edits}}
+        document = {"uri": opened.uri, "version": opened.document.version}
+        if not client.confirms_edits:
+            return {"documentChanges": [{"textDocument": document, "edits": edits}]}
+        reasons = "; ".join(f"{one['op']} {one['target']}: {one['reason']}" for one in sent.get("changes") or ())
+        note = {"label": sent["label"], "description": reasons, "needsConfirmation": False}
+        annotated = [{**edit, "annotationId": "enhance"} for edit in edits]
+        return {
+            "documentChanges": [{"textDocument": document, "edits": annotated}],
+            "changeAnnotations": {"enhance": note},
+        }
+
+    # -- questions --------------------------------------------------------------------------------
+
+    async def _ask(self, record: RunRecord, question: Json) -> None:
+        conflict = question.get("reason") == "conflict"
+        if not self._server.client.message_request:
+            told = f"{self._sentence(record, question)} Answer on the first line of the file."
+            params = {"type": methods.WARNING if conflict else methods.INFO, "message": told}
+            self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
+            return None  # there are the commands, the lens and the code action
+        titles = (AGAIN, AS_IT_IS, STOP) if conflict else (GO_ON, SHOW, AS_IT_IS, STOP)
+        params = {
+            "type": methods.WARNING if conflict else methods.INFO,
+            "message": self._sentence(record, question),
+            "actions": [{"title": title} for title in titles],
+        }
+        while True:
+            try:
+                chosen = await self._server.protocol.ask(methods.WINDOW_SHOW_MESSAGE_REQUEST, params, _ASK_LIMIT)
+            except (Refused, TimeoutError) as error:
+                logger.info("Nobody answered run %s: %s", record.run_id, error)
+                return None
+            match chosen.get("title") if isinstance(chosen, dict) else None:
+                case "Show changes":
+                    await self._show(record)
+                case "Continue to next round" | "Try again":
+                    return await self.choose(record, "continue")
+                case "Run without changes":
+                    return await self.choose(record, "skip")
+                case "Stop":
+                    return await self._stop(record, conflict)
+                case _:
+                    return None  # put aside: the pause goes on
+
+    def _sentence(self, record: RunRecord, question: Json) -> str:
+        name = record.name
+        if question.get("reason") == "conflict":
+            why = str(question.get("failureReason") or question.get("conflict", "")).rstrip(".")
+            return f"The change that the enhance loop of `{name}` wants is not in the document: {why}."
+        proposed = _fact(record, "ops_proposed", {"planId": question.get("planId")}) or {}
+        ops = proposed.get("ops") or []
+        changes = f"{len(ops)} change{'s' if len(ops) != 1 else ''}"
+        why = " ".join(str(proposed.get("rationale") or "").split())[:300]
+        return f"Round {question.get('round')} of `{name}` failed; {changes} proposed. {why}".strip()
+
+    async def _show(self, record: RunRecord) -> None:
+        answer = await self._server.runs.ask_home(
+            record.run_id, lambda client: client.enhance(record.run_id, "timeline")
+        )
+        if answer.get("ok"):
+            await show_text(self._server, record.run_id, "timeline", str(answer["markdown"]))
+
+    async def choose(self, record: RunRecord, choice: str) -> None:
+        opened = self._server.session.open.get(record.key)
+        text = {} if opened is None else {"text": str(opened.document.text)}
+        await self._say(record, "choose", {"choice": choice, **text})
+
+    async def _stop(self, record: RunRecord, conflict: bool) -> None:
+        if conflict:  # the loop gives up and keeps what it has; a stop would cancel it
+            await self._say(record, "choose", {"choice": "stop"})
+        else:
+            await self._server.commands.execute("loopLs.stop", {"runId": record.run_id})
+
+    async def _say(self, record: RunRecord, verb: str, given: Json) -> None:
+        answer = await self._server.runs.ask_home(
+            record.run_id, lambda client: client.enhance(record.run_id, verb, given)
+        )
+        if not answer.get("ok") and answer.get("code") != "wrong_status":  # somebody else answered
+            logger.warning("Run %s did not hear: %s", record.run_id, answer.get("message"))
+
+
+def _fact(record: RunRecord, kind: str, question: Json) -> Json | None:
+    """The newest fact of a kind about the plan of a question."""
+    plan = question.get("planId")
+    found = (fact for fact in reversed(record.facts) if fact.get("kind") == kind)
+    return next((fact for fact in found if plan is None or fact.get("planId") == plan), None)

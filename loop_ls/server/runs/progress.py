@@ -1,0 +1,113 @@
+"""One work-done progress per run: `iteration 3/5 · $0.0123`, with a cancel button that stops the run."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.features.rounds import ended_in_rounds, progress_in_words
+from loop_ls.server.rpc import methods
+from loop_ls.server.rpc.protocol import Refused
+
+if TYPE_CHECKING:
+    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.commands.run_record import RunRecord
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+PREFIX = "loop-ls/run/"
+#: As the lenses say it.
+_SAID = {"waiting_approval": "waiting for approval"}
+
+
+class RunProgress:
+    """Begun when the client has made the token, reported when it changes, ended once."""
+
+    #: A run may be shown again after its engine was away; a token serves only once.
+    _made = 0
+
+    def __init__(self, server: LoopServer, record: RunRecord) -> None:
+        self._server, self._record = server, record
+        RunProgress._made += 1
+        self.token = f"{PREFIX}{record.run_id}/{RunProgress._made}"
+        self._open = False
+        self._said: Json = {}
+        server.own(self._begin(), None, f"progress of {record.run_id}")
+
+    async def _begin(self) -> None:
+        try:
+            await self._server.protocol.ask(methods.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": self.token})
+        except (Refused, TimeoutError) as error:
+            logger.info("The client shows no progress: %s", error)
+            return
+        if self._record.ended:
+            return
+        self._open = True
+        self._said = report(self._record)
+        title = f"Enhance {self._record.name}" if self._record.view().rounds else self._record.name
+        self._send({"kind": "begin", "title": title, "cancellable": True, **self._said})
+
+    def update(self) -> None:
+        """Say what is new; end when the run has ended."""
+        if not self._open:
+            return
+        now = report(self._record)
+        if self._record.ended:
+            self._open = False
+            self._send({"kind": "end", "message": ending(self._record)})
+        elif now != self._said:
+            self._said = now
+            self._send({"kind": "report", "cancellable": True, **now})
+
+    def end(self, message: str) -> None:
+        """The run goes on, but we hear nothing of it any more (UP-80)."""
+        if self._open:
+            self._open = False
+            self._send({"kind": "end", "message": message})
+
+    def _send(self, value: Json) -> None:
+        self._server.protocol.notify(methods.PROGRESS, {"token": self.token, "value": value})
+
+
+def report(record: RunRecord) -> Json:
+    """Message, and a percentage where there is a limit."""
+    rounds = record.view().rounds
+    if rounds is not None:
+        done = 100 * max(0, rounds.number - 1) // rounds.most if rounds.most else 0
+        return {"message": progress_in_words(rounds), "percentage": min(100, done)}
+    state = record.state
+    iteration, most = state.get("iteration") or 0, state.get("maxIterations")
+    done = iteration - 1
+    if state.get("format") == "assistant":  # its document counts what is done: 3 of 10 are 30 percent
+        iteration = done = len(state.get("progressLog") or ())
+    status = state.get("status", "queued")
+    parts = []
+    if iteration:
+        parts.append(f"iteration {iteration}/{most}" if most else f"iteration {iteration}")
+    if isinstance(cost := state.get("costUsd"), int | float):
+        parts.append(f"${cost:.4f}")
+    if status != "running" or not parts:
+        parts.append(_SAID.get(status) or str(status).replace("_", " "))
+    found: Json = {"message": " · ".join(parts)}
+    if isinstance(most, int) and most > 0:
+        # The running iteration is not done yet.
+        found["percentage"] = min(100, max(0, 100 * done // most))
+    return found
+
+
+def ending(record: RunRecord) -> str:
+    rounds = record.view().rounds
+    if rounds is not None:
+        return ended_in_rounds(rounds)
+    state = record.state
+    reason = str(state.get("reason") or state.get("status") or "ended").replace("_", " ")
+    iteration = state.get("iteration")
+    return f"{reason} after {iteration} iteration{'s' if iteration != 1 else ''}" if iteration else reason
+
+
+def run_of(token: Any) -> str | None:
+    """The run that a progress token stands for."""
+    if not isinstance(token, str) or not token.startswith(PREFIX):
+        return None
+    return token.removeprefix(PREFIX).rpartition("/")[0]

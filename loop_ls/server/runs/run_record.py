@@ -1,0 +1,75 @@
+"""What the server knows of one run: its facts in order, its state, and the text it was started on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.features.run_view import run_view
+
+if TYPE_CHECKING:
+    from loop_ls.features.values import RunView
+    from loop_ls.index.document import Document
+    from loop_ls.server.documents.session import OpenDocument
+
+Json = dict[str, Any]
+
+ENDED = frozenset({"completed", "failed", "blocked", "cancelled"})
+
+
+@dataclass(eq=False)
+class RunRecord:
+    """`lines` are the texts of the loops at start: a result belongs to that text and to no other."""
+
+    run_id: str
+    key: str = ""
+    facts: list[Json] = field(default_factory=list)
+    last_seq: int = 0
+    state: Json = field(default_factory=dict)
+    lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _view: tuple[int, int, RunView] | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.state.get("status") in ENDED
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: the loop that was started, else the workflow."""
+        target = self.state.get("target")
+        named = target.get("name") if isinstance(target, dict) else None
+        return str(named or self.state.get("name") or self.run_id)
+
+    def take(self, fact: Json) -> bool:
+        """Append the next fact. False for one that is known; one too high is the caller's to notice."""
+        seq = fact["seq"]
+        if seq != self.last_seq + 1:
+            return False
+        self.facts.append(fact)
+        self.last_seq = seq
+        return True
+
+    def place(self, opened: OpenDocument) -> None:
+        """This is the document it runs; remember its loops as they are written now."""
+        self.key = opened.key
+        self.lines = {element.name: element.piece.lines for element in opened.document.elements if element.name}
+
+    def view(self) -> RunView:
+        made = self._view
+        if made is None or made[:2] != (len(self.facts), id(self.state)):
+            made = (len(self.facts), id(self.state), run_view(self.state, self.facts))
+            self._view = made
+        return made[2]
+
+    def view_for(self, document: Document) -> RunView:
+        """The view for a version of its document, without the loops that were edited since the start."""
+        view = replace(self.view(), uri=document.uri)
+        now = {element.name: element.piece.lines for element in document.elements}
+        same = {name: loop for name, loop in view.loops.items() if self._as_it_ran(name, now)}
+        if view.rounds is not None and view.rounds.failures:
+            kept = tuple(one for one in view.rounds.failures if self._as_it_ran(one.step.partition("/")[0], now))
+            view = replace(view, rounds=replace(view.rounds, failures=kept))
+        return view if len(same) == len(view.loops) else replace(view, loops=same)
+
+    def _as_it_ran(self, name: str, now: dict[str, tuple[str, ...]]) -> bool:
+        return name not in self.lines or now.get(name) == self.lines[name]

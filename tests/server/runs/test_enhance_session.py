@@ -1,0 +1,232 @@
+"""Edits of enhance loops between a server and an editor's buffer, in one process and without an engine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loop_ls.server.runs.commands.enhance_session import Rounds
+from loop_ls.server.runs.commands.progress import ending, report
+from loop_ls.server.runs.commands.run_record import RunRecord
+
+from loop_ls.engine.enhance.desk import Sent, edits_wire
+from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.language_server import LoopServer
+from loop_ls.text.hash import text_hash
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Span
+
+Json = dict[str, Any]
+FLOW = """\
+$schema: workflow/v2.0
+name: report
+version: 1.0.0
+execution: {provider: acme, model: large}
+steps:
+  - name: draft   # 😀
+    run: Write about {{input}}
+"""
+
+
+class Buffer:
+    """The editor's side: takes edits as they come over the wire and tells the server what it holds then."""
+
+    def __init__(self, folder: Path, takes: str = "applied") -> None:
+        self.server, self.takes = LoopServer(None), takes
+        self.server.protocol.writer = self
+        self.uri, self.version, self.text = (folder / "report.yaml").as_uri(), 1, FLOW
+        self.asked: list[Json] = []
+        self.heard: list[Json] = []
+
+    def begin(self, **able: Any) -> None:
+        self.inbox = self.server.listen()
+        workspace = {"applyEdit": True, "workspaceEdit": {"documentChanges": True, **able}}
+        self.send({"id": 1, "method": "initialize", "params": {"capabilities": {"workspace": workspace}}})
+        self.send({"method": "initialized", "params": {}})
+        document = {"uri": self.uri, "languageId": "yaml", "version": 1, "text": FLOW}
+        self.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+
+    def send(self, message: Json) -> None:
+        self.inbox.receive([{"jsonrpc": "2.0", **message}])
+
+    def write(self, data: bytes) -> None:
+        message = json.loads(data)
+        self.heard.append(message)
+        if message.get("method") == "workspace/applyEdit":
+            self.asked.append(message)
+            asyncio.get_running_loop().call_soon(self._take, message)
+
+    def close(self) -> None:
+        return None
+
+    def _take(self, message: Json) -> None:
+        [change] = message["params"]["edit"]["documentChanges"]
+        stale = change["textDocument"]["version"] != self.version
+        if not stale and self.takes == "applied":
+            for edit in reversed(change["edits"]):
+                self.type(edit["range"], edit["newText"])
+        self.send({"id": message["id"], "result": {"applied": not stale}})
+
+    def type(self, range_: Json, new: str) -> None:
+        lines = self.text.splitlines(keepends=True)
+
+        def offset(at: Json) -> int:
+            before = sum(map(len, lines[: at["line"]]))
+            line = lines[at["line"]] if at["line"] < len(lines) else ""
+            return before + len(line.encode("utf-16-le")[: 2 * at["character"]].decode("utf-16-le"))
+
+        start, end = offset(range_["start"]), offset(range_["end"])
+        self.text = self.text[:start] + new + self.text[end:]
+        self.version += 1
+        document = {"uri": self.uri, "version": self.version}
+        changes = [{"range": range_, "text": new}]
+        self.send({"method": "textDocument/didChange", "params": {"textDocument": document, "contentChanges": changes}})
+
+    @property
+    def held(self) -> str:
+        """What the server takes the document for."""
+        opened = self.server.session.find(self.uri)
+        assert opened is not None
+        return str(opened.document.text)
+
+
+def sent(base: str, text: str) -> Json:
+    one = Sent("plan", "Enhance round 2: 1 change", base, text)
+    return {
+        "planId": "plan",
+        "label": one.label,
+        "edits": edits_wire(one),
+        "baseSha256": text_hash(base),
+        "textSha256": text_hash(text),
+    }
+
+
+async def told(buffer: Buffer, fact: Json) -> Json:
+    opened = buffer.server.session.find(buffer.uri)
+    assert opened is not None
+    return await Rounds(buffer.server)._taken(opened, fact)
+
+
+async def test_UP_23_an_edit_is_applied_once_by_the_editor_alone(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    for number in range(50):
+        text = buffer.text.replace("run: ", f"run: {number} ")
+        answer = await told(buffer, sent(buffer.text, text))
+        assert answer == {"outcome": "applied", "text": text}
+        assert buffer.held == buffer.text == text
+    assert [one["params"]["edit"]["documentChanges"][0]["textDocument"]["version"] for one in buffer.asked] == [
+        *range(1, 51)
+    ]
+
+
+@pytest.mark.parametrize("able", [{}, {"changeAnnotationSupport": {}}])
+async def test_EB_067_all_changes_of_a_batch_arrive_together(tmp_path: Path, able: Json) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin(**able)
+    text = FLOW.replace("1.0.0", "1.0.1").replace("Write", "Tell")
+    assert (await told(buffer, sent(FLOW, text)))["outcome"] == "applied"
+    assert buffer.text == text
+    [request] = buffer.asked
+    [change] = request["params"]["edit"]["documentChanges"]
+    assert len(change["edits"]) == 2
+
+
+async def test_an_edit_for_another_text_is_not_sent(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    fact = sent(FLOW, FLOW.replace("Write", "Tell"))
+    at = {"line": 6, "character": 9}
+    buffer.type({"start": at, "end": at}, "Please ")
+    answer = await told(buffer, fact)
+    assert (answer["outcome"], answer["text"]) == ("stale", buffer.text)
+    assert buffer.asked == []
+
+
+async def test_what_is_there_already_is_taken_for_applied(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    assert await told(buffer, sent("an older text\n", FLOW)) == {"outcome": "applied", "text": FLOW}
+    assert buffer.asked == []
+
+
+async def test_EB_061_a_yes_alone_is_no_arrival(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("loop_ls.server.runs.commands.enhance_session._SEEN_IN", 0.01)
+    buffer = Buffer(tmp_path, "silent")
+    buffer.begin()
+    answer = await told(buffer, sent(FLOW, FLOW.replace("Write", "Tell")))
+    assert answer["outcome"] == "no_change_seen"
+
+
+async def test_a_state_that_is_ahead_of_its_facts_is_looked_at_again(tmp_path: Path, monkeypatch: Any) -> None:
+    buffer, said = Buffer(tmp_path), asyncio.Event()
+    buffer.begin()
+
+    async def say(self: Rounds, record: RunRecord, verb: str, given: Json) -> None:
+        said.set()
+
+    monkeypatch.setattr(Rounds, "_say", say)
+    rounds = Rounds(buffer.server)
+    opened = buffer.server.session.find(buffer.uri)
+    assert opened is not None
+    record = RunRecord("r1", key=opened.key)
+    record.state = {"status": "running", "question": {"kind": "edit_sent", "question": "q1", "planId": "plan"}}
+    rounds.look(record)
+    await asyncio.gather(*rounds._open.values())
+    fact = {**sent(FLOW, FLOW.replace("Write", "Tell")), "kind": "edit_sent", "question": "q1", "seq": 1}
+    assert record.take(fact)
+    rounds.look(record)
+    async with asyncio.timeout(10):
+        await said.wait()
+    assert buffer.held == FLOW.replace("Write", "Tell")
+
+
+async def test_what_comes_behind_the_last_line_end_is_written_before_it(tmp_path: Path) -> None:
+    """Neovim has no line behind the last line end: an insertion there left an empty line."""
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    text = FLOW + "    max_retries: 2\n"
+    assert (await told(buffer, sent(FLOW, text)))["text"] == text
+    [change] = buffer.asked[0]["params"]["edit"]["documentChanges"]
+    [edit] = change["edits"]
+    assert edit["range"]["start"] == {"line": 6, "character": len("    run: Write about {{input}}")}
+    assert edit["newText"] == "\n    max_retries: 2"
+
+
+@pytest.mark.parametrize("base", ["a\nb", "a\r\nb\r\n", "a\nb\r\n", "", "\n", "a\n"])
+@pytest.mark.parametrize("new", ["c\n", "c\r\n", "c", "\n"])
+def test_an_edit_at_the_end_means_the_same_however_it_is_told(base: str, new: str) -> None:
+    text = Text.of(base)
+    places = Places(text, "utf-16")
+    told = places.edit(Span(text.end, text.end), new)
+    assert str(text.edit(places.read_range(told["range"]), told["newText"])) == base + new
+
+
+async def test_a_loop_that_fails_like_before_is_warned_of_once_for_each_round(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    rounds, record = Rounds(buffer.server), RunRecord("r1")
+    record.state = {"status": "running", "format": "enhance", "name": "report", "iteration": 2}
+    rounds.look(record)
+    for number in (2, 2, 3):
+        record.state = {**record.state, "label": "fixation-risk", "iteration": number}
+        rounds.look(record)
+    record.state = {**record.state, "status": "completed", "iteration": 4}
+    rounds.look(record)
+    told = [one["params"] for one in buffer.heard if one.get("method") == "window/showMessage"]
+    assert [one["type"] for one in told] == [2, 2]
+    assert [one["message"].partition(" failed")[0] for one in told] == ["Round 2 of `report`", "Round 3 of `report`"]
+
+
+def test_progress_tells_the_round_the_money_and_what_is_done() -> None:
+    common = {"round": 2, "maxRounds": 3, "spentUsd": 1.09, "capUsd": 5.0}
+    record = RunRecord("r1", state={"format": "enhance", "status": "running", "name": "report"})
+    record.facts = [{"kind": "round_started", **common}]
+    assert report(record) == {"message": "Round 2 of 3 · $1.09 of $5.00", "percentage": 33}
+    record.facts = [*record.facts, {"kind": "planner_started", **common}]
+    assert report(record)["message"] == "Round 2 of 3 · $1.09 of $5.00 · planning changes"
+    record.facts = [*record.facts, {"kind": "completed", "reason": "budget"}]
+    assert ending(record) == "◼ gave up after 2 rounds: budget used up · $1.09"
