@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.server import command_arguments as arguments
 from loop_ls.server.command_answers import Answer, refused, sentence
 from loop_ls.server.rpc import methods
-from loop_ls.server.runs.commands.assistant_setup import assistant_setup
-from loop_ls.server.runs.commands.dry_run_commands import BeforeRun
-from loop_ls.server.runs.commands.enhance_commands import Enhancing
-from loop_ls.server.runs.commands.fork_replay_commands import RunsAgain
+from loop_ls.server.runs.assistant_setup import assistant_setup
+from loop_ls.server.runs.dry_run_commands import BeforeRun
+from loop_ls.server.runs.enhance_commands import Enhancing
+from loop_ls.server.runs.fork_replay_commands import RunsAgain
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer

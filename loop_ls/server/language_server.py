@@ -17,8 +17,8 @@ from loop_ls.formats.spelling import learn
 from loop_ls.server import dynamic_registration as registrations
 from loop_ls.server.capabilities import ClientFacts, client_facts, server_capabilities
 from loop_ls.server.command_names import COMMANDS
-from loop_ls.server.diagnostics.convert.publisher import Publisher
-from loop_ls.server.diagnostics.convert.workspace_stream import Reports
+from loop_ls.server.diagnostics.publisher import Publisher
+from loop_ls.server.diagnostics.workspace_stream import Reports
 from loop_ls.server.documents.session import Session
 from loop_ls.server.documents.text_sync import Texts
 from loop_ls.server.refresh import Refresh
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from loop_ls.server.crash_reports import CrashReports
     from loop_ls.server.documents.indexing import Indexing
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.runs.commands.commands import Runs
-    from loop_ls.server.runs.commands.engine_connection import Door
+    from loop_ls.server.runs.commands import Runs
+    from loop_ls.server.runs.engine_connection import Door
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +158,7 @@ class LoopServer:
 
     @cached_property
     def runs(self) -> Runs:
-        from loop_ls.server.runs.commands.commands import Runs
+        from loop_ls.server.runs.commands import Runs
 
         return Runs(self, self._door)
 

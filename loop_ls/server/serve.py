@@ -11,7 +11,7 @@ from loop_ls.server.language_server import LoopServer
 from loop_ls.server.rpc.transport import Connection, claim_stdio, read, read_connection
 
 if TYPE_CHECKING:
-    from loop_ls.server.runs.commands.engine_connection import Door
+    from loop_ls.server.runs.engine_connection import Door
 
 logger = logging.getLogger(__name__)
 

@@ -23,19 +23,19 @@ _FEATURES = "tests/features"
 
 EDITS = _targets(
     "diagnostics and edits",
-    ("push", "loop_ls.server.diagnostics.convert.publisher",
+    ("push", "loop_ls.server.diagnostics.publisher",
      "tests/server/diagnostics/test_diagnostics.py::"
      "test_every_version_is_published_to_a_client_that_does_not_pull"),
-    ("pull, one document", "loop_ls.server.diagnostics.convert.publisher",
+    ("pull, one document", "loop_ls.server.diagnostics.publisher",
      "tests/server/diagnostics/test_diagnostics.py::"
      "test_a_pulled_report_is_unchanged_until_it_changes"),
-    ("pull, workspace", "loop_ls.server.diagnostics.convert.workspace_stream",
+    ("pull, workspace", "loop_ls.server.diagnostics.workspace_stream",
      "tests/server/diagnostics/test_diagnostics.py::"
      "test_the_workspace_stream_hears_of_an_edit"),
     ("related information", "loop_ls.features.run_findings",
      "tests/server/runs/test_commands.py::"
      "test_verdicts_stand_on_the_until_line_until_the_loop_is_edited"),
-    ("page of every rule", "loop_ls.server.diagnostics.convert.convert",
+    ("page of every rule", "loop_ls.server.diagnostics.convert",
      "tests/server/diagnostics/test_diagnostics.py::"
      "test_a_finding_leads_to_the_page_of_its_rule"),
     ("silence in place", "loop_ls.rules.suppression",
@@ -176,7 +176,7 @@ PLATFORM = _targets(
     ("watched files", "loop_ls.server.routes.workspace_changes",
      "tests/server/rpc/test_process.py::"
      "test_files_that_change_on_disk_are_read_again"),
-    ("progress", "loop_ls.server.runs.commands.progress",
+    ("progress", "loop_ls.server.runs.progress",
      "tests/server/runs/test_commands.py::test_progress_is_begun_reported_and_ended"),
     ("cancel", "loop_ls.server.rpc.message_queue",
      "tests/server/rpc/test_message_queue.py::"

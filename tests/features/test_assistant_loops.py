@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from loop_ls.server.runs.commands.progress import RunProgress, report
 
 from loop_ls.features.completion import complete
 from loop_ls.features.estimate import estimate
@@ -16,6 +15,7 @@ from loop_ls.features.run_findings import run_findings
 from loop_ls.features.run_view import run_view
 from loop_ls.features.values import RunView
 from loop_ls.formats.assistant_read import read_assistants
+from loop_ls.server.runs.progress import RunProgress, report
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position
 from tests.features.conftest import Ask

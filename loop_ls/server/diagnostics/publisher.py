@@ -10,7 +10,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
-from loop_ls.server.diagnostics.convert.convert import RUN_SOURCE, SOURCE, Diagnostics, Setting
+from loop_ls.server.diagnostics.convert import RUN_SOURCE, SOURCE, Diagnostics, Setting
 from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.raw_json import Written, record, sequence
 

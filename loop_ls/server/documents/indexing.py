@@ -30,7 +30,7 @@ from loop_ls.index.discovery import (
 from loop_ls.index.document import Document
 from loop_ls.index.ignored import NAME as IGNORE_FILE
 from loop_ls.index.uris import uri_of
-from loop_ls.server.diagnostics.convert.workspace_stream import SLICE
+from loop_ls.server.diagnostics.workspace_stream import SLICE
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.session import from_disk
 from loop_ls.server.rpc import methods

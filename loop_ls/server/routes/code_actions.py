@@ -16,7 +16,7 @@ from loop_ls.features.loop_switch import loop_switch
 from loop_ls.features.rounds_lenses import preview
 from loop_ls.features.values import Action, ActionKind
 from loop_ls.rules.finding import Tier
-from loop_ls.server.diagnostics.convert.convert import Setting, diagnostic
+from loop_ls.server.diagnostics.convert import Setting, diagnostic
 from loop_ls.server.documents.workspace_edit import workspace_edit
 from loop_ls.server.routes.requests import about
 from loop_ls.server.rpc import methods

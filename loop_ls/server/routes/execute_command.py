@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.errors import JsonRpcInvalidParams
-from loop_ls.server.runs.commands.progress import run_of
+from loop_ls.server.runs.progress import run_of
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer

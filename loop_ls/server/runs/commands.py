@@ -17,18 +17,18 @@ from loop_ls.index.head import SECTIONS
 from loop_ls.rules.finding import Finding, Severity
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents import uris
-from loop_ls.server.runs.commands import consent
-from loop_ls.server.runs.commands.engine_connection import LIMIT, Client, Door, EngineDoor, EngineLink, refusal
-from loop_ls.server.runs.commands.event_subscription import RunWatch
-from loop_ls.server.runs.commands.labels import worded
-from loop_ls.server.runs.commands.notifier import RunShow
+from loop_ls.server.runs import consent
+from loop_ls.server.runs.engine_connection import LIMIT, Client, Door, EngineDoor, EngineLink, refusal
+from loop_ls.server.runs.event_subscription import RunWatch
+from loop_ls.server.runs.labels import worded
+from loop_ls.server.runs.notifier import RunShow
 
 if TYPE_CHECKING:
     from loop_ls.features.values import RunView
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands.run_record import RunRecord
+    from loop_ls.server.runs.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
 

@@ -80,7 +80,7 @@ class BeforeRun:
         answer: Answer = {"ok": True}
         answer["definitions"] = [*sorted(found, key=lambda one: (one["name"], one["uri"])), *shipped]
         if argument.get("runnables"):
-            from loop_ls.server.runs.commands.runnables import runnables
+            from loop_ls.server.runs.runnables import runnables
 
             answer["runnables"] = runnables(self._server.session)
         return answer

@@ -21,7 +21,7 @@ from loop_ls.server.documents.show_document import show_text
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands.commands import Runs
+    from loop_ls.server.runs.commands import Runs
 
 Json = dict[str, Any]
 

@@ -11,14 +11,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.server.documents import uris
-from loop_ls.server.runs.commands.engine_connection import EngineLink
-from loop_ls.server.runs.commands.foreign_runs import Others
-from loop_ls.server.runs.commands.run_record import RunRecord
+from loop_ls.server.runs.engine_connection import EngineLink
+from loop_ls.server.runs.foreign_runs import Others
+from loop_ls.server.runs.run_record import RunRecord
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands.notifier import RunShow
+    from loop_ls.server.runs.notifier import RunShow
 
 logger = logging.getLogger(__name__)
 

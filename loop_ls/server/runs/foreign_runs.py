@@ -11,11 +11,11 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.server.runs.commands.run_record import ENDED
+from loop_ls.server.runs.run_record import ENDED
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands.engine_connection import EngineLink
+    from loop_ls.server.runs.engine_connection import EngineLink
 
 logger = logging.getLogger(__name__)
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.transcript import transcript
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents.show_document import show_text
-from loop_ls.server.runs.commands import consent
-from loop_ls.server.runs.commands.engine_connection import LIMIT, Client, refusal
+from loop_ls.server.runs import consent
+from loop_ls.server.runs.engine_connection import LIMIT, Client, refusal
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands.commands import Runs
+    from loop_ls.server.runs.commands import Runs
 
 Json = dict[str, Any]
 #: A judge may think as long as a model does.

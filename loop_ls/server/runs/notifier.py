@@ -6,17 +6,17 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.server.runs.commands.approvals import Approvals
-from loop_ls.server.runs.commands.enhance_session import Rounds
-from loop_ls.server.runs.commands.labels import worded
-from loop_ls.server.runs.commands.progress import RunProgress
-from loop_ls.server.runs.commands.text_throttle import TextFeed
+from loop_ls.server.runs.approvals import Approvals
+from loop_ls.server.runs.enhance_session import Rounds
+from loop_ls.server.runs.labels import worded
+from loop_ls.server.runs.progress import RunProgress
+from loop_ls.server.runs.text_throttle import TextFeed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands.run_record import RunRecord
+    from loop_ls.server.runs.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
 

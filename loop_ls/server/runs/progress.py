@@ -11,7 +11,7 @@ from loop_ls.server.rpc.protocol import Refused
 
 if TYPE_CHECKING:
     from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands.run_record import RunRecord
+    from loop_ls.server.runs.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
 

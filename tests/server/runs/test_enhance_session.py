@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loop_ls.server.runs.commands.enhance_session import Rounds
-from loop_ls.server.runs.commands.progress import ending, report
-from loop_ls.server.runs.commands.run_record import RunRecord
 
 from loop_ls.engine.enhance.desk import Sent, edits_wire
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.language_server import LoopServer
+from loop_ls.server.runs.enhance_session import Rounds
+from loop_ls.server.runs.progress import ending, report
+from loop_ls.server.runs.run_record import RunRecord
 from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
@@ -154,7 +154,7 @@ async def test_what_is_there_already_is_taken_for_applied(tmp_path: Path) -> Non
 
 
 async def test_EB_061_a_yes_alone_is_no_arrival(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("loop_ls.server.runs.commands.enhance_session._SEEN_IN", 0.01)
+    monkeypatch.setattr("loop_ls.server.runs.enhance_session._SEEN_IN", 0.01)
     buffer = Buffer(tmp_path, "silent")
     buffer.begin()
     answer = await told(buffer, sent(FLOW, FLOW.replace("Write", "Tell")))
