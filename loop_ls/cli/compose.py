@@ -17,7 +17,6 @@ from loop_ls.engine.assistants.attendance import grace_of
 from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.durable.crew import PostgresCrew
-from loop_ls.engine.durable.dbos_owner import DbosOwner
 from loop_ls.engine.enhance.program import EnhanceProgram
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.keeping import Keep
@@ -88,7 +87,7 @@ def _engine(
             keep=keep,
             crew=lambda storage: PostgresCrew.of(storage, providers),
         )
-    return Engine(folder, programs, door, preparer, DbosOwner(folder, patience=0.5), home=root, keep=keep)
+    return Engine(folder, programs, door, preparer, home=root, keep=keep)
 
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:

@@ -6,41 +6,10 @@ once. An owner is told about each run too: with a shared database it hands them 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from loop_ls.engine.journal import JournalRefused
-
-#: Brings a run to its end; returns at once for one that has ended. Two callers wait for the same run.
-RunToEnd = Callable[[str], Awaitable[None]]
-
-
-class Owner(Protocol):
-    async def open(self, run: RunToEnd) -> None:
-        """Called inside the running loop, before any run is owned."""
-        ...
-
-    async def own(self, runs: Iterable[str]) -> None:
-        """Take these runs: new ones, and unfinished ones that it may know already."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of everything; unfinished runs stay unfinished."""
-        ...
-
-
-class NoOwner:
-    """For tests and for engines that need no database of workflows: the journal is enough."""
-
-    async def open(self, run: RunToEnd) -> None:
-        return None
-
-    async def own(self, runs: Iterable[str]) -> None:
-        return None
-
-    async def close(self) -> None:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

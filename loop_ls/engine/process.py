@@ -97,7 +97,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         await listening.start(app)
         folder.hand_over(Handover(port, token, os.getpid()))
         presence.start()
-        warming = asyncio.create_task(_warm(providers))
+        warming = asyncio.create_task(_warm(providers, engine))
         await leaving.wait()
         warming.cancel()
     finally:
@@ -129,9 +129,12 @@ def _measured(engine: Engine, presence: Presence, numbers: Numbers, folder: Path
     return numbers.text(engine.live, gauges)
 
 
-async def _warm(providers: Providers) -> None:
-    """Not at once: whoever started the engine waits for its first answer."""
+async def _warm(providers: Providers, engine: Engine) -> None:
+    """Load what the first model call needs while nobody waits: not at once, since whoever started the engine waits
+    for its first answer, and never beside a run, whose facts an import holds up (it keeps the interpreter lock)."""
     await asyncio.sleep(WARM_AFTER)
+    while any(state.status in WORKING for state in engine.live):  # noqa: ASYNC110 - one look a second, until loaded
+        await asyncio.sleep(WARM_AFTER)
     await providers.warm()
 
 

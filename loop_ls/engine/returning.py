@@ -54,11 +54,6 @@ class Returning:
                 self.now(run)
                 await asyncio.sleep(GAP)
 
-    async def done(self) -> None:
-        """All of them run."""
-        if self._task is not None:
-            await asyncio.wait({self._task})
-
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()

@@ -1,7 +1,7 @@
 """The engine's operations, as every surface calls them: plain JSON objects in and out, no HTTP.
 
 A refusal is an answer `{ok: False, code, message, hint}`, never an exception. Runs go on in the
-background; how they are prepared, what they do and who owns them is passed in.
+background; how they are prepared and what they do is passed in.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import logging
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from loop_ls.engine.heart import Heart
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
 from loop_ls.engine.keeping import Keep, Keeping
 from loop_ls.engine.live import LiveRun, Runs
-from loop_ls.engine.owner import Crew, NoOwner, Owner
+from loop_ls.engine.owner import Crew
 from loop_ls.engine.plan import Door, Plan, Program
 from loop_ls.engine.ports import Fact, Failure
 from loop_ls.engine.prompt_book import prompts
@@ -65,7 +64,6 @@ class Engine:
         programs: Mapping[str, Program],
         models: Callable[[Plan], Door],
         preparer: Preparer,
-        owner: Owner | None = None,
         storage: Callable[[], Storage] | None = None,
         clock: Callable[[], float] = time.time,
         home: Path | None = None,
@@ -74,15 +72,13 @@ class Engine:
     ) -> None:
         self.folder, self._clock, self.home = folder, clock, home
         self._programs, self._models, self._preparer = programs, models, preparer
-        self._owner = owner or NoOwner()
         self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
         self._keep = keep or Keep()
         self._crew = crew
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
         self.sharing: Sharing | None = None
-        self._owned: asyncio.Queue[list[str]] = asyncio.Queue()
-        self._owning: asyncio.Task[None] | None = None
+        self._is_open = False
         self._returning = Returning(self._begin)
         self.started_at = clock()
         self.heart = Heart(self._can_work)
@@ -102,7 +98,7 @@ class Engine:
         except BaseException:
             await self.journal.close()
             raise
-        self._owning = asyncio.create_task(self._own())
+        self._is_open = True
         self._keeping.begin()
         self.heart.open()
 
@@ -128,8 +124,6 @@ class Engine:
             self.journal.append(run_id, facts=await self._back(run, in_flight, unsure))
             self._returning.add(run, bool(in_flight))
         self._returning.open()
-        if unfinished := [run.run_id for run in self._runs]:
-            self._owned.put_nowait(unfinished)
 
     async def _back(self, run: LiveRun, in_flight: list[str], unsure: bool = False) -> list[Fact]:
         """What is said of a run that goes on after a crash, of this engine or of another one."""
@@ -146,55 +140,29 @@ class Engine:
 
     async def close(self) -> None:
         """Leave: runs stop where they are and go on when the engine is opened again."""
-        if self._owning is None:
+        if not self._is_open:
             return
+        self._is_open = False
         if self.sharing is not None:
             await self.sharing.leave()
         tasks = [run.task for run in self._runs if run.task is not None]
         for run in self._runs:
             run.control.leaving = True
-        self._owning.cancel()
         await self._returning.close()
         await self.heart.close()
         await self._keeping.close()
-        await asyncio.wait({self._owning}, timeout=5)
-        self._owning = None
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=5)
         self.feed.close()
-        await self._owner.close()
         for let_go in self.closing:
             let_go()
         await self.journal.close()
         if self.sharing is not None:
             await self.sharing.close()
 
-    async def _own(self) -> None:
-        """Tell the owner about runs, one batch after the other, while nobody waits for it. Runs go on
-        without one: the journal knows them. An engine that runs nothing needs none."""
-        try:
-            runs = await self._owned.get()
-            await self._returning.done()
-            await self._owner.open(self._run_to_end)
-            while True:
-                await self._owner.own(runs)
-                runs = await self._owned.get()
-        except Exception:
-            logger.exception("Runs have no owner besides the journal: its database cannot be used.")
-
-    async def _run_to_end(self, run_id: str) -> None:
-        run = self._runs.live.get(run_id)
-        if run is not None and run.task is not None:
-            with suppress(asyncio.CancelledError):
-                await asyncio.shield(run.task)
-            if run.control.leaving:
-                raise asyncio.CancelledError  # the owner must keep it as unfinished
-
     def _begin(self, run: LiveRun) -> None:
-        if self.sharing is not None:
-            self._owned.put_nowait([run.run_id])
         run.task = asyncio.create_task(
             bring_to_end(run, self.journal, self.feed, self._programs, self._models), name=f"run {run.run_id}"
         )
@@ -331,7 +299,6 @@ class Engine:
             self._runs.live.pop(run.run_id, None)
         elif self.sharing is None:
             self._begin(run)
-            self._owned.put_nowait([run.run_id])
 
     async def control(self, verb: str, run_id: str, **details: Any) -> Answer:
         """`pause`, `resume`, `stop` of one run or `all` -> `{ok, runs: [{runId, status}]}`."""

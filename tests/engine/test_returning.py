@@ -12,7 +12,6 @@ import pytest
 from loop_ls.engine import returning
 from loop_ls.engine.driver import Outcome
 from loop_ls.engine.events.kinds import ManualApprovalRequired, RunStarted
-from loop_ls.engine.owner import RunToEnd
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Models, Recorder
@@ -55,28 +54,13 @@ class Door(ScriptedModels):
         return None
 
 
-class Owner:
-    """Takes up all that it knows when it is opened, as DBOS does after a crash."""
-
-    def __init__(self) -> None:
-        self.opened = asyncio.Event()
-
-    async def open(self, run: RunToEnd) -> None:
-        self.opened.set()
-
-    async def own(self, runs: Any) -> None: ...
-
-    async def close(self) -> None: ...
-
-
 class House:
     def __init__(self, folder: Path) -> None:
         self.folder, self.program, self.engines = folder, Asking(), list[Engine]()
-        self.owner = Owner()
 
     async def open(self) -> Engine:
         self.program = Asking()
-        engine = Engine(self.folder, {"workflow": self.program}, lambda plan: Door(), self.program, self.owner)
+        engine = Engine(self.folder, {"workflow": self.program}, lambda plan: Door(), self.program)
         await engine.open()
         self.engines.append(engine)
         return engine
@@ -145,16 +129,14 @@ async def test_a_run_that_works_goes_on_at_once_however_many_wait_before_it(hous
     assert set(house.program.driven) <= {working, runs[0]}
 
 
-async def test_all_come_by_themselves_and_only_then_their_owner(house: House) -> None:
+async def test_all_come_by_themselves(house: House) -> None:
     runs = await house.filled()
     await house.engines[0].close()
-    house.owner = Owner()
 
     engine = await house.open()
-    assert not house.owner.opened.is_set()
-    await asyncio.wait_for(house.owner.opened.wait(), 20)
-    while len(house.program.driven) < COUNT:
-        await asyncio.sleep(0)  # the last has just begun
+    async with asyncio.timeout(20):
+        while len(house.program.driven) < COUNT:
+            await asyncio.sleep(0.01)
     assert sorted(house.program.driven) == sorted(runs)
     events = (await engine.events(runs[0]))["events"]
     assert [each["kind"] for each in events] == ["run_started", "manual_approval_required", "recovered"]

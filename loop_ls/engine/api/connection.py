@@ -7,6 +7,7 @@ time limit, and so has a write that nobody takes; the engine keeps nothing for s
 from __future__ import annotations
 
 import asyncio
+from email.utils import formatdate
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -32,6 +33,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self.server_state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._await_head()

@@ -1,1 +1,1 @@
-"""Starts, recovers and owns runs: the only room that imports dbos."""
+"""What several processes share on one database: the queue of runs, who lives, and places at providers."""

@@ -3,7 +3,7 @@
 `python child.py FOLDER`: starts the workflow in FOLDER/project, or goes on with the run of FOLDER/data.
 The provider logs every request to FOLDER/requests.log before it answers; what a listener hears goes to
 FOLDER/heard.log, and a listener that comes back asks for everything after the last line there.
-Environment: CRASH_AT (`before`, `begun`, `in_flight`, `answered`, `committed`, `paused`), CRASH_KEY, OWNER;
+Environment: CRASH_AT (`before`, `begun`, `in_flight`, `answered`, `committed`, `paused`), CRASH_KEY;
 `leave` ends in order while the call is in flight.
 """
 
@@ -14,12 +14,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
-from loop_ls.engine.owner import NoOwner, Owner
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
@@ -99,28 +98,14 @@ async def listen(engine: Engine, run_ended: asyncio.Event) -> None:
                     die_at("paused")
 
 
-def owner(owned: asyncio.Event) -> Owner:
-    if os.environ.get("OWNER") != "dbos":
-        return NoOwner()
-    from loop_ls.engine.durable.dbos_owner import DbosOwner
-
-    class Telling(DbosOwner):
-        async def own(self, runs: Iterable[str]) -> None:
-            await super().own(runs)
-            owned.set()
-
-    return Telling(FOLDER / "data", patience=0.5)
-
-
 async def main() -> None:
-    provider, ended, owned, data = Provider(), asyncio.Event(), asyncio.Event(), FOLDER / "data"
+    provider, ended, data = Provider(), asyncio.Event(), FOLDER / "data"
     engine = Engine(
         data,
         {"workflow": WorkflowProgram()},
         lambda plan: provider,
         WorkflowPreparer(data, lambda workspace, documents: [[] for _ in documents]),
-        owner(owned),
-        lambda: DyingStorage(data / "journal.db"),
+        storage=lambda: DyingStorage(data / "journal.db"),
     )
     await engine.open()
     listening = asyncio.create_task(listen(engine, ended))
@@ -134,7 +119,7 @@ async def main() -> None:
             await engine.control("pause", answer["runId"])
             provider.answer.set()
         if POINT == "leave":
-            await asyncio.wait_for(asyncio.gather(provider.asked.wait(), owned.wait()), 30)
+            await asyncio.wait_for(provider.asked.wait(), 30)
             listening.cancel()
             await engine.close()
             return
@@ -147,5 +132,3 @@ async def main() -> None:
 
 
 asyncio.run(main())
-sys.stderr.flush()
-os._exit(0)  # as the engine's process does: sleeping threads of DBOS are not waited for

@@ -18,7 +18,6 @@ from typing import Any
 
 from loop_ls.cli.compose import build
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
-from loop_ls.engine.owner import NoOwner
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.service import Engine
 from loop_ls.text.hash import text_hash
@@ -97,7 +96,6 @@ async def attend(engine: Engine, run_id: str) -> None:
 async def main() -> None:
     data, project = FOLDER / "data", FOLDER / "project"
     engine = build(data, Provider(), project)  # type: ignore[arg-type]
-    engine._owner = NoOwner()
     engine._storage = lambda: DyingStorage(data / "journal.db")
     await engine.open()
     runs = (await engine.runs())["runs"]

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from loop_ls.cli.compose import build
-from loop_ls.engine.owner import NoOwner
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import SILENCE, ScriptedModels
 from tests.engine.enhance.loops import THREE, applied, failing, instructions, plan_of
@@ -50,7 +49,6 @@ class World:
 
     async def open(self) -> Engine:
         engine = build(self.data, Doors(self.models), self.root)  # type: ignore[arg-type]
-        engine._owner = NoOwner()  # the journal is enough, and a database more takes a second to open
         self.engines.append(engine)
         await engine.open()
         return engine
