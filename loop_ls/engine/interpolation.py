@@ -6,10 +6,13 @@ expressions, no nesting, no filters, no escapes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loop_ls.engine.environment import Lookup, filled
+from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
+from loop_ls.formats.keys import CONSEQUENCES, Key
 from loop_ls.formats.variables import substituted
 
 
@@ -32,6 +35,19 @@ def interpolate(text: str, scope: Scope) -> Rendered:
         return found
 
     return Rendered(substituted(text, value), tuple(unknown))
+
+
+def check_known(key: Key, owner: str, unknown: Sequence[str], hint: str = "") -> None:
+    """Raise `Failure` where the table of keys says that an unknown variable fails this field of `owner`."""
+    if unknown and key.unknown == "fails":
+        raise Failure("unknown_variable", undefined(f"`{key.name}` of `{owner}`", unknown), hint)
+
+
+def undefined(where: str, names: Sequence[str], key: Key | None = None) -> str:
+    """The sentence about names that nothing defines; with a key, what becomes of its text."""
+    listed = ", ".join(f"`{{{{{name}}}}}`" for name in names)
+    consequence = f"; {CONSEQUENCES[key.unknown]}" if key is not None else ""
+    return f"{where} uses {listed}, which nothing defines{consequence}"
 
 
 def expand_environment(env: dict[str, str], lookup: Lookup) -> tuple[dict[str, str], list[str]]:

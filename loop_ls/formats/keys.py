@@ -40,6 +40,20 @@ class Type(Enum):
 #: What completion offers as a value besides `choices`.
 Offers = Literal["", "providers", "models", "workflows", "elements", "servers", "skills", "parameters", "roles"]
 
+#: What a variable that nothing defines does to a text: the braces stay in it as written, the step or the loop
+#: fails, a condition counts as not met or as false. The engine does it, and the rules say it beforehand.
+Unknown = Literal["stays", "fails", "not met", "false"]
+
+#: What is said about it, behind "it uses ..., which nothing defines".
+CONSEQUENCES: Mapping[Unknown, str] = MappingProxyType(
+    {
+        "stays": "it stays as written",
+        "fails": "that fails the run",
+        "not met": "the condition counts as not met",
+        "false": "the condition is false",
+    }
+)
+
 #: The mode of a loop in which a key has a meaning; None: in both.
 LoopMode = Literal["refine", "iterate"]
 
@@ -65,7 +79,7 @@ class Key:
     positive: bool = False
     shape: Shape | None = None
     interpolated: bool = False
-    strict: bool = False
+    unknown: Unknown = "stays"
     inherits: tuple[str, ...] = ()
     reference: str = ""
     idle: bool = False
@@ -73,6 +87,11 @@ class Key:
     only_in: LoopMode | None = None
     required_in: LoopMode | None = None
     examples: tuple[str, ...] = ()
+
+    @property
+    def strict(self) -> bool:
+        """Whether an unknown variable fails something, or keeps a loop from ever reaching its condition."""
+        return self.unknown in ("fails", "not met")
 
 
 @equal_record

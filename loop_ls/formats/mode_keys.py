@@ -113,7 +113,7 @@ RAG = shape(
         "What to search for. A variable that does not exist fails the step.",
         required=True,
         interpolated=True,
-        strict=True,
+        unknown="fails",
     ),
     Key(
         "server",

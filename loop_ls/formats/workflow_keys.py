@@ -140,6 +140,7 @@ STEP = shape(
         "The step is skipped when this is false: empty, `0` or `false`, or a comparison such as `{{x}} == 'yes'`.",
         default="always",
         interpolated=True,
+        unknown="false",
         reference="mcp-cli compares nothing: `${{ x == \"v\" }}` is always false there, `{{x}} == 'v'` always true.",
     ),
     Key(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from loop_ls.index.element import Element, Use
-from loop_ls.index.loop_variables import ALIASES, NAMES, LoopVariable, Where, variables_of
+from loop_ls.index.loop_variables import ALIASES, NAMES
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Severity, Tier
+from loop_ls.rules.loop_places import Places, exists, in_iteration, places_of
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, draft
 from loop_ls.rules.traits import LOOP_VARIABLES
 from loop_ls.rules.view import View
-from loop_ls.rules.written import own_uses, placeholder
-
-Mode = Literal["refine", "iterate"]
+from loop_ls.rules.written import own_uses, placeholder, unknown_severity
 
 #: The counterpart in the other mode, as far as there is one.
 _OTHER_MODE = {
@@ -30,26 +28,6 @@ _OTHER_MODE = {
 
 def _loop_uses(element: Element) -> Iterator[Use]:
     return (use for use in own_uses(element) if use.name.startswith("loop.") and use.name in NAMES)
-
-
-def _places(element: Element, use: Use, view: View) -> list[tuple[Mode, Where]]:
-    """The loops whose variables a use may mean, each with its role there."""
-    if use.slot.of_loop:
-        inside: Where = use.slot.kind if use.slot.kind in ("with", "items", "until") else "with"
-        return [] if element.loop_mode is None else [(element.loop_mode, inside)]
-    found: list[tuple[Mode, Where]] = [
-        (loop.loop_mode, "after") for loop in view.loops_before(element) if loop.loop_mode is not None
-    ]
-    found += [(call.loop_mode, "callee") for call in view.callers().loops if call.loop_mode is not None]
-    return found
-
-
-def _exists(name: str, places: list[tuple[Mode, Where]]) -> bool:
-    return any(name == variable.name for mode, where in places for variable in _variables(mode, where))
-
-
-def _variables(mode: Mode, where: Where) -> tuple[LoopVariable, ...]:
-    return variables_of(mode, "with" if where == "items" else where)
 
 
 @rule("WF506", "no-loop-here", Severity.WARNING, on="element", about=LOOP_VARIABLES)
@@ -73,10 +51,10 @@ def no_loop_here(element: Element, view: View) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     for use in _loop_uses(element):
-        if use.slot.of_loop:
+        if in_iteration(use):
             continue
-        places = _places(element, use, view)
-        if _exists(use.name, places) or _rename(use.name, places) is not None:
+        places = places_of(element, use, view)
+        if exists(use.name, places) or _rename(use.name, places) is not None:
             continue
         after = any(where == "after" for _, where in places)
         if after:
@@ -84,7 +62,7 @@ def no_loop_here(element: Element, view: View) -> Iterator[Draft]:
             message = f"`{use.name}` ends with its loop and does not exist in later steps.{way}".rstrip(".")
         else:
             message = f"no loop supplies `{use.name}`: none runs before this {element.kind}, and none calls this file"
-        yield draft(element.piece, placeholder(use), message)
+        yield draft(element.piece, placeholder(use), message, unknown_severity(use))
 
 
 @rule("WF507", "other-loop-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=LOOP_VARIABLES)
@@ -119,10 +97,10 @@ def other_loop_variable(element: Element, view: View) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{line}}"}
     """
     for use in _loop_uses(element):
-        places = _places(element, use, view)
+        places = places_of(element, use, view)
         if not places:
             continue
-        if _exists(use.name, places):
+        if exists(use.name, places):
             if use.slot.of_loop and use.slot.kind == "with" and use.name == "loop.output":
                 message = "there is no output of this iteration yet: `loop.output` is that of the one before here"
                 yield _found(element, use, message, "loop.last.output", Severity.INFORMATION)
@@ -131,24 +109,27 @@ def other_loop_variable(element: Element, view: View) -> Iterator[Draft]:
         if better is not None:
             alias = ALIASES.get(use.name) == better
             kind = "is called" if alias else f"does not exist in {_kind(places)}; there it is"
-            yield _found(element, use, f"`{use.name}` {kind} `{better}`", better, None)
-        elif use.slot.of_loop:
-            yield _found(element, use, f"`{use.name}` does not exist in {_kind(places)}", None, None)
+            filled = alias and in_iteration(use)  # the engine fills these in all the same
+            severity = None if filled else unknown_severity(use)
+            yield _found(element, use, f"`{use.name}` {kind} `{better}`", better, severity)
+        elif in_iteration(use):
+            message = f"`{use.name}` does not exist in {_kind(places)}"
+            yield _found(element, use, message, None, unknown_severity(use))
 
 
-def _rename(name: str, places: list[tuple[Mode, Where]]) -> str | None:
+def _rename(name: str, places: Places) -> str | None:
     """What a loop variable is called at these places, if it has a counterpart there."""
     alias = ALIASES.get(name)
-    if alias is not None and _exists(alias, places):
+    if alias is not None and exists(alias, places):
         return alias
     for _, where in places:
-        better = _OTHER_MODE.get(name, {}).get("with" if where == "items" else where)
-        if better is not None and _exists(better, places):
+        better = _OTHER_MODE.get(name, {}).get(where)
+        if better is not None and exists(better, places):
             return better
     return None
 
 
-def _kind(places: list[tuple[Mode, Where]]) -> str:
+def _kind(places: Places) -> str:
     mode, where = places[0]
     article = "an" if mode == "iterate" else "a"
     return f"steps after {article} {mode} loop" if where == "after" else f"{article} {mode} loop"

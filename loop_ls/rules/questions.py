@@ -113,6 +113,11 @@ def first_use(world: World, name: str) -> tuple[Element, Use] | None:
     return world.document.first_use(name)
 
 
+def only_in_until(world: World, name: str) -> bool:
+    uses = (use for element in world.document.mentioning(name) for use in element.uses if use.name == name)
+    return all(use.slot.kind == "until" for use in uses)
+
+
 def users(world: World, name: str) -> tuple[Element, ...]:
     return world.document.mentioning(name)
 

@@ -10,13 +10,14 @@ from loop_ls.index.element import Element, Use
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules import fixes
 from loop_ls.rules.calls import Call
+from loop_ls.rules.dotted_names import meant
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, draft
 from loop_ls.rules.traits import PATHS, USES
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import counted, listed, shortened
-from loop_ls.rules.written import own_uses, placeholder
+from loop_ls.rules.written import own_uses, placeholder, unknown_severity
 
 
 def _severity(use: Use) -> Severity | None:
@@ -74,7 +75,8 @@ def parameter(view: View) -> Iterator[Draft]:
     """A name that nothing in this file defines, and so is taken for a parameter.
 
     Whoever calls the workflow has to supply it in `with`. Silent as soon as some workflow calls this
-    one and all calls supply the name.
+    one and all calls supply the name. A name that only an `until` uses is an error, unless a caller
+    supplies it: such a condition is never met, and a condition needs no variable.
 
     Bad::
         steps:
@@ -98,6 +100,13 @@ def parameter(view: View) -> Iterator[Draft]:
             continue
         if use.slot.kind == "until" and is_judged_text(element, use, view):
             continue  # WF702
+        if view.only_in_until(name) and len(missing) == len(callers.calls):
+            message = (
+                f"nothing defines `{shortened(name)}`, so this condition is never met; did you mean `loop.output`?"
+            )
+            message += " No variable is needed: the judge sees the output"
+            yield draft(element.piece, placeholder(use), message, Severity.ERROR)
+            continue
         yield draft(element.piece, placeholder(use), _taken_as_parameter(name, missing))
 
 
@@ -125,15 +134,17 @@ def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
           - {name: greet, run: "Greet the person named in {{input}}"}
     """
     for use in own_uses(element):
-        found = _nested(use, view)
+        found = _nested(use, element, view)
         if found is None:
             continue
         message, better = found
+        if use.slot.kind == "until" and better is not None and better.startswith("loop."):
+            message, better = f"{message} No variable is needed: the judge sees the output", None
         fix = (_replaced(element, use, better),) if better else ()
-        yield draft(element.piece, placeholder(use), message, _severity(use), fixes=fix)
+        yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
 
 
-def _nested(use: Use, view: View) -> tuple[str, str | None] | None:
+def _nested(use: Use, element: Element, view: View) -> tuple[str, str | None] | None:
     """Why a name does not exist, and what to write instead."""
     name = use.name
     head, dot, rest = name.partition(".")
@@ -145,15 +156,25 @@ def _nested(use: Use, view: View) -> tuple[str, str | None] | None:
         case "env":
             return _nested_constant(name, rest, view)
         case "loop":
-            return _unknown_loop_variable(name) if name not in LOOP_NAMES else None
+            return _unknown_loop_variable(use, element, view) if name not in LOOP_NAMES else None
         case "step":
             return _after_step(name, rest, view)
         case "input":
-            return f"`{name}` does not exist: `{{{{input}}}}` is one text without parts", None
-        case "workflow" | "inputs" | "outputs" | "steps":
-            return f"`{shortened(name)}` does not exist: there is no `{head}` variable", None
+            return f"`{shortened(name)}` does not exist: `{{{{input}}}}` is one text without parts", None
         case _:
-            return _after_name(name, head, rest, view)
+            return _after_name(use, head, rest, element, view)
+
+
+def _unknown_head(use: Use, element: Element, view: View) -> tuple[str, str | None]:
+    """A name whose first word is nothing: nobody can supply it, since parameters are simple names."""
+    better = meant(use, element, view)
+    start = f"`{shortened(use.name)}` does not exist"
+    if better is None:
+        head = use.name.partition(".")[0]
+        return f"{start}: `{shortened(head)}` is not a step, a loop or another source of variables here", None
+    if better == "input":
+        return f"{start}; did you mean `input`? It is one text without parts", None
+    return f"{start}; did you mean `{better}`?", better
 
 
 def _reserved_alone(head: str) -> tuple[str, str | None]:
@@ -176,12 +197,12 @@ def _nested_constant(name: str, rest: str, view: View) -> tuple[str, str | None]
     return f"`{name}` does not exist: constants are texts without parts", f"env.{first}"
 
 
-def _unknown_loop_variable(name: str) -> tuple[str, str | None]:
-    better = nearest(name, sorted(LOOP_NAMES))
-    if name.startswith("loop.item."):
-        return f"`{name}` does not exist: an item has no parts; `{{{{loop.current}}}}` is all of it", None
+def _unknown_loop_variable(use: Use, element: Element, view: View) -> tuple[str, str | None]:
+    if use.name.startswith("loop.item."):
+        return f"`{use.name}` does not exist: an item has no parts; `{{{{loop.current}}}}` is all of it", None
+    better = meant(use, element, view)
     hint = f"; did you mean `{better}`?" if better else ""
-    return f"`{shortened(name)}` is no loop variable{hint}", better
+    return f"`{shortened(use.name)}` is not a loop variable{hint}", better
 
 
 def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | None:
@@ -197,15 +218,15 @@ def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | No
     return f"no step or loop is called `{shortened(rest)}`{hint}", f"step.{better}" if better else None
 
 
-def _after_name(name: str, head: str, rest: str, view: View) -> tuple[str, str | None] | None:
-    known = view.known(head)
+def _after_name(use: Use, head: str, rest: str, element: Element, view: View) -> tuple[str, str | None] | None:
+    name, known = use.name, view.known(head)
     if known is None:
         calls = view.callers().calls
         if any(call.gives(name) for call in calls):
             return None
         if any(call.gives(head) for call in calls) or head in view.parameters():
-            return f"`{name}` does not exist: the argument `{head}` is one text without parts", None
-        return None
+            return f"`{shortened(name)}` does not exist: the argument `{head}` is one text without parts", None
+        return _unknown_head(use, element, view)
     if known.mode == "rag" and known.kind == "step":
         part = nearest(rest, sorted(RAG_PARTS))
         hint = f"; did you mean `{head}.{part}`?" if part else f"; there are {listed(sorted(RAG_PARTS), 'and')}"
@@ -240,7 +261,7 @@ def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
         hint = f"; did you mean `env.{better}`?" if better else ""
         fix = (_replaced(element, use, f"env.{better}"),) if better else ()
         message = f"`env` of this file has no `{shortened(key)}`{hint}"
-        yield draft(element.piece, placeholder(use), message, _severity(use), fixes=fix)
+        yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
 
 
 @rule("WF510", "own-result", Severity.ERROR, on="element", local=True, about=USES)

@@ -115,6 +115,10 @@ class View:
         """The first use of a variable in the file, with its place."""
         return self._ask(("users", name), q.first_use, name)
 
+    def only_in_until(self, name: str) -> bool:
+        """Whether a variable is used in conditions of loops and nowhere else."""
+        return self._ask(("users", name), q.only_in_until, name)
+
     def parameters(self) -> tuple[str, ...]:
         """The names that this file expects from its callers, in order of first use."""
         return self._ask("parameters", q.parameters)

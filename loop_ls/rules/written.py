@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from loop_ls.index.element import Element, Need, Slot, Stray, Use
+from loop_ls.rules.finding import Severity
 from loop_ls.syntax.nodes import Alias
 from loop_ls.text.position import Span
 
@@ -59,3 +60,9 @@ def placeholder(use: Use) -> Span:
         if island.span.start <= use.span.start and use.span.end <= island.span.end:
             return island.span
     return use.span
+
+
+def unknown_severity(use: Use) -> Severity | None:
+    """How bad a variable is that nothing can supply: an error where it fails the run or where a condition can never
+    hold, as the table of keys says (`formats.keys`)."""
+    return None if use.slot.key.unknown == "stays" else Severity.ERROR

@@ -56,9 +56,9 @@ def test_loop_variables_by_place() -> None:
               input: "{{loop.iteration}} {{loop.last.output}} {{loop.history}} {{loop.output}}"
                                                                              # ^^^^^^^^^^^^^^^ information: WF507
               more: "{{loop.index}} {{loop.current}} {{loop.count}} {{loop.itration}}"
-                   # ^^^^^^^^^^^^^^ warning: WF507 `loop.iteration`
-                                  # ^^^^^^^^^^^^^^^^ warning: WF507 `loop.last.output`
-                                                   # ^^^^^^^^^^^^^^ warning: WF507
+                   # ^^^^^^^^^^^^^^ error: WF507 `loop.iteration`
+                                  # ^^^^^^^^^^^^^^^^ error: WF507 `loop.last.output`
+                                                   # ^^^^^^^^^^^^^^ error: WF507
                                                                   # ^^^^^^^^^^^^^^^^^ error: WF503 `loop.iteration`?
             max_iterations: 3
             until: "The reply contains READY"
@@ -89,7 +89,7 @@ def test_loop_variables_of_an_iterate_loop() -> None:
                 a: "{{loop.current}} {{loop.index}} {{loop.stats.failed}}"
                 b: "{{loop.total}} {{loop.iteration}}"
                   # ^^^^^^^^^^^^^^ warning: WF507 `loop.count`
-                                 # ^^^^^^^^^^^^^^^^^^ warning: WF507
+                                 # ^^^^^^^^^^^^^^^^^^ error: WF507
               max_iterations: 50
           - {name: sum, needs: [each], run: "{{each}} {{loop.succeeded}} {{loop.failed}} {{loop.output}}"}
         #- card.yaml

@@ -18,13 +18,14 @@ from loop_ls.engine.bodies.limits import limits_of
 from loop_ls.engine.deadline import OVER_TIME, within
 from loop_ls.engine.driver import Limits, error_of
 from loop_ls.engine.events.kinds import Iteration, IterationFailed, IterationStarted, Retrying, Warned
-from loop_ls.engine.interpolation import interpolate
+from loop_ls.engine.interpolation import check_known, interpolate
 from loop_ls.engine.loop_values import AfterIterate, DuringItem, joined
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.project_files import FILE
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.together import pooled
+from loop_ls.formats.loop_keys import LOOP
 from loop_ls.formats.workflow import Loop
 
 DEFAULT_WORKERS = 3
@@ -60,9 +61,7 @@ def _only(frame: Frame, loop: Loop, count: int) -> int | None:
 async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[Any]:
     """Read once: a replay sees the items that the run began with. Raises `Failure` whatever `on_failure` says."""
     rendered = interpolate(loop.items or "", scope)
-    if rendered.unknown:
-        names = ", ".join(f"`{{{{{name}}}}}`" for name in rendered.unknown)
-        raise Failure("unknown_variable", f"`items` of `{loop.name}` uses {names}, which nothing defines")
+    check_known(LOOP.keys["items"], loop.name, rendered.unknown)
     files, folder = frame.context.files, str(PurePosixPath(frame.place.file).parent)
 
     async def read() -> dict[str, Any]:
@@ -175,9 +174,7 @@ class _Run:
 
     async def called(self, turn: Place, values: DuringItem) -> str:
         arguments = build_item_arguments(self.loop.arguments, values.item, self.scope.with_loop(values))
-        if arguments.unknown:
-            names = ", ".join(f"`{{{{{name}}}}}`" for name in arguments.unknown)
-            raise Failure("unknown_variable", f"`with` of `{self.loop.name}` uses {names}, which nothing defines")
+        check_known(LOOP.keys["with"], self.loop.name, arguments.unknown)
         output = await call_workflow(self.frame, self.loop.workflow, arguments, values, turn)
         if output is None:
             raise Failure("no_result", f"`{self.loop.workflow}` gave no result: no step of it was run")

@@ -9,9 +9,10 @@ from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
 from loop_ls.engine.embedding import embed
 from loop_ls.engine.events.kinds import Warned
-from loop_ls.engine.interpolation import interpolate
+from loop_ls.engine.interpolation import check_known, interpolate
 from loop_ls.engine.ports import EmbedRequest, Failure, Json
 from loop_ls.engine.retrieval import Found, Query, Searches, Store, as_text, expanded, fused, read_store, searches
+from loop_ls.formats.mode_keys import RAG
 from loop_ls.formats.workflow import Rag
 
 TOP_K = 5
@@ -22,9 +23,7 @@ async def run_rag(attempt: Try, mode: Rag) -> Finished:
     """Raises `Failure`: an unknown name in the question fails the step before any search (WB_014)."""
     step, frame, recorder, inner = attempt.step, attempt.frame, attempt.frame.recorder, attempt.inner
     rendered = interpolate(mode.query, attempt.scope)
-    if rendered.unknown:
-        names = ", ".join(f"`{{{{{name}}}}}`" for name in rendered.unknown)
-        raise Failure("unknown_variable", f"`query` of `{step.name}` uses {names}, which nothing defines")
+    check_known(RAG.keys["query"], step.name, rendered.unknown)
     if not rendered.text.strip():
         raise Failure("empty", f"`query` of `{step.name}` is empty", "give it something to look for")
     await recorder.record(inner.part("started"), [attempt.started()])

@@ -13,12 +13,14 @@ from loop_ls.engine.bodies.limits import limits_of
 from loop_ls.engine.driver import History, LoopParts, Outcome, Turn, drive
 from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.events.outcomes import FAILINGS
+from loop_ls.engine.interpolation import check_known
 from loop_ls.engine.judges.choice import Choice, choose_judge
 from loop_ls.engine.judges.condition import UntilJudge
 from loop_ls.engine.loop_values import AfterRefine, BeforeIteration, joined
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
+from loop_ls.formats.loop_keys import LOOP
 from loop_ls.formats.workflow import Execution, Loop
 
 
@@ -34,13 +36,12 @@ class CalledIteration:
     async def run(self, turn: Turn) -> str:
         values = BeforeIteration(turn.number, tuple(self.history.outputs))
         arguments = arguments_of(self.loop.arguments, self.scope.with_loop(values), without=values.get("output") or "")
-        if arguments.unknown:
-            names = ", ".join(f"`{{{{{name}}}}}`" for name in arguments.unknown)
-            raise Failure(
-                "unknown_variable",
-                f"`with` of `{self.loop.name}` uses {names}, which nothing defines",
-                "iteration 1 knows only `loop.iteration`, `loop.last.output` and `loop.history` besides the results",
-            )
+        check_known(
+            LOOP.keys["with"],
+            self.loop.name,
+            arguments.unknown,
+            "iteration 1 knows only `loop.iteration`, `loop.last.output` and `loop.history` besides the results",
+        )
         output = await call_workflow(self.frame, self.loop.workflow, arguments, values, turn.place)
         if output is None:
             raise Failure("no_result", f"`{self.loop.workflow}` gave no result: no step of it was run")

@@ -12,10 +12,12 @@ from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import further_tries
 from loop_ls.engine.conditions import condition_holds
 from loop_ls.engine.events.kinds import Error, Retrying, StepCompleted, StepFailed, StepSkipped, StepStarted, Warned
+from loop_ls.engine.interpolation import undefined
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure
 from loop_ls.engine.scope import Scope
 from loop_ls.formats.workflow import Consensus, Embeddings, Execution, Loop, Rag, Step, Template
+from loop_ls.formats.workflow_keys import STEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +48,9 @@ class Try:
 
     def unknown(self, names: Sequence[str], where: str) -> list[Fact]:
         """One warning for each name that nothing defines and that stays as written (D40)."""
-        message = "{where} uses `{{{{{name}}}}}`, which nothing defines; it stays as written"
+        run = STEP.keys["run"]
         return [
-            Warned(code="unknown_variable", message=message.format(where=where, name=name)).fact(self.place)
-            for name in names
+            Warned(code="unknown_variable", message=undefined(where, (name,), run)).fact(self.place) for name in names
         ]
 
 
@@ -62,9 +63,9 @@ async def is_due(frame: Frame, step: Step, scope: Scope, place: Place) -> bool:
     if known is not None:
         return bool(known)
     held = condition_holds(step.condition, scope)
-    message = "`if` of `{step}` uses `{{{{{name}}}}}`, which nothing defines; the condition is false"
+    where, key_of_if = f"`if` of `{step.name}`", STEP.keys["if"]
     facts = [
-        Warned(code="unknown_variable", message=message.format(step=step.name, name=name)).fact(place)
+        Warned(code="unknown_variable", message=undefined(where, (name,), key_of_if)).fact(place)
         for name in held.unknown
     ]
     if not held.holds:

@@ -11,7 +11,7 @@ from typing import Literal
 from loop_ls.engine.asking import Question, ask
 from loop_ls.engine.driver import History, Turn, Verdict
 from loop_ls.engine.events.kinds import Judged, Warned
-from loop_ls.engine.interpolation import Rendered, interpolate
+from loop_ls.engine.interpolation import Rendered, interpolate, undefined
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.local import NothingToLookFor
 from loop_ls.engine.loop_values import AfterIteration
@@ -19,6 +19,7 @@ from loop_ls.engine.ports import Fact, Failure, Models, Recorder
 from loop_ls.engine.prompts import until_question
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.verdicts import read_verdict
+from loop_ls.formats.keys import CONSEQUENCES
 
 Word = Literal["yes", "no", "unclear", "error"]
 
@@ -38,10 +39,7 @@ class UntilJudge:
         scope = self.scope.with_loop(AfterIteration(turn.number, tuple(self.history.outputs)))
         rendered = interpolate(self.condition, scope)
         if rendered.unknown:
-            names = ", ".join(f"`{{{{{name}}}}}`" for name in rendered.unknown)
-            return await self._not_met(
-                turn, rendered, "unknown_variable", f"`until` uses {names}, which nothing defines"
-            )
+            return await self._not_met(turn, rendered, "unknown_variable", undefined("`until`", rendered.unknown))
         if self.choice.local is not None:
             return await self._look(turn, rendered, output, scope)
         return await self._ask(turn, rendered, output)
@@ -97,7 +95,7 @@ class UntilJudge:
 
     async def _not_met(self, turn: Turn, rendered: Rendered, code: str, message: str) -> Verdict:
         judged = self._judged(turn, rendered, "error")
-        warned = Warned(code=code, message=f"{message}; the condition counts as not met")
+        warned = Warned(code=code, message=f"{message}; {CONSEQUENCES['not met']}")
         await self.recorder.record(turn.place.part("judged"), [judged.fact(turn.place), warned.fact(turn.place)])
         return _verdict(judged)
 
