@@ -62,10 +62,20 @@ def producers(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def mentions(name: str) -> tuple[str, ...]:
     """Every name that can decide what a variable is: itself, its producers, and its first part, which
-    tells a wrong path behind a known name from an unknown one (WF503)."""
-    head, dot, _ = name.partition(".")
-    first = (head,) if dot and head not in ("env", "loop", "step") else ()
-    return tuple(dict.fromkeys((name, *producers(name), *first)))
+    tells a wrong path behind a known name from an unknown one (WF503). `ENV.X` and `steps.a.output` are
+    slips of `env.X` and `step.a`, and mention them."""
+    head, dot, rest = name.partition(".")
+    if not dot or head in ("env", "loop", "step"):
+        return tuple(dict.fromkeys((name, *producers(name))))
+    lowered = head.casefold()
+    match lowered:
+        case "env" | "loop":
+            meant: tuple[str, ...] = (f"{lowered}.{rest}",)
+        case "step" | "steps":
+            meant = (rest, rest.partition(".")[0])
+        case _:
+            meant = ()
+    return tuple(dict.fromkeys((name, *producers(name), head, *meant)))
 
 
 def _rag(name: str) -> tuple[str, ...]:

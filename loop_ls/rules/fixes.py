@@ -154,17 +154,25 @@ def add_schema(schema: str) -> Fix:
     return _fix(f"Add `$schema: {schema}`", change, Tier.REVIEW)
 
 
-def condition_without(piece: Piece, scalar: Scalar, name: str, number: int) -> Fix:
-    """The condition without the placeholder that is the `number`-th one of this name in it."""
+def condition_without(piece: Piece, scalar: Scalar, name: str, number: int) -> Fix | None:
+    """The condition without the placeholder that is the `number`-th one of this name in it; None where no sentence
+    without it says the same."""
+    text = _condition_without(scalar.text, name, number)
+    return None if text is None else write_text(piece, scalar, text, f"Write it without `{{{{{name}}}}}`")
+
+
+def _condition_without(condition: str, name: str, number: int) -> str | None:
+    found = list(re.finditer(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", condition))
+    return without_variable(condition, *found[number].span(), name) if number < len(found) else None
+
+
+def write_text(piece: Piece, scalar: Scalar, text: str, title: str) -> Fix:
+    """Another text for a scalar, in the style that is there; to be reviewed."""
 
     def change(document: Document) -> tuple[TextEdit, ...]:
-        found = list(re.finditer(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", scalar.text))
-        if number >= len(found):
-            return ()
-        text = without_variable(scalar.text, *found[number].span(), name)
         return _taken(layout.set_scalar(document.tree, piece, scalar, text))
 
-    return Fix(f"Write it without `{{{{{name}}}}}`", guarded(change), Tier.REVIEW, True)
+    return Fix(title, guarded(change), Tier.REVIEW)
 
 
 def merge_section(later: Piece, first: Piece, name: str) -> Fix:

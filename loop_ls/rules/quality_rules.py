@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from loop_ls.index.element import Element, Slot, Use
 from loop_ls.rules import fixes
+from loop_ls.rules.calls import Summary
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import Draft, draft, node_span
 from loop_ls.rules.traits import CALL, UNTIL
+from loop_ls.rules.until.criteria import from_last_step
 from loop_ls.rules.until.joined import Joined, joined
 from loop_ls.rules.until.markers import markers, mentions
-from loop_ls.rules.until.vague import is_vague
+from loop_ls.rules.until.vague import is_no_sentence, is_vague
 from loop_ls.rules.variable_rules import is_judged_text
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import listed, shortened
@@ -50,7 +53,11 @@ def vague_condition(element: Element) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     for slot in conditions(element):
-        if is_vague(slot.scalar.text):
+        text = slot.scalar.text
+        if is_no_sentence(text):
+            message = f"`{shortened(text)}` is not a condition: write a sentence such as: The output says DONE"
+            yield draft(element.piece, node_span(slot.scalar), message)
+        elif is_vague(text):
             message = "this condition names nothing to look for: name a text, a number or a fact"
             yield draft(element.piece, node_span(slot.scalar), message)
 
@@ -77,14 +84,47 @@ def interpolated_condition(element: Element, view: View) -> Iterator[Draft]:
     """
     for use in own_uses(element):
         if use.slot.kind == "until" and element.loop_mode == "refine" and is_judged_text(element, use, view):
-            name = f"`{{{{{use.name}}}}}`"
-            message = f"the condition contains the text it judges: {name} puts the answer into the question"
-            yield draft(element.piece, placeholder(use), message, fixes=(_without(element, use),))
+            summary = view.callee(element.reference).summary if element.reference is not None else None
+            message = _about_judged(element, use, summary)
+            yield draft(element.piece, placeholder(use), message, fixes=_rewrites(element, use, summary))
 
 
-def _without(element: Element, use: Use) -> Fix:
+def _about_judged(element: Element, use: Use, summary: Summary | None) -> str:
+    """Why a variable does not belong here. Results of steps do not even exist yet, so the condition is never met."""
+    name = f"`{{{{{shortened(use.name)}}}}}`"
+    if use.name == "loop.iteration":
+        return f"{name} is a number that the output does not show: `max_iterations` limits the loop"
+    if use.name in ("loop.last.output", "loop.history"):
+        return f"{name} is not the output that is judged: name what the output itself has to show"
+    if use.name.startswith("loop."):
+        return f"the condition contains the text it judges: {name} puts the answer into the question"
+    never = "so this condition is never met; the judge sees the output without a variable"
+    if summary is not None and use.name.removeprefix("step.") not in element.node.provides:
+        return f"{name} is in `{shortened(summary.name)}` and not known here, {never}"
+    return f"{name} does not exist before the loop has ended, {never}"
+
+
+def _rewrites(element: Element, use: Use, summary: Summary | None) -> tuple[Fix, ...]:
+    """The sentence without the variable, and what the called workflow is told to write."""
+    scalar = use.slot.scalar
     same = [other for other in own_uses(element) if other.slot is use.slot and other.name == use.name]
-    return fixes.condition_without(element.piece, use.slot.scalar, use.name, same.index(use))
+    sentence = fixes.condition_without(element.piece, scalar, use.name, same.index(use))
+    if _is_hidden(use, summary):
+        sentence = None
+    told = None
+    if summary is not None and summary.last_prompt:
+        sure = (one.text for one in from_last_step(summary.last_step, summary.last_prompt) if one.sure)
+        told = next((fixes.write_text(element.piece, scalar, text, f"Write “{text}”") for text in sure), None)
+    found = [fix for fix in (sentence, told) if fix is not None]
+    if sentence is not None or (told is not None and scalar.text.strip() == same[0].island.raw.join(("{{", "}}"))):
+        found[0] = replace(found[0], preferred=True)
+    return tuple(found)
+
+
+def _is_hidden(use: Use, summary: Summary | None) -> bool:
+    """Whether a variable is the result of a step of the callee that the judge never sees: not its last."""
+    name = use.name.removeprefix("step.")
+    return summary is not None and name in summary.names and name not in (summary.last_step, summary.name)
 
 
 @rule("WF703", "joined-conditions", Severity.WARNING, on="element", local=True, about=UNTIL)

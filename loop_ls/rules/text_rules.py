@@ -6,14 +6,17 @@ from collections.abc import Iterator
 
 from loop_ls.formats.variables import is_name
 from loop_ls.index.element import Element, Slot
-from loop_ls.rules.finding import Severity
-from loop_ls.rules.registry import rule
+from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
+from loop_ls.rules import fixes
+from loop_ls.rules.finding import Severity, Tier
+from loop_ls.rules.registry import also, rule
 from loop_ls.rules.site import Draft, Site, draft, node_span
-from loop_ls.rules.traits import DOLLARS, NEEDS, ODD_BRACES, STRAYS, TAGS
+from loop_ls.rules.traits import DOLLARS, NEEDS, ODD_BRACES, SINGLE_BRACES, STRAYS, TAGS, single_braces
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_needs, own_slots, own_strays
-from loop_ls.syntax.islands import Island, environment_names, template_tags
+from loop_ls.syntax.islands import Island, code_spans, environment_names, template_tags
+from loop_ls.syntax.written import Written
 from loop_ls.text.pattern import pattern
 
 _NAME_AND_MORE = pattern(r"\s*([^\W\d][\w-]*(?:\.[\w-]+)*)\s+\S")
@@ -133,9 +136,11 @@ def not_filled(key: str, island: Island) -> str:
     return f"`{{{{{island.name}}}}}` stays as it is: nothing is filled in in `{key}`"
 
 
-@rule("WF512", "braces", Severity.WARNING, on="element", local=True, about=ODD_BRACES)
+@rule("WF512", "braces", Severity.WARNING, on="element", local=True, fixes=(Tier.REVIEW,), about=ODD_BRACES)
 def braces(element: Element) -> Iterator[Draft]:
-    """Braces that open and never close, or three braces around a name.
+    """Braces that open and never close, three braces around a name, or one around a variable with a dot.
+
+    `{loop.output}` and `${env.TONE}` are sent as they are written.
 
     Bad::
         steps:
@@ -151,6 +156,38 @@ def braces(element: Element) -> Iterator[Draft]:
                 yield draft(element.piece, island.span, message)
             elif island.kind == "unclosed" and _looks_begun(slot, island):
                 yield draft(element.piece, island.span, "`{{` is never closed: `}}` is missing behind the name")
+
+
+@also("WF512", on="element", about=SINGLE_BRACES)
+def one_brace(element: Element, view: View) -> Iterator[Draft]:
+    """`{loop.output}` and `${loop.output}`: the name of a variable that exists, in one pair of braces. Code in
+    back-ticks is left alone, and so is every other text in braces."""
+    for slot in own_slots(element):
+        written = Written(element.piece.lines, slot.scalar)
+        code = code_spans(written.text)
+        for start, end, name in single_braces(written.text):
+            if not _is_variable(name, view) or any(first <= start < last for first, last in code):
+                continue
+            shown = shortened(written.text[start:end])
+            if slot.kind == "until" and name.startswith("loop."):
+                message = f"`{shown}` stays as it is written, and no variable is needed: the judge sees the output"
+                yield draft(element.piece, written.span(start, end), message)
+                continue
+            place, filled = written.span(start, end), f"{{{{{name}}}}}"
+            fix = fixes.replace(element.piece, place, filled, "Write two braces", Tier.REVIEW)
+            message = f"`{shown}` stays as it is written: a variable stands in two braces, `{{{{{name}}}}}`"
+            yield draft(element.piece, place, message, fixes=(fix,))
+
+
+def _is_variable(name: str, view: View) -> bool:
+    head, _, rest = name.partition(".")
+    match head:
+        case "env":
+            return view.has_env(rest)
+        case "loop":
+            return name in LOOP_NAMES
+        case _:
+            return view.known(rest) is not None
 
 
 def _looks_begun(slot: Slot, island: Island) -> bool:

@@ -10,12 +10,14 @@ from functools import lru_cache
 
 from loop_ls.formats.block import Block
 from loop_ls.index.element import Element
+from loop_ls.text.pattern import pattern
 
 NEEDS = "needs"
 USES = "uses"  # any variable
 PATHS = "paths"  # variables with dots: `env.x`, `loop.x`, `draft.x`; and their first words alone
 LOOP_VARIABLES = "loop variables"
 ODD_BRACES = "odd braces"  # whatever is in double braces and is no variable
+SINGLE_BRACES = "single braces"  # `{loop.output}`, `${env.TONE}`
 STRAYS = "strays"
 TAGS = "tags"
 DOLLARS = "dollars"
@@ -32,6 +34,13 @@ UNKNOWN = "(unknown)"
 Traits = tuple[str, ...]
 
 _FIRST = ("env", "loop", "step")
+
+_SINGLE_BRACES = pattern(r"(?<!\{)\$?\{\s*((?:env|loop|step)(?:\.[\w-]+)+)\s*\}(?!\})")
+
+
+def single_braces(text: str) -> tuple[tuple[int, int, str], ...]:
+    """What looks like a variable with a dot in one pair of braces: start, end and name."""
+    return tuple((*found.span(), found[1]) for found in _SINGLE_BRACES.finditer(text))
 
 
 @lru_cache(maxsize=64)
@@ -67,6 +76,8 @@ def _of_slots(element: Element, found: list[str]) -> None:
             found.append(UNTIL)
         if "$" in text and DOLLARS not in found:
             found.append(DOLLARS)
+        if "{" in text and SINGLE_BRACES not in found and single_braces(text):
+            found.append(SINGLE_BRACES)
         if "{" in text and TAGS not in found and ("{%" in text or "{#" in text):
             found.append(TAGS)
         for island in slot.islands:

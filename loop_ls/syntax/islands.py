@@ -102,9 +102,7 @@ def environment_names(lines: Lines[str] | Text, scalar: Scalar) -> tuple[Environ
     if "$" not in scalar.text:
         return ()
     written = Written(_lines(lines), scalar)
-    code = (
-        [found.span() for found in _CODE.finditer(written.text)] if "`" in written.text or "~" in written.text else []
-    )
+    code = code_spans(written.text)
     return tuple(
         EnvironmentName(
             written.span(*found.span()),
@@ -114,6 +112,11 @@ def environment_names(lines: Lines[str] | Text, scalar: Scalar) -> tuple[Environ
         )
         for found in _FROM_ENVIRONMENT.finditer(written.text)
     )
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """What stands between back-ticks or in a fenced block, as offsets."""
+    return [found.span() for found in _CODE.finditer(text)] if "`" in text or "~" in text else []
 
 
 def _islands(written: Written) -> Iterator[Island]:

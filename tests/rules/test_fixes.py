@@ -49,8 +49,8 @@ steps:
 @pytest.mark.parametrize(
     ("until", "after"),
     [
-        ('"The output {{loop.output}} is correct"', '"The output is correct"'),
-        ("'It repeats {{ loop.output }}'", "'It repeats the expected text'"),
+        ('"The output {{loop.output}} has a title"', '"The output has a title"'),
+        ("'{{ loop.output }} has a title'", "'The output has a title'"),
         ("The output {{loop.output}} names a town", "The output names a town"),
         (">-\n      The text {{loop.output}}\n      has a title", "has a title"),
     ],
@@ -66,6 +66,33 @@ loops:
     text = fixed(source, "WF702", "Write it without `{{loop.output}}`")
     assert after in text
     assert "loop.output" not in text
+
+
+@pytest.mark.parametrize(
+    ("until", "titles", "preferred"),
+    [
+        ("{{loop.output}}", ["Write “The output says READY”"], True),
+        ("Iteration {{loop.iteration}} of 5 reached", ["Write “The output says READY”"], False),
+        ("It repeats {{loop.output}}", ["Write “The output says READY”"], False),
+        ("{{write}} is good", ["Write “The output says READY”"], False),
+        (
+            "{{loop.last.output}} contains READY",
+            ["Write it without `{{loop.last.output}}`", "Write “The output says READY”"],
+            True,
+        ),
+    ],
+)
+def test_WF702_proposes_what_the_called_workflow_is_told_to_write(
+    until: str, titles: list[str], preferred: bool
+) -> None:
+    source = f"""
+loops:
+  - {{name: polish, workflow: draft, max_iterations: 3, until: "{until}"}}
+{DRAFT}"""
+    (finding,) = findings_of(read_fixture(source))["flow.yaml"]
+    assert [fix.title for fix in finding.fixes] == titles
+    assert finding.fixes[0].preferred is preferred
+    assert "READY" in fixed(source, "WF702", titles[0])
 
 
 def test_WF403_a_missing_limit_is_proposed_in_three_sizes() -> None:

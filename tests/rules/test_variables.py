@@ -181,3 +181,92 @@ def test_an_argument_that_only_a_condition_or_a_loop_of_the_callee_reads_is_used
     """
         + DRAFT
     )
+
+
+def test_a_name_with_a_dot_that_nothing_defines_is_an_error_where_the_run_fails() -> None:
+    check_findings(
+        """
+        env: {TONE: warm}
+        loops:
+          - name: each
+            workflow: draft
+            mode: iterate
+            items: "{{foo.bar}}"
+                  # ^^^^^^^^^^^ error: WF503 `foo` is not a step
+            with: {input: "{{Loop.current}}"}
+                         # ^^^^^^^^^^^^^^^^ error: WF503 did you mean `loop.current`?
+            max_iterations: 3
+          - name: polish
+            workflow: draft
+            max_iterations: 3
+            until: "{{last.output}} says {{ENV.TONE}}"
+                  # ^^^^^^^^^^^^^^^ error: WF503 did you mean `loop.last.output`? No variable is needed
+                                       # ^^^^^^^^^^^^ error: WF503 did you mean `env.TONE`?
+        steps:
+          - name: use
+            needs: [polish, each]
+            if: "{{Step.polish}}"
+               # ^^^^^^^^^^^^^^^ error: WF503 did you mean `step.polish`?
+            run: |
+              {{Loop.iteration}} {{steps.polish.output}} {{polsh.output}} {{Input.x}} {{foo.bar}}
+              ^^^^^^^^^^^^^^^^^^ warning: WF503 did you mean `loop.iteration`?
+                                 ^^^^^^^^^^^^^^^^^^^^^^^ warning: WF503 did you mean `step.polish`?
+                                                         ^^^^^^^^^^^^^^^^ warning: WF503 did you mean `polish`?
+                                                                          ^^^^^^^^^^^ warning: WF503 mean `input`?
+                                                                                      ^^^^^^^^^^^ warning: WF503
+    """
+        + DRAFT
+    )
+
+
+def test_what_no_caller_can_supply_is_not_taken_for_a_parameter_in_until() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "{{output}} says READY"}
+                                                                     # ^^^^^^^^^^ error: WF502 No variable is needed
+          - {name: shorten, workflow: draft, max_iterations: 3, until: "READY follows {{language}}"}
+                                                                                    # ^^^^^^^^^^^^ information: WF502
+        steps:
+          - {name: print, needs: [polish], run: "{{polish}} {{shorten}} in {{language}}"}
+                                                          # ^^^^^^^^^^^ warning: WF304
+    """
+        + DRAFT
+    )
+
+
+def test_items_are_read_before_their_loop_has_begun() -> None:
+    check_findings("""
+        steps:
+          - name: each
+            loop:
+              workflow: card
+              mode: iterate
+              items: "{{loop.current}}"
+                    # ^^^^^^^^^^^^^^^^ error: WF506
+              max_iterations: 5
+        #- card.yaml
+        steps:
+          - {name: print, run: "{{item}}"}
+    """)
+
+
+def test_one_brace_around_a_variable_with_a_dot_stays_as_text() -> None:
+    check_findings(
+        """
+        env: {TONE: warm}
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "${loop.output} says READY"}
+                                                                     # ^^^^^^^^^^^^^^ warning: WF512 no variable
+        steps:
+          - name: print
+            needs: [polish]
+            run: |
+              {loop.iteration} {env.TONE} ${step.polish} {{env.TONE}}
+              ^^^^^^^^^^^^^^^^ warning: WF512 `{{loop.iteration}}`
+                               ^^^^^^^^^^ warning: WF512 `{{env.TONE}}`
+                                          ^^^^^^^^^^^^^^ warning: WF512 `{{step.polish}}`
+              {polish} {loop} {env.OTHER} {loop.x} `{loop.output}` {{polish}} {"loop": {}}
+    """
+        + DRAFT
+    )

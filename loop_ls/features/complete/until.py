@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from loop_ls.features.complete.callees import prompt_of
 from loop_ls.features.complete.quoting import as_text, literal
 from loop_ls.features.complete.request import Request
-from loop_ls.features.criteria import Criterion, from_last_step, general
 from loop_ls.features.values import Item, ItemKind
+from loop_ls.rules.until.criteria import Criterion, from_last_step, general
 
 
 def conditions(request: Request) -> Iterator[Item]:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from loop_ls.rules.until.words import CATCH_ALL, FILLERS, JUDGEMENTS, PRONOUNS, words_of
 from loop_ls.text.pattern import pattern
 
 #: What the judge is shown anyway: as empty a subject as "it".
 _SHOWN = pattern(r"\{\{\s*(?:step\.)?loop[.\w]*\s*\}\}")
+
+
+#: A condition that is no sentence: YAML's words for true and false, or a bare number.
+_NO_SENTENCE = pattern(r"\s*(?:true|false|yes|no|on|off|null|~|[-+]?\d+(?:\.\d+)?)\s*", re.IGNORECASE)
+
+
+def is_no_sentence(condition: str) -> bool:
+    """Whether there is nothing that a judge could answer: `until: true`."""
+    return _NO_SENTENCE.fullmatch(condition) is not None
 
 
 def is_vague(condition: str) -> bool:

@@ -1,26 +1,27 @@
-"""The same condition without the text it judges: the fix of WF702, to be reviewed by its author.
+"""The same condition without the text it judges: a fix of WF702, to be reviewed by its author.
 
-The judge sees the output beside the condition, so a variable that inserts it can go, or a noun
-takes its place where the sentence needs one.
+The judge sees the output beside the condition, and nothing else: a variable that inserts the output can go, or a noun
+takes its place. Where only the author knows what to look for, or where the judge would need a text that it never sees
+(the output before, the number of the iteration), there is no such sentence.
 """
 
 from __future__ import annotations
 
 import re
 
+from loop_ls.rules.until.joined import joined
+from loop_ls.rules.until.vague import is_no_sentence, is_vague
 from loop_ls.text.pattern import pattern
 
-_NOUNS = {
-    "loop.output": "the output",
-    "loop.last.output": "the previous output",
-    "loop.history": "the earlier outputs",
-    "loop.iteration": "the number of the iteration",
-}
+#: What the judge is never shown. People write `loop.last.output` for the output all the same.
+_UNSEEN = ("loop.history", "loop.iteration", "loop.last.output")
+
+_THE_OUTPUT = "the output"
 
 #: Behind these words the variable only repeats the noun: "the output {{loop.output}} is short".
 _APPOSITION = pattern(
-    r"\b(?:outputs?|results?|texts?|repl(?:y|ies)|responses?|answers?|drafts?|reviews?|reports?|iterations?|histor(?:y|ies)"
-    r"|number|value|content|code|summary|document|version)\s*[:(\[\"'“`]*\s*$",
+    r"\b(?:outputs?|results?|texts?|repl(?:y|ies)|responses?|answers?|drafts?|reviews?|reports?"
+    r"|value|content|code|summary|document|version)\s*[:(\[\"'“`]*\s*$",
     re.IGNORECASE,
 )
 
@@ -30,34 +31,60 @@ _LOOKING = pattern(
     r"|starts with|begins with)\s*[:(\[\"'“`]*\s*$",
     re.IGNORECASE,
 )
+#: "{{loop.last.output}} differs from the reply": two texts are compared, so it is the output before that is meant.
+_COMPARING = pattern(
+    r"\b(?:previous|last|earlier|before|differs?|different|same|equals?|than|better|worse|longer|shorter|outputs?|repl(?:y|ies)"
+    r"|responses?|answers?)\b",
+    re.IGNORECASE,
+)
+_EQUALS = pattern(r"\s*={2,3}\s*")
 _OPENING = "\"'“`(["
 _CLOSING = "\"'”`)]"
 
 
-def without_variable(condition: str, start: int, end: int, name: str) -> str:
-    """`condition` without the placeholder that stands at [start, end)."""
+def without_variable(condition: str, start: int, end: int, name: str) -> str | None:
+    """`condition` without the placeholder that stands at [start, end); None where no such sentence says the same."""
     before, after = condition[:start], condition[end:]
-    noun = _noun(before, after, name)
-    before, after = _unwrap(before, after)
-    if noun is None:
-        return _tidy(_join(before.rstrip(" :"), after))
-    return _tidy(_join(before + noun, after))
-
-
-def _noun(before: str, after: str, name: str) -> str | None:
     name = name.removeprefix("step.")
-    noun = _NOUNS.get(name, "the output")
-    if not before.strip(" :" + _OPENING):
-        return noun if _goes_on(after) else "The reply contains the expected text"
-    if _APPOSITION.search(before):
+    if name in _UNSEEN and not _is_slip(name, before, after):
         return None
-    if _LOOKING.search(before) and name != "loop.iteration":
-        return "the expected text"
-    return noun
+    noun = _noun(before, after)
+    if noun is None:
+        return None
+    before, after = _unwrap(before, after)
+    after = _EQUALS.sub(" is ", after, count=1) if _EQUALS.match(after) else after
+    text = _tidy(_join(before + noun, after) if noun else _join(before.rstrip(" :"), _on_its_line(before, after)))
+    return text if _holds_up(text, condition) else None
+
+
+def _is_slip(name: str, before: str, after: str) -> bool:
+    """Whether `{{loop.last.output}} contains PASS` is meant: the output, under a wrong name."""
+    at_start = not before.strip(" :" + _OPENING)
+    return name == "loop.last.output" and at_start and _goes_on(after) and not _COMPARING.search(after)
+
+
+def _noun(before: str, after: str) -> str | None:
+    """What takes the place of the variable: empty where the sentence names the output already."""
+    if not before.strip(" :" + _OPENING):
+        return _THE_OUTPUT if _goes_on(after) else None
+    if _APPOSITION.search(before):
+        return ""
+    return None if _LOOKING.search(before) else _THE_OUTPUT
+
+
+def _holds_up(text: str, condition: str) -> bool:
+    """Whether no rule about conditions would speak up that was silent before."""
+    return not is_no_sentence(text) and not is_vague(text) and joined(text).value <= joined(condition).value
+
+
+def _on_its_line(before: str, after: str) -> str:
+    """`after` without the line break of a line that held nothing but the variable."""
+    bare = after.lstrip(" \t")
+    return bare[1:] if before.endswith("\n") and bare.startswith("\n") else after
 
 
 def _goes_on(after: str) -> bool:
-    return bool(after.strip(" ." + _CLOSING))
+    return bool(after.strip(" .\n" + _CLOSING))
 
 
 def _unwrap(before: str, after: str) -> tuple[str, str]:
@@ -68,11 +95,11 @@ def _unwrap(before: str, after: str) -> tuple[str, str]:
 
 
 def _join(before: str, after: str) -> str:
-    if not before or not after or before[-1].isspace() or after[0] in " ,.;:!?" + _CLOSING:
+    if not before or not after or before[-1].isspace() or after[0].isspace() or after[0] in ",.;:!?" + _CLOSING:
         return before + after
     return f"{before} {after}"
 
 
 def _tidy(text: str) -> str:
-    text = re.sub(r"[ \t]{2,}", " ", text).strip()
+    text = re.sub(r"[ \t]+(?=\n)", "", re.sub(r"[ \t]{2,}", " ", text)).strip()
     return text[:1].upper() + text[1:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.features.criteria import from_last_step, general
+from loop_ls.rules.until.criteria import from_last_step, general
 
 
 def first(name: str, prompt: str) -> str:

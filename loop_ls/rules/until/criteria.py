@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from loop_ls.features.words import excerpt
+from loop_ls.rules.wording import shortened
 
 
 def _words(text: str) -> frozenset[str]:
@@ -161,4 +161,4 @@ def _around(prompt: str, marker: str) -> str:
 def _line(prompt: str, match: re.Match[str]) -> str:
     start = prompt.rfind("\n", 0, match.start()) + 1
     end = prompt.find("\n", match.start())
-    return excerpt(prompt[start : end if end >= 0 else len(prompt)].strip(" -*"), 60)
+    return shortened(prompt[start : end if end >= 0 else len(prompt)].strip(" -*"), 60)
