@@ -17,11 +17,12 @@ from loop_ls.engine.conversing import Outcome
 from loop_ls.engine.ports import Json
 from loop_ls.engine.roles.tools.files import reading_tools, writing_tools
 from loop_ls.engine.roles.tools.notes import Desk, artifact_tools, memory_tools, sprint_tools, todo_tools
-from loop_ls.engine.roles.tools.shell import full_shell, restricted_shell
+from loop_ls.engine.roles.tools.shell import full_shell, readonly_shell
 from loop_ls.engine.roles.tools.skills import skill_tools
 from loop_ls.engine.roles.tools.tool import Refusal, RoleTool
 from loop_ls.engine.roles.tools.web import web_tools
 from loop_ls.engine.roles.tools.workspace import Workspace
+from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox
 from loop_ls.engine.turns import ToolSpec
 from loop_ls.formats.roles import Access
 
@@ -29,8 +30,10 @@ from loop_ls.formats.roles import Access
 EXCLUDED = re.compile(r"(?:.*__)?(?:loops?|background_?tasks?|schedules?|webhooks?|cron)(?:[_-].*)?", re.IGNORECASE)
 
 
-def tools_of(access: Access, root: Path, desk: Desk, environ: Mapping[str, str]) -> list[RoleTool]:
-    """The tools of our own; `minimal` has none at all."""
+def tools_of(
+    access: Access, root: Path, desk: Desk, environ: Mapping[str, str], sandbox: Sandbox | NoSandbox
+) -> list[RoleTool]:
+    """The tools of our own; `minimal` has none at all. Without a sandbox nobody gets a read-only shell."""
     if access == "minimal":
         return []
     workspace = Workspace(root)
@@ -40,7 +43,7 @@ def tools_of(access: Access, root: Path, desk: Desk, environ: Mapping[str, str])
         case "readonly":
             return found
         case "readonly-shell":
-            return [*found, restricted_shell(workspace, environ)]
+            return found if isinstance(sandbox, NoSandbox) else [*found, readonly_shell(workspace, sandbox)]
         case "full":
             more = [*writing_tools(workspace), full_shell(workspace, environ), *web_tools(), *memory_tools(desk)]
             return [*found, *more]

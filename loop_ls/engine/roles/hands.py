@@ -23,6 +23,7 @@ from loop_ls.engine.roles.tools.shell import MARK
 from loop_ls.engine.runners.choosing import is_agent, runner_for
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import Assignment
+from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.targets import DEFAULT_TEMPERATURE
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.roles import Access, Role
@@ -32,7 +33,7 @@ from loop_ls.formats.target import Target
 @dataclass(frozen=True, slots=True)
 class RunHands:
     """Fills `program.Hands` for one run. `sessions` are MCP servers of the project, started when a role
-    with full access first needs them; there are none in a mock run."""
+    with full access first needs them; there are none in a mock run. `sandbox` fences read-only shells."""
 
     plan: Plan
     recorder: Recorder
@@ -40,6 +41,7 @@ class RunHands:
     records: Records
     sessions: Sessions
     environ: Mapping[str, str]
+    sandbox: Sandbox | NoSandbox
 
     def model(self, role: Role) -> str | None:
         found = role_target(role.name, self.plan.settings, self.plan.mock)
@@ -78,7 +80,7 @@ class RunHands:
     def _box(self, access: Access, desk: Desk) -> RoleToolbox:
         servers = tuple(self.plan.settings.get("servers") or ())
         discovers = access == "full" and servers and not self.plan.mock
-        own = tools_of(access, Path(self.plan.root), desk, self.environ)
+        own = tools_of(access, Path(self.plan.root), desk, self.environ, self.sandbox)
         return RoleToolbox(own, ServerTools(self.sessions, servers) if discovers else None)
 
     async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -120,17 +122,22 @@ class RunHands:
         return found if isinstance(found, Mapping) else {}
 
     def _instructions(self, role: Role) -> str | None:
-        """Those of the project, else what the role is."""
+        """Those of the project, else what the role is; and that it has no shell where it would have one."""
         own = (self.plan.settings.get("roles") or {}).get(role.name) or {}
-        return str(own.get("instructions") or "").strip() or f"You are the {role.name} of a team. {role.text}"
+        told = str(own.get("instructions") or "").strip() or f"You are the {role.name} of a team. {role.text}"
+        if role.access == "readonly-shell" and isinstance(self.sandbox, NoSandbox):
+            told += f"\n\nYou have no shell here; read with your file tools instead. ({self.sandbox.reason})"
+        return told
 
 
-def hands(records: Records, environ: Mapping[str, str] | None = None) -> HandsOf:
-    """Makes the hands of each run ."""
+def hands(
+    records: Records, environ: Mapping[str, str] | None = None, sandbox: Sandbox | NoSandbox | None = None
+) -> HandsOf:
+    """Makes the hands of each run; without `sandbox` the one that this machine offers."""
     environment = os.environ if environ is None else environ
 
     def of_run(plan: Plan, recorder: Recorder, models: Models) -> RunHands:
         sessions = Sessions(plan.settings.get("servers") or {}, Path(plan.root), environment)
-        return RunHands(plan, recorder, models, records, sessions, environment)
+        return RunHands(plan, recorder, models, records, sessions, environment, sandbox or find_sandbox())
 
     return of_run

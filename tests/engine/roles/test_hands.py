@@ -6,7 +6,10 @@ import json
 import sys
 from pathlib import Path
 
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.roles.hands import hands
+from loop_ls.engine.sandbox.sandbox import NoSandbox
+from loop_ls.engine.turns import ToolCall
 from loop_ls.testing.mcp_server import FILE
 
 from .conftest import House
@@ -100,3 +103,37 @@ async def test_a_role_of_the_project_has_its_own_instructions_and_model(house: H
     await house.run("own")
     [request] = house.models.asked("write")
     assert (request.model, request.system, request.tools) == ("other", "Test everything.", ())
+
+
+async def test_where_there_is_no_sandbox_a_role_that_would_have_a_shell_is_told_that_it_has_none(house: House) -> None:
+    engine = await house.open(hands(house.records, {"PATH": "/usr/bin"}, NoSandbox("Nobody has built one.")))
+    assert engine is house.engine
+    house.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Say APPROVED."}])
+    house.say(write="APPROVED")
+    await house.run("look")
+    [request] = house.models.asked("write")
+    assert "shell" not in {tool.name for tool in request.tools}
+    assert "You have no shell here" in (request.system or "")
+    assert "Nobody has built one." in (request.system or "")
+
+
+async def test_a_sandboxed_shell_answers_a_model_and_reads_nothing_outside(house: House) -> None:
+    (house.root.parent / "secret.txt").write_text("a secret")
+    (house.root / "link").symlink_to("../secret.txt")
+    (house.root / "notes.txt").write_text("a note")
+    answers: list[str] = []
+    commands = ["grep -r a .", "diff -I -- --to-file=link notes.txt", "grep -e a -e -- -R .", "uniq - notes.txt"]
+
+    async def ask(request: ModelRequest, *others: object) -> ModelReply:
+        answers[:] = [answer.text for turn in request.turns for answer in turn.answers]
+        if len(answers) == len(commands):
+            return ModelReply("APPROVED", "p", "m")
+        asked = {"command": commands[len(answers)]}
+        return ModelReply("", "p", "m", calls=(ToolCall(str(len(answers)), "shell", asked, json.dumps(asked)),))
+
+    house.models.ask = ask  # type: ignore[method-assign,assignment]
+    house.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Look."}])
+    assert (await house.run("look"))["status"] == "completed"
+    assert "./notes.txt:a note" in answers[0]
+    assert not [text for text in answers if "a secret" in text]
+    assert (house.root / "notes.txt").read_text() == "a note"

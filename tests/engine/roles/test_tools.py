@@ -16,6 +16,7 @@ from loop_ls.engine.roles.records import Records
 from loop_ls.engine.roles.tools.files import writing_tools
 from loop_ls.engine.roles.tools.notes import Desk
 from loop_ls.engine.roles.tools.workspace import Workspace
+from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.turns import ToolSpec
 from loop_ls.formats.roles import ROLES, Access, Role, known_roles
 
@@ -43,9 +44,9 @@ class Discovered:
         return Outcome(f"{name} called")
 
 
-def box(root: Path, access: Access, servers: Any = None) -> RoleToolbox:
+def box(root: Path, access: Access, servers: Any = None, sandbox: Sandbox | NoSandbox | None = None) -> RoleToolbox:
     desk = Desk(Records(root.parent / "data", lambda: 0.0), "mine", "run", "project", "sprint", "run/pair/1/write")
-    return RoleToolbox(tools_of(access, root, desk, ENVIRON), servers)
+    return RoleToolbox(tools_of(access, root, desk, ENVIRON, sandbox or find_sandbox()), servers)
 
 
 async def names(toolbox: RoleToolbox) -> set[str]:
@@ -156,6 +157,11 @@ async def test_RB_106_an_explorer_reads_and_runs_what_reads(root: Path) -> None:
     assert await names(box(root, ROLES["explorer"].access)) == READING | NOTES | {"shell"}
 
 
+async def test_without_a_sandbox_an_explorer_has_no_shell(root: Path) -> None:
+    offered = await names(box(root, ROLES["explorer"].access, sandbox=NoSandbox("There is none.")))
+    assert offered == READING | NOTES
+
+
 @pytest.mark.parametrize("role", ["plan", "reviewer"])
 async def test_RB_107_a_plan_and_a_reviewer_read(root: Path, role: str) -> None:
     assert await names(box(root, ROLES[role].access)) == READING | NOTES
@@ -248,7 +254,14 @@ async def test_no_file_tool_leaves_the_workspace(coder: Call, secret: Path, path
         *("cat ../secret.txt", "cat /etc/passwd", "cat link", "head -n 1 up/secret.txt", "grep -r secret .."),
         *("grep -R secret .", "grep -f../secret.txt a.py", "grep -rf../secret.txt .", "wc --files0-from=../x"),
         *("grep --dereference-rec a .", "find / -name x", "find . -newer ../secret.txt", "diff a.py ../secret.txt"),
-        *("diff -l a.py b.txt", "uniq a.py out.txt", "find -L . -name x", "find . -files0-from x", "ls ../"),
+        *(
+            "diff -l a.py b.txt",
+            "uniq a.py out.txt",
+            "uniq - b.txt",
+            "find -L . -name x",
+            "find . -files0-from x",
+            "ls ../",
+        ),
     ],
 )
 async def test_the_restricted_shell_does_not_leave_the_workspace(explorer: Call, secret: Path, command: str) -> None:
@@ -266,7 +279,12 @@ async def test_the_restricted_shell_does_not_leave_the_workspace(explorer: Call,
         ("head -n 1 a.py", "one = 1"),
         ("wc -l a.py", "2 a.py"),
         ("ls", "a.py\nb.txt"),
-        ("uniq b.txt", "bee"),
+        ("head -1 a.py", "one = 1"),
+        ("tail -n +2 a.py", "two = 2"),
+        ("grep -c -e one -- a.py", "1"),
+        ("grep --regexp one a.py", "one = 1"),
+        ("diff -u a.py a.py", "(no output)"),
+        ("find . -name '*.txt' -printf '%f %s\\n'", "b.txt 4"),
     ],
 )
 async def test_the_restricted_shell_reads(explorer: Call, command: str, text: str) -> None:
@@ -315,7 +333,7 @@ async def test_notes_stay_in_their_session(root: Path, coder: Call) -> None:
     made = (await coder("artifact_create", title="T", content="C")).text.removeprefix("artifact ")
     assert (await coder("artifact_read", id=made)).text == "C"
     desk = Desk(Records(root.parent / "data", lambda: 0.0), "yours", "run", "p", "s", "by")
-    other = calling(RoleToolbox(tools_of("full", root, desk, ENVIRON)))
+    other = calling(RoleToolbox(tools_of("full", root, desk, ENVIRON, find_sandbox())))
     assert (await other("artifact_read", id=made)).failed
     todo = (await coder("todo_add", title="Write tests")).text.removeprefix("todo ")
     await coder("todo_update", id=todo, status="done")

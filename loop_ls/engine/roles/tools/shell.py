@@ -1,4 +1,4 @@
-"""Running programs for a stage: restricted ones without a shell, or any command where the role may do all.
+"""Running programs for a stage: read-only ones in a sandbox, or any command where the role may do all.
 
 Both in the workspace, with a reduced environment, on a leash that ends the whole group, within a time.
 """
@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
 from loop_ls.engine import leash
-from loop_ls.engine.roles.tools.policy import COMMANDS, allowed, words_of
+from loop_ls.engine.roles.tools.command_line import argv_of, words_of
+from loop_ls.engine.roles.tools.command_table import PROGRAMS
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, number, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
+from loop_ls.engine.sandbox.sandbox import REFUSED, Sandbox, find_program, program_environment
 
 SECONDS, MOST_SECONDS = 120, 600
 #: What is read of one program's output; a program that writes more is ended.
@@ -23,13 +24,21 @@ MOST_BYTES = 1024 * 1024
 MARK = "LOOP_LS_STAGE"
 
 
-def restricted_shell(workspace: Workspace, environ: Mapping[str, str]) -> RoleTool:
-    async def run(given: Arguments) -> str:
-        words = allowed(words_of(text(given, "command")), workspace)
-        words[0] = _program(words[0], workspace, environ)
-        return await _run(words, workspace, environ, SECONDS)
+def readonly_shell(workspace: Workspace, sandbox: Sandbox) -> RoleTool:
+    """Programs that read, each started without a shell by words of our own, in `sandbox`."""
 
-    told = f"Run one command that only reads: {', '.join(COMMANDS)}. There is no shell: no pipes, no redirection."
+    async def run(given: Arguments) -> str:
+        name, *arguments = argv_of(words_of(text(given, "command")), workspace)
+        program = find_program(name)
+        if program is None:
+            raise Refusal(f"`{name}` is not installed here.")
+        words = sandbox.argv(program, arguments, workspace.root)
+        ended = await _ended(words, workspace, program_environment(**{MARK: "1"}), SECONDS)
+        if ended.status == REFUSED:
+            raise Refusal(f"`{name}` was not started: the sandbox ({sandbox.name}) could not be put in force.")
+        return ended.told
+
+    told = f"Run one command that only reads: {', '.join(PROGRAMS)}. There is no shell: no pipes, no redirection."
     return RoleTool(spec("shell", told, command="The command with its arguments."), run)
 
 
@@ -40,7 +49,7 @@ def full_shell(workspace: Workspace, environ: Mapping[str, str]) -> RoleTool:
             raise Refusal("The command is empty.")
         seconds = min(max(1, number(given, "seconds", SECONDS)), MOST_SECONDS)
         words = ["cmd", "/c", command] if os.name == "nt" else ["/bin/sh", "-c", command]
-        return await _run(words, workspace, environ, seconds)
+        return (await _ended(words, workspace, leash.reduced(environ, **{MARK: "1"}), seconds)).told
 
     described = spec(
         "shell",
@@ -51,22 +60,15 @@ def full_shell(workspace: Workspace, environ: Mapping[str, str]) -> RoleTool:
     return RoleTool(described, run)
 
 
-def _program(name: str, workspace: Workspace, environ: Mapping[str, str]) -> str:
-    """The program of this name that is none of the workspace's own."""
-    folders = environ.get("PATH", os.defpath).split(os.pathsep)
-    safe = [each for each in folders if Path(each).is_absolute() and not _lies_in(each, workspace)]
-    found = shutil.which(name, path=os.pathsep.join(safe))
-    if found is None:
-        raise Refusal(f"`{name}` is not installed here.")
-    return found
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """`told` is what the model gets of it."""
+
+    status: int
+    told: str
 
 
-def _lies_in(folder: str, workspace: Workspace) -> bool:
-    return Path(folder).resolve().is_relative_to(workspace.root)
-
-
-async def _run(words: Sequence[str], workspace: Workspace, environ: Mapping[str, str], seconds: float) -> str:
-    env = leash.reduced(environ, **{MARK: "1"})
+async def _ended(words: Sequence[str], workspace: Workspace, env: Mapping[str, str], seconds: float) -> _Ended:
     child = await leash.start(words, cwd=workspace.root, env=env)
     assert child.process.stdout is not None and child.process.stderr is not None
     readers = (_read(child.process.stdout), _read(child.process.stderr))
@@ -84,7 +86,7 @@ async def _run(words: Sequence[str], workspace: Workspace, environ: Mapping[str,
         child.release()
     parts = [part for part in (out, err) if part]
     ended = "" if code == 0 else f"\n[ended with {code}]"
-    return shortened("\n".join(parts) or "(no output)") + ended
+    return _Ended(code, shortened("\n".join(parts) or "(no output)") + ended)
 
 
 async def _read(stream: asyncio.StreamReader) -> str:

@@ -1,0 +1,1 @@
+"""Sandboxes: a program in one may read below one folder and do nothing else. See `sandbox`."""
