@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from loop_ls.engine.booking import recorded_bill
 from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens, Warned
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure, Json, ModelFailure, ModelReply, ModelRequest, Models, Recorder, Waiting
@@ -113,11 +114,12 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
     if question.offered is not None:
         request = replace(request, tools=await question.offered())
     try:
-        return _reply(await models.ask(request, on_text, on_wait))
+        async with recorded_bill(recorder, key, question.place, question.purpose) as bill:
+            return _reply(await models.ask(replace(request, bill=bill), on_text, on_wait))
     except ModelFailure as failure:
         error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        lost = {"spent": failure.details["spent"]} if "spent" in failure.details else {}
-        return {"error": error, "provider": request.provider, "model": request.model, **lost}
+        booked = {"booked": True} if failure.details.get("booked") else {}
+        return {"error": error, "provider": request.provider, "model": request.model, **booked}
     finally:
         await asyncio.gather(*notes)
 
@@ -149,7 +151,8 @@ def _facts(answer: Json, question: Question) -> Iterable[Fact]:
     place = question.place
     call = {"provider": answer["provider"], "model": answer["model"], "purpose": question.purpose}
     if "error" in answer:
-        yield Call(**call, **answer.get("spent", {}), error=Error(**answer["error"])).fact(place)
+        if not answer.get("booked"):
+            yield Call(**call, **answer.get("spent", {}), error=Error(**answer["error"])).fact(place)
         return
     yield Call(
         **call,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from loop_ls.engine.booking import recorded_bill
 from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import EmbedRequest, Fact, Failure, Json, ModelFailure, Models, Recorder, Waiting
@@ -57,10 +58,12 @@ async def _asked(request: EmbedRequest, place: Place, key: str, models: Models, 
         notes.append(asyncio.ensure_future(recorder.record(f"{key}:wait{wait.attempt}", [fact.fact(place)])))
 
     try:
-        reply = await models.embed(request, on_wait)
+        async with recorded_bill(recorder, key, place, request.purpose) as bill:
+            reply = await models.embed(replace(request, bill=bill), on_wait)
     except ModelFailure as failure:
         error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        return {"error": error, "provider": request.provider, "model": request.model}
+        booked = {"booked": True} if failure.details.get("booked") else {}
+        return {"error": error, "provider": request.provider, "model": request.model, **booked}
     finally:
         await asyncio.gather(*notes)
     return {
@@ -75,6 +78,8 @@ async def _asked(request: EmbedRequest, place: Place, key: str, models: Models, 
 
 def _facts(place: Place, purpose: str, answer: Json) -> list[Fact]:
     call = {"provider": answer["provider"], "model": answer["model"], "purpose": purpose}
+    if answer.get("booked"):
+        return []
     if "error" in answer:
         return [Call(**call, error=Error(**answer["error"])).fact(place)]
     tokens = Tokens(input=answer["tokens"])

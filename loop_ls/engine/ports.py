@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from loop_ls.engine.prices import Usage
 from loop_ls.engine.turns import ToolCall, ToolSpec, Turn
 
 if TYPE_CHECKING:
@@ -142,6 +143,32 @@ class Recorder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class LostAttempt:
+    """An attempt that was paid, wholly or in part, and gave no answer. `usd` is None where no price is known."""
+
+    provider: str
+    model: str
+    code: str
+    message: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    duration: float = 0.0
+    hint: str = ""
+
+
+class Bill(Protocol):
+    """Where attempts without an answer are booked, at the moment in which each of them ends. What the answer
+    itself costs is part of the reply."""
+
+    def lost(self, attempt: LostAttempt) -> None: ...
+
+    def again(self) -> None:
+        """Another attempt of the same call is about to begin. Raises `Stopped` where it is not paid for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One question to one model. `prompt` is the only message; `system` is rarely set.
 
@@ -150,7 +177,7 @@ class ModelRequest:
     asked in all when a provider is busy or out of order; None: as often as the provider's rule says
     (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
     `tools` are offered; `turns` are the rounds of tools since the prompt. `budget_usd` is what an agent, whose
-    cost nobody can bound, may spend on it.
+    cost nobody can bound, may spend on it. `bill` hears of the attempts that gave no answer.
     """
 
     provider: str
@@ -166,6 +193,7 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     turns: tuple[Turn, ...] = ()
     budget_usd: float | None = None
+    bill: Bill | None = field(default=None, compare=False, repr=False)
 
     @property
     def texts(self) -> Iterator[str]:
@@ -181,7 +209,8 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A whole answer. `usd` is None where no price is known; `duration` in seconds.
+    """A whole answer. `usd` is None where no price is known; `duration` in seconds. `usage` is what the
+    provider itself says of it: the tokens and dollars beside it are what is booked.
 
     `finish` is `length` where `max_tokens` (or the model's own limit) ended it, `tools` where it asks for
     `calls`, else `stop`.
@@ -198,6 +227,7 @@ class ModelReply:
     finish: str = "stop"
     calls: tuple[ToolCall, ...] = ()
     thoughts: str = ""
+    usage: Usage | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +245,7 @@ class EmbedRequest:
     purpose: str = "embeddings"
     place: str = ""
     attempts: int | None = None
+    bill: Bill | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +265,7 @@ class ModelFailure(Exception):
     """A call that gave no whole answer.
 
     `code`: `unknown_provider`, `missing_key`, `auth`, `not_found`, `bad_request`, `rate_limited`,
-    `server`, `unreachable`, `timeout`, `truncated`, `empty`, `bad_answer`. `message` is one
+    `server`, `unreachable`, `timeout`, `truncated`, `empty`, `bad_answer`, `exhausted`. `message` is one
     sentence; `hint` says what to do. (Not frozen: Python sets `__traceback__` on what is raised.)
     """
 

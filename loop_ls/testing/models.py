@@ -14,7 +14,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.ports import (
+    EmbedReply,
+    EmbedRequest,
+    LostAttempt,
+    ModelFailure,
+    ModelReply,
+    ModelRequest,
+    Waiting,
+)
+from loop_ls.engine.prices import Usage, booked
+from loop_ls.engine.providers.attempt import CHARGED
 from loop_ls.engine.turns import ToolCall
 
 #: The model never answers: the call ends by a time limit or a stop.
@@ -53,9 +63,14 @@ class ScriptedModels:
             if answer is SILENCE:
                 answer = await _silence(request)
             await asyncio.sleep(self.wait(request))  # other branches get their turn, as with a real model
+        except asyncio.CancelledError:
+            _book(request, "given_up", "The call was given up.")
+            raise
         finally:
             self.running -= 1
         if isinstance(answer, ModelFailure):
+            if answer.code in CHARGED and _book(request, answer.code, answer.message):
+                answer.details["booked"] = True
             raise answer
         if isinstance(answer, ModelReply):
             return replace(answer, provider=request.provider, model=request.model)
@@ -113,6 +128,15 @@ def calls(*asked: tuple[str, Any], text: str = "") -> ModelReply:
         for number, (name, arguments) in enumerate(asked, 1)
     )
     return ModelReply(text, "", "", finish="tools", calls=found)
+
+
+def _book(request: ModelRequest, code: str, message: str) -> bool:
+    """As real providers do: whoever had the question and gave no answer is paid for it."""
+    if request.bill is None:
+        return False
+    cost = booked(Usage(), None, request.texts, ())
+    request.bill.lost(LostAttempt(request.provider, request.model, code, message, cost.input, cost.output))
+    return True
 
 
 async def _silence(request: ModelRequest) -> ModelFailure:

@@ -376,8 +376,9 @@ def _paid(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
     if body.get("copied"):  # another run has paid for it
         return {}
     usd, tokens = body.get("usd"), body.get("tokens") or {}
+    given_up = (body.get("error") or {}).get("code") == "given_up"  # paid, and no answer of any kind
     return {
-        "calls": state.calls + 1,
+        "calls": state.calls + (not given_up),
         "cost_usd": state.cost_usd if usd is None else (state.cost_usd or 0.0) + float(usd),
         "unpriced": state.unpriced or (usd is None and "error" not in body),
         "input_tokens": state.input_tokens + int(tokens.get("input", 0)),

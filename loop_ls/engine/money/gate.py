@@ -12,16 +12,22 @@ from dataclasses import replace
 from typing import Any
 
 from loop_ls.engine.money.ledger import Cost, Hold, Ledger
-from loop_ls.engine.money.pricing import offers, price_of, tokens_at_most
+from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.plan import Door
-from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
-from loop_ls.engine.prices import Price
+from loop_ls.engine.ports import (
+    Bill,
+    EmbedReply,
+    EmbedRequest,
+    LostAttempt,
+    ModelFailure,
+    ModelReply,
+    ModelRequest,
+    Waiting,
+)
+from loop_ls.engine.prices import Price, Usage, booked, tokens_at_most
 from loop_ls.engine.providers.config import fallbacks
 from loop_ls.engine.runners.choosing import is_agent
 from loop_ls.formats.target import Target
-
-#: Failures after which nobody knows what the provider will charge: what was heard is counted.
-PAID_IN_VAIN = frozenset({"truncated", "timeout", "empty", "bad_answer"})
 
 
 class GatedModels:
@@ -48,29 +54,38 @@ class GatedModels:
         on_wait: Callable[[Waiting], None] | None = None,
     ) -> ModelReply:
         """Raises `CapReached` where no answer fits into what is left."""
-        caps = self._ledger.caps
-        if caps.usd is None and caps.tokens is None:
+        if not self._ledger.capped:
             return await self._door.ask(request, on_text, on_wait)
         if not self._mock and is_agent(request.provider, self._providers):
             return await self._agent(request, on_text, on_wait)
-        price = await self._price(request)
-        choice = offers(request, price)
+        prices = await self._prices(request)
+        choice = offers(request, prices)
         number, hold = await self._ledger.hold([cost for _, cost in choice])
         limit = choice[number][0]
         asked = request if limit is None else replace(request, max_tokens=limit)
-        return await self._held(asked, price, hold, on_text, on_wait)
+        paid: Cost | None = None
+        try:
+            reply = await self._door.ask(
+                replace(asked, bill=_HeldBill(self._ledger, hold, prices, request.bill)), on_text, on_wait
+            )
+            reply = _counted(reply, request, prices)
+            paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
+            return reply
+        finally:
+            self._ledger.settle(hold, paid)
 
     async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
         """Vectors cost what is sent, and nothing more. Raises `CapReached`."""
-        caps = self._ledger.caps
-        if caps.usd is None and caps.tokens is None:
+        if not self._ledger.capped:
             return await self._door.embed(request, on_wait)
-        price = await self._price(request)
+        prices = await self._prices(request)
         sent = sum(map(tokens_at_most, request.texts))
-        _, hold = await self._ledger.hold([Cost(price.usd(sent, 0), sent)])
+        _, hold = await self._ledger.hold([Cost(max(price.usd(sent, 0) for price in prices), sent)])
         paid: Cost | None = None
         try:
-            reply = await self._door.embed(request, on_wait)
+            reply = await self._door.embed(
+                replace(request, bill=_HeldBill(self._ledger, hold, prices, request.bill)), on_wait
+            )
             paid = Cost(reply.usd or 0.0, reply.input_tokens)
             return reply
         finally:
@@ -83,53 +98,24 @@ class GatedModels:
         on_wait: Callable[[Waiting], None] | None,
     ) -> ModelReply:
         """Nobody can bound what an agent costs: it works alone, and is told what is left."""
+        prices = await self._prices(request)
         hold = await self._ledger.hold_rest()
         budget = None if self._ledger.caps.usd is None else hold.most.usd
         paid: Cost | None = None
         try:
-            reply = await self._door.ask(replace(request, budget_usd=budget), on_text, on_wait)
+            asked = replace(request, budget_usd=budget, bill=_HeldBill(self._ledger, hold, prices, request.bill))
+            reply = await self._door.ask(asked, on_text, on_wait)
             paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
             return reply
         finally:
             self._ledger.settle(hold, paid)
 
-    async def _held(
-        self,
-        request: ModelRequest,
-        price: Price,
-        hold: Hold,
-        on_text: Callable[[str], None] | None,
-        on_wait: Callable[[Waiting], None] | None,
-    ) -> ModelReply:
-        heard: list[str] = []
-
-        def hear(text: str) -> None:
-            heard.append(text)
-            if on_text is not None:
-                on_text(text)
-
-        paid: Cost | None = None
-        try:
-            reply = _counted(await self._door.ask(request, hear, on_wait), request, price)
-            paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
-            return reply
-        except ModelFailure as failure:
-            if failure.code in PAID_IN_VAIN:
-                paid = _told(failure, request, price, "".join(heard))
-            raise
-        except asyncio.CancelledError:  # given up on our side; the provider goes on and will charge it
-            paid = _estimated(request, price, "".join(heard))[1]
-            raise
-        finally:
-            self._ledger.settle(hold, paid)
-
-    async def _price(self, request: ModelRequest | EmbedRequest) -> Price:
-        """The dearest of all that may answer: the provider, and those that are asked in its place."""
+    async def _prices(self, request: ModelRequest | EmbedRequest) -> list[Price]:
+        """Of all that may answer: the provider, and those that are asked in its place."""
         targets = [Target(request.provider, request.model)]
         if isinstance(request, ModelRequest) and not self._mock:
             targets += fallbacks(request.provider, self._providers)
-        prices = [await self._price_of(target, request) for target in targets]
-        return Price(max(price.input for price in prices), max(price.output for price in prices))
+        return [await self._price_of(target, request) for target in targets]
 
     async def _price_of(self, target: Target, request: ModelRequest | EmbedRequest) -> Price:
         args = (target.provider, target.model, self._providers, self._environ, self._mock)
@@ -147,23 +133,31 @@ class GatedModels:
         )
 
 
-def _counted(reply: ModelReply, request: ModelRequest, price: Price) -> ModelReply:
-    """A provider that does not count tokens is counted for: a cap must not hang on its kindness."""
-    if not reply.input_tokens and not reply.output_tokens:
-        sent, got = sum(map(tokens_at_most, request.texts)) // 2, tokens_at_most(reply.text) // 2
-        reply = replace(reply, input_tokens=sent, output_tokens=got)
-    usd = price.usd(reply.input_tokens, reply.output_tokens)
-    return replace(reply, usd=usd) if reply.usd is None else reply
+class _HeldBill:
+    """What lost attempts cost comes out of what is left, and the next attempt has to fit as well."""
+
+    def __init__(self, ledger: Ledger, hold: Hold, prices: list[Price], bill: Bill | None) -> None:
+        self._ledger, self._hold, self._prices, self._bill = ledger, hold, prices, bill
+
+    def lost(self, attempt: LostAttempt) -> None:
+        if attempt.usd is None:
+            usd = max(price.usd(attempt.input_tokens, attempt.output_tokens) for price in self._prices)
+            attempt = replace(attempt, usd=usd)
+        self._ledger.lost(Cost(attempt.usd or 0.0, attempt.input_tokens + attempt.output_tokens))
+        if self._bill is not None:
+            self._bill.lost(attempt)
+
+    def again(self) -> None:
+        self._ledger.again(self._hold)
+        if self._bill is not None:
+            self._bill.again()
 
 
-def _told(failure: ModelFailure, request: ModelRequest, price: Price, heard: str) -> Cost:
-    """The call was lost and will be charged all the same: about what was sent and heard, in its record."""
-    spent, cost = _estimated(request, price, heard)
-    failure.details["spent"] = spent
-    return cost
-
-
-def _estimated(request: ModelRequest, price: Price, heard: str) -> tuple[dict[str, Any], Cost]:
-    sent, got = sum(map(tokens_at_most, request.texts)) // 2, tokens_at_most(heard) // 2 if heard else 0
-    usd = price.usd(sent, got)
-    return {"tokens": {"input": sent, "output": got}, "usd": usd}, Cost(usd, sent + got)
+def _counted(reply: ModelReply, request: ModelRequest, prices: list[Price]) -> ModelReply:
+    """Whoever answers without a count or a price is counted for: a cap must not hang on its kindness."""
+    if reply.usd is not None:
+        return reply
+    usage = Usage(reply.input_tokens, reply.output_tokens)
+    costs = [booked(usage, price, request.texts, [reply.text]) for price in prices]
+    dearest = max(costs, key=lambda cost: cost.usd or 0.0)
+    return replace(reply, input_tokens=dearest.input, output_tokens=dearest.output, usd=dearest.usd)

@@ -86,6 +86,20 @@ class Ledger:
             self._paid.append(paid)
         self._settled.set()
 
+    def lost(self, paid: Cost) -> None:
+        """An attempt of a call that still holds its place was paid and gave no answer."""
+        self._paid.append(paid)
+
+    def again(self, hold: Hold) -> None:
+        """Whether another attempt of a call that holds its place fits too. Raises `CapReached`."""
+        taken = self.spent.plus(_sum(self._paid))
+        if not self._fits(taken.plus(_sum(each.most for each in self._holds))):
+            raise self._reached(taken, hold.most)
+
+    @property
+    def capped(self) -> bool:
+        return self.caps.usd is not None or self.caps.tokens is not None
+
     def check(self) -> None:
         """For calls whose cost nobody can bound: something has to be left. Raises `CapReached`."""
         taken = self.spent.plus(_sum(self._paid))

@@ -6,12 +6,12 @@ by what the provider says afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.engine.ports import Failure, ModelFailure, ModelRequest
-from loop_ls.engine.prices import Price, known_price
+from loop_ls.engine.prices import Price, known_price, tokens_at_most
 from loop_ls.engine.providers.config import configured
 from loop_ls.engine.runners.choosing import is_agent, tells_cost
 
@@ -54,14 +54,9 @@ def _price_of_agent(name: str, providers: Mapping[str, Any]) -> Price | None:
         return FREE  # it cannot be asked
 
 
-def tokens_at_most(text: str) -> int:
-    """A prompt's tokens: words and code have fewer, only noise has more."""
-    plain = len(text) if text.isascii() else sum(map(str.isascii, text))
-    return plain // 2 + 2 * (len(text) - plain) + 20
-
-
-def offers(request: ModelRequest, price: Price) -> list[tuple[int | None, Cost]]:
-    """With which `max_tokens` the call may be made (None: as it is), and what it may cost then."""
+def offers(request: ModelRequest, prices: Sequence[Price]) -> list[tuple[int | None, Cost]]:
+    """With which `max_tokens` the call may be made (None: as it is), and what it may cost then, whoever
+    answers."""
     sent = sum(map(tokens_at_most, request.texts))
     verdict = request.purpose == "judge"
     bounds: list[tuple[int | None, int]]
@@ -71,4 +66,4 @@ def offers(request: ModelRequest, price: Price) -> list[tuple[int | None, Cost]]
         bounds = [(None, LONGEST_VERDICT), (SHORT_VERDICT, SHORT_VERDICT), (SHORTEST_VERDICT, SHORTEST_VERDICT)]
     else:
         bounds = [(None, LONGEST), (SHORT, SHORT), (SHORTEST, SHORTEST)]
-    return [(limit, Cost(price.usd(sent, most), sent + most)) for limit, most in bounds]
+    return [(limit, Cost(max(price.usd(sent, most) for price in prices), sent + most)) for limit, most in bounds]

@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 from loop_ls.engine.ports import ModelRequest
+from loop_ls.engine.prices import Usage, tokens
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import Asked, Call, Heard, StreamError, number, text_of
+from loop_ls.engine.providers.dialect import Asked, Call, Heard, StreamError, text_of
 from loop_ls.engine.turns import ToolSpec, Turn
 
 VERSION = "2023-06-01"
@@ -103,14 +104,7 @@ class AnthropicReader:
                 return _text(event.get("content_block"))
             case "content_block_delta":
                 self.heard.begun = True
-                delta = event.get("delta")
-                if (
-                    isinstance(delta, dict)
-                    and delta.get("type") == "input_json_delta"
-                    and event.get("index") in self._calls
-                ):
-                    self._calls[event.get("index")].add(str(delta.get("partial_json") or ""))
-                return _text(delta)
+                return self._delta(event.get("delta"), event.get("index"))
             case "message_delta":
                 self._usage(event.get("usage"))
                 delta = event.get("delta")
@@ -120,6 +114,18 @@ class AnthropicReader:
             case "error":
                 raise _error(event)
         return ""
+
+    def _delta(self, delta: Any, index: Any) -> str:
+        if not isinstance(delta, dict):
+            return ""
+        match delta.get("type"):
+            case "input_json_delta" if isinstance(index, int) and index in self._calls:
+                piece = str(delta.get("partial_json") or "")
+                self._calls[index].add(piece)
+                self.heard.unseen.append(piece)
+            case "thinking_delta":
+                self.heard.unseen.append(str(delta.get("thinking") or ""))
+        return _text(delta)
 
     def whole(self, body: dict[str, Any]) -> str:
         if body.get("type") == "error":
@@ -154,9 +160,11 @@ class AnthropicReader:
     def _usage(self, usage: Any) -> None:
         if not isinstance(usage, dict):
             return
-        parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        self.heard.input_tokens = sum(number(usage.get(part)) for part in parts) or self.heard.input_tokens
-        self.heard.output_tokens = number(usage.get("output_tokens")) or self.heard.output_tokens
+        sent, got = tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens"))
+        written = tokens(usage.get("cache_creation_input_tokens")) or 0
+        read = tokens(usage.get("cache_read_input_tokens")) or 0
+        whole = None if sent is None else sent + written + read
+        self.heard.usage = self.heard.usage.joined(Usage(whole, got, read, written))
 
 
 def _text(part: Any) -> str:

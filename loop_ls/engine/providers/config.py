@@ -43,6 +43,7 @@ class Provider:
     fallback: tuple[Target, ...] = ()
     prices: str | None = None
     price: Price | None = None
+    bills_what_it_says: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)  # what only its kind understands (a script)
 
     @property
@@ -87,6 +88,7 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
         timeout=float(own.get("timeoutSeconds") or TOTAL_SECONDS),
         prices=facts.prices,
         price=Price.read(own.get("price")),
+        bills_what_it_says=facts.bills_what_it_says,
         options=own,
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from loop_ls.engine.ports import ModelRequest
+from loop_ls.engine.prices import Usage
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.secrets import unquoted
 from loop_ls.engine.turns import ToolCall
@@ -35,13 +36,13 @@ class StreamError(Exception):
 @dataclass
 class Heard:
     """What an answer consists of besides its text. `finish` is empty until the provider says so; `begun`
-    once any of it is there, be it a thought or a piece of a call."""
+    once any of it is there, be it a thought or a piece of a call. `unseen` are the parts that are paid and
+    never shown: thoughts, and what tools are called with."""
 
     finish: str = ""
     refused: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float | None = None
+    usage: Usage = field(default_factory=Usage)
+    unseen: list[str] = field(default_factory=list)
     response_id: str | None = None
     model: str = ""
     thoughts: str = ""
@@ -117,11 +118,6 @@ def _object(written: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def number(value: Any) -> int:
-    """A token count, or 0 for whatever else stands there."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
 
 
 def text_of(value: Any) -> str:

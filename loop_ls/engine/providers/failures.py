@@ -6,7 +6,7 @@ One function for each way a call can fail; all answer `ModelFailure` with a code
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loop_ls.engine.ports import ModelFailure
@@ -82,6 +82,32 @@ def empty(provider: Provider, model: str) -> ModelFailure:
         "empty",
         f"Provider `{provider.name}` gave an empty answer (model `{model}`).",
         "Make the prompt more specific, raise `max_tokens`, or take another model.",
+        provider=provider.name,
+        model=model,
+    )
+
+
+def declined(provider: Provider, model: str, why: str, said: str) -> ModelFailure:
+    """The model, or a filter of its provider, would not answer. Somebody else is not asked unasked."""
+    words = redact(" ".join(said.split()))[:SAID_LIMIT]
+    return ModelFailure(
+        "bad_answer",
+        f"Provider `{provider.name}` gave no answer (model `{model}`): {redact(why).rstrip('. ')[:SAID_LIMIT]}"
+        + (f'; it had said "{words}".' if words else "."),
+        "Word the prompt differently, or take another model.",
+        provider=provider.name,
+        model=model,
+        details={"refused": True, "final": True},
+    )
+
+
+def not_offered(provider: Provider, model: str, names: Sequence[str]) -> ModelFailure:
+    """Half an answer: it goes on only once a tool has answered that is not there."""
+    named = ", ".join(f"`{redact(name)[:60]}`" for name in names[:3])
+    return ModelFailure(
+        "bad_answer",
+        f"The model `{model}` of `{provider.name}` asked for a tool that nobody offered: {named}.",
+        "Say in the prompt to answer without tools, name `servers` with such a tool, or take another model.",
         provider=provider.name,
         model=model,
     )

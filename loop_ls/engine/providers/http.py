@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.providers import failures
+from loop_ls.engine.providers.attempt import Attempt
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted, without_key
 from loop_ls.engine.providers.keys import Keys
@@ -32,6 +33,9 @@ IDLE_SECONDS = 60.0
 DRAIN_SECONDS = 0.5
 ERROR_BODY_BYTES = 64 * 1024
 WHOLE_BODY_BYTES = 32 * 1024 * 1024
+#: Characters of an answer with its thoughts. It is kept in the memory and in the record, so a provider that
+#: sends without end must not decide how long it is.
+LONGEST_ANSWER = 8 * 1024 * 1024
 
 Hear = Callable[[str], None]
 
@@ -108,6 +112,8 @@ class HttpModels:
     async def _exchange(self, call: Call, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
         began, spoken, reader = time.perf_counter(), Spoken(), self._dialect.reader()
         mask = StreamMask(key)
+        if isinstance(hear, Attempt):
+            hear.heard, hear.taken = reader.heard, False
 
         def shown(text: str) -> None:
             if safe := mask.feed(text):
@@ -116,18 +122,24 @@ class HttpModels:
         first = self.provider.first_token
         try:
             async with asyncio.timeout(first) as silence, self._answer(call, request.model, key) as response:
+                if isinstance(hear, Attempt):
+                    hear.taken = True
                 begun = partial(silence.reschedule, None)
                 await self._read(response, reader, spoken, request, shown, begun)
         except TimeoutError:
             raise failures.too_slow(self.provider, request.model, "no first word", first or 0.0) from None
         except StreamError as error:
-            raise failures.refused(self.provider, request.model, error.status, error.body, secret=key) from None
+            failure = failures.refused(self.provider, request.model, error.status, error.body, secret=key)
+            if reader.heard.begun:  # it is paid: whether it is worth paying again is the workflow's choice
+                failure.details["final"] = True
+                failure.message += f" It came after {len(spoken.text())} characters of the answer."
+            raise failure from None
         except ModelFailure as failure:
             text, finished = spoken.text(), bool(reader.heard.finish)
-            if failure.code != "unreachable" or not (text or finished):
+            if failure.code != "unreachable" or not (text or finished or reader.heard.begun):
                 raise
             if not finished:
-                raise self._cut(request, reader.heard, text, "the connection broke") from None
+                raise self._cut(request, text, "the connection broke") from None
         if rest := mask.rest():
             hear(rest)
         heard = without_key(reader.heard, key)
@@ -144,7 +156,7 @@ class HttpModels:
     ) -> None:
         if "event-stream" not in response.headers.get("content-type", ""):
             body = await _some(response.aiter_bytes(), WHOLE_BODY_BYTES)
-            if shown := spoken.add(reader.whole(self._decode(body, request.model))):
+            if shown := spoken.add(self._heard(reader.whole, body, request.model)):
                 hear(shown)
             return
         events, chunks, limit = EventReader(), response.aiter_bytes(), None
@@ -154,34 +166,35 @@ class HttpModels:
                 for data in events.feed(chunk):
                     if data.strip() == b"[DONE]":
                         limit = DRAIN_SECONDS
-                    elif shown := spoken.add(reader.feed(self._decode(data, request.model))):
+                    elif shown := spoken.add(self._heard(reader.feed, data, request.model)):
                         hear(shown)
+                    if spoken.length + sum(map(len, reader.heard.unseen)) > LONGEST_ANSWER:
+                        why = f"it is longer than {LONGEST_ANSWER >> 20} MiB"
+                        raise self._cut(request, spoken.text(), why)
                 if reader.heard.begun:
                     begun()
                 limit = limit if limit == DRAIN_SECONDS else idle
         except TimeoutError:
             if not reader.heard.finish:
                 why = f"nothing came for {idle:g} s"
-                raise self._cut(request, reader.heard, spoken.text(), why) from None
+                raise self._cut(request, spoken.text(), why) from None
         except TooLong:
             raise failures.unreadable(self.provider, request.model, "one endless line") from None
 
     def _reply(self, request: ModelRequest, heard: Heard, text: str, duration: float) -> ModelReply:
         if heard.refused:
-            raise failures.unreadable(self.provider, request.model, heard.refused)
+            raise failures.declined(self.provider, request.model, heard.refused, text)
         if not heard.finish:
-            raise self._cut(request, heard, text, "it ended without saying that it is finished")
+            raise self._cut(request, text, "it ended without saying that it is finished")
         if not text.strip() and not heard.calls:
-            failure = failures.empty(self.provider, request.model)
-            failure.details = _usage(heard)
-            raise failure
+            raise failures.empty(self.provider, request.model)
+        if heard.calls and not request.tools:
+            raise failures.not_offered(self.provider, request.model, [call.name for call in heard.calls])
         return ModelReply(
             text=text,
             provider=self.provider.name,
             model=request.model,
-            input_tokens=heard.input_tokens,
-            output_tokens=heard.output_tokens,
-            usd=heard.usd,
+            usage=heard.usage,
             duration=duration,
             response_id=heard.response_id,
             finish="tools" if heard.calls else "length" if heard.finish == "length" else "stop",
@@ -189,10 +202,18 @@ class HttpModels:
             thoughts=heard.thoughts if heard.calls else "",
         )
 
-    def _cut(self, request: ModelRequest, heard: Heard, text: str, why: str) -> ModelFailure:
-        failure = failures.cut(self.provider, request.model, len(text), why)
-        failure.details = _usage(heard)
-        return failure
+    def _cut(self, request: ModelRequest, text: str, why: str) -> ModelFailure:
+        return failures.cut(self.provider, request.model, len(text), why)
+
+    def _heard(self, read: Callable[[dict[str, Any]], str], data: bytes, model: str) -> str:
+        """New text. A reader that trips over what the provider sends is a fault of what was sent."""
+        event = self._decode(data, model)
+        try:
+            return read(event)
+        except (StreamError, ModelFailure):
+            raise
+        except Exception as error:
+            raise failures.unreadable(self.provider, model, f"a piece of another shape ({error!r})") from error
 
     def _decode(self, data: bytes, model: str) -> dict[str, Any]:
         try:
@@ -238,7 +259,3 @@ async def _some(chunks: AsyncIterator[bytes], most: int) -> bytes:
 
 def _why(error: Exception) -> str:
     return str(error).strip().rstrip(".") or type(error).__name__
-
-
-def _usage(heard: Heard) -> dict[str, Any]:
-    return {"inputTokens": heard.input_tokens, "outputTokens": heard.output_tokens}

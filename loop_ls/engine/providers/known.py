@@ -15,7 +15,8 @@ Kind = Literal["openai", "anthropic", "local", "scripted", "pydantic-ai"]
 @dataclass(frozen=True, slots=True)
 class Known:
     """`base_url_env` names a variable with which a person points the provider elsewhere.
-    `prices` is the name under which the price table knows it; None: its use costs nothing."""
+    `prices` is the name under which the price table knows it; None: its use costs nothing.
+    `bills_what_it_says`: the `usage.cost` of an answer is what the account is charged."""
 
     kind: Kind
     base_url: str = ""
@@ -24,6 +25,7 @@ class Known:
     default_model: str = ""
     prices: str | None = None
     embedding_model: str = ""
+    bills_what_it_says: bool = False
 
 
 KNOWN: dict[str, Known] = {
@@ -64,6 +66,7 @@ KNOWN: dict[str, Known] = {
         "OPENROUTER_BASE_URL",
         "anthropic/claude-3.5-sonnet",
         "openrouter",
+        bills_what_it_says=True,
     ),
     "groq": Known(
         "openai",

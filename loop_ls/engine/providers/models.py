@@ -15,9 +15,10 @@ from typing import Any, Protocol, TypeVar, assert_never
 
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
-from loop_ls.engine.prices import known_price
+from loop_ls.engine.prices import Price, known_price
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.answers import Scripts
+from loop_ls.engine.providers.attempt import Attempt
 from loop_ls.engine.providers.config import Provider, configured
 from loop_ls.engine.providers.house import House
 from loop_ls.engine.providers.mock import MOCK
@@ -32,7 +33,7 @@ R = TypeVar("R", ModelReply, EmbedReply)
 OnWait = Callable[[Waiting], None]
 
 #: Failures after which somebody else may be asked: the provider, not the question, is the reason.
-INSTEAD = AGAIN | {"timeout"}
+INSTEAD = AGAIN | {"timeout", "bad_answer"}
 #: What an answer is taken to be at most, for the tokens of a minute, where nobody bounds it.
 USUAL_ANSWER = 1000
 CHARACTERS_PER_TOKEN = 4
@@ -103,28 +104,42 @@ class RunModels:
             model = request.model if provider.name == request.provider else ""
             own = replace(request, provider=provider.name, model=model or provider.default_model)
             backend = self._backend(provider)
-            return await self._through(provider, own, size, on_wait, lambda: backend.ask(own, hear))
 
-        return await self._instead(self._configured(request.provider), asked, on_wait)
+            async def work(attempt: Attempt) -> ModelReply:
+                return attempt.answered(await backend.ask(own, attempt))
+
+            return await self._through(provider, own, size, on_wait, hear, work)
+
+        again = request.bill.again if request.bill is not None else _unlimited
+        return await self._instead(self._configured(request.provider), asked, on_wait, again)
 
     async def embed(self, request: EmbedRequest, on_wait: OnWait | None = None) -> EmbedReply:
         provider = self._configured(request.provider)
         model = request.model or provider.embedding_model or request.otherwise or provider.default_model
         own = replace(request, model=model)
         size = sum(map(len, request.texts)) // CHARACTERS_PER_TOKEN
-        return await self._through(provider, own, size, on_wait, lambda: self._vectors(provider, own))
+
+        async def work(attempt: Attempt) -> EmbedReply:
+            return attempt.embedded(await self._vectors(provider, own))
+
+        return await self._through(provider, own, size, on_wait, _deaf, work)
 
     async def _instead(
-        self, provider: Provider, asked: Callable[[Provider], Awaitable[ModelReply]], on_wait: OnWait | None
+        self,
+        provider: Provider,
+        asked: Callable[[Provider], Awaitable[ModelReply]],
+        on_wait: OnWait | None,
+        again: Callable[[], None],
     ) -> ModelReply:
         """The reply of the provider, else of the first of its `fallback` that answers."""
         try:
             return await asked(provider)
         except ModelFailure as failure:
             first = failure
-            if failure.code not in INSTEAD or not provider.fallback:
+            if failure.code not in INSTEAD or failure.details.get("refused") or not provider.fallback:
                 raise
         for number, target in enumerate(provider.fallback, 2):
+            again()
             with suppress(ModelFailure):
                 other = self._configured(target.provider)
                 if on_wait:
@@ -138,10 +153,13 @@ class RunModels:
         request: ModelRequest | EmbedRequest,
         size: int,
         on_wait: OnWait | None,
-        work: Callable[[], Awaitable[R]],
+        hear: Callable[[str], None],
+        work: Callable[[Attempt], Awaitable[R]],
     ) -> R:
-        """One answer under the limits of the provider, with its price."""
+        """One answer under the limits of the provider, with what it costs. Every attempt that gave none is
+        booked when it ends."""
         gate, breaker = self._house.gate(provider), self._house.breaker(provider)
+        price, bill = await self._price(provider, request.model), request.bill
 
         def full(seconds: float) -> None:
             if on_wait:
@@ -150,17 +168,25 @@ class RunModels:
         async def attempt() -> R:
             breaker.check(request.model)
             async with gate.passing(full, size) as spent:
+                tried = Attempt(request, price, hear, provider.bills_what_it_says)
                 try:
-                    reply = await work()
+                    reply = await work(tried)
                 except ModelFailure as failure:
                     breaker.heard(failure)
+                    if bill is not None and (lost := tried.failed(failure)) is not None:
+                        failure.details["booked"] = True
+                        bill.lost(lost)
+                    raise
+                except asyncio.CancelledError:
+                    if bill is not None:
+                        bill.lost(tried.given_up())
                     raise
                 breaker.heard(None)
                 spent(reply.input_tokens + getattr(reply, "output_tokens", 0) or size)
                 return reply
 
-        reply = await with_retries(request.attempts, request.timeout, attempt, on_wait)
-        return replace(reply, usd=await self._usd(provider, reply))
+        again = bill.again if bill is not None else _unlimited
+        return await with_retries(request.attempts, request.timeout, attempt, on_wait, before_next=again)
 
     def _configured(self, name: str) -> Provider:
         if self._mock:
@@ -218,19 +244,13 @@ class RunModels:
             return failures.missing_key(provider)
         return None
 
-    async def _usd(self, provider: Provider, reply: ModelReply | EmbedReply) -> float | None:
-        """The settings' price, else what the provider charged, else the table's; local use is free."""
-        tokens = (reply.input_tokens, getattr(reply, "output_tokens", 0))
-        if provider.price:
-            return provider.price.usd(*tokens)
-        if reply.usd is not None:
-            return reply.usd
+    async def _price(self, provider: Provider, model: str) -> Price | None:
+        """That of the settings, else of the table; local use is free. None: nobody knows."""
+        if provider.price is not None or provider.kind == "scripted":
+            return provider.price
         if provider.on_this_machine or provider.kind == "local":
-            return 0.0
-        if not provider.prices or not any(tokens):
-            return None
-        price = await asyncio.to_thread(known_price, provider.prices, reply.model)
-        return price.usd(*tokens) if price else None
+            return Price(0.0, 0.0)
+        return await asyncio.to_thread(known_price, provider.prices, model) if provider.prices else None
 
 
 def _limit(provider: Provider) -> str:
@@ -244,3 +264,7 @@ def _limit(provider: Provider) -> str:
 
 def _deaf(text: str) -> None:
     """Nobody listens to the stream."""
+
+
+def _unlimited() -> None:
+    """Nobody limits what attempts may cost."""

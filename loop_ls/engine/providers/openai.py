@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 from loop_ls.engine.ports import ModelRequest
+from loop_ls.engine.prices import Usage, dollars, tokens
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import Asked, Call, Heard, StreamError, number, text_of
+from loop_ls.engine.providers.dialect import Asked, Call, Heard, StreamError, text_of
 from loop_ls.engine.turns import ToolCall, ToolSpec, Turn
 
 #: Where the newer name of the reply limit is needed; others know only the old one.
@@ -87,6 +88,7 @@ class OpenAIReader:
     def __init__(self) -> None:
         self.heard = Heard()
         self._calls: dict[Any, Asked] = {}
+        self._refused = ""
 
     def feed(self, event: dict[str, Any]) -> str:
         if event.get("error"):
@@ -112,7 +114,10 @@ class OpenAIReader:
         """Text of a message or of a piece of one; its thoughts and calls are noted."""
         if not isinstance(message, dict):
             return ""
-        self.heard.thoughts += text_of(message.get("reasoning_content"))
+        thought = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
+        self.heard.thoughts += thought
+        self.heard.unseen.append(thought)
+        self._refusal(message.get("refusal"))
         calls = message.get("tool_calls")
         for position, each in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(each, dict):
@@ -133,7 +138,9 @@ class OpenAIReader:
         if isinstance(function, dict):
             asked.name += str(function.get("name") or "")
             written = function.get("arguments")
-            asked.add(written if isinstance(written, str) else "" if written is None else json.dumps(written))
+            piece_written = written if isinstance(written, str) else "" if written is None else json.dumps(written)
+            asked.add(piece_written)
+            self.heard.unseen.append(piece_written)
 
     def _finish(self, reason: Any) -> None:
         if not isinstance(reason, str) or not reason:
@@ -141,7 +148,15 @@ class OpenAIReader:
         self.heard.finish = _FINISH.get(reason, reason)
         self.heard.calls = tuple(asked.call(n) for n, asked in enumerate(self._calls.values(), 1) if asked.name)
         if reason == "content_filter":
-            self.heard.refused = "its content filter stopped the answer"
+            self.heard.refused = self.heard.refused or "its content filter stopped the answer"
+
+    def _refusal(self, said: Any) -> None:
+        """A model's own words for why it does not answer come beside the content, in pieces like it."""
+        if isinstance(said, str) and said:
+            self._refused += said
+            self.heard.refused = f"the model refused: {self._refused.strip()}"
+            self.heard.unseen.append(said)
+            self.heard.begun = True
 
     def _note(self, event: dict[str, Any]) -> None:
         heard = self.heard
@@ -149,11 +164,26 @@ class OpenAIReader:
         heard.model = str(event.get("model") or "") or heard.model
         usage = event.get("usage")
         if isinstance(usage, dict):
-            heard.input_tokens = number(usage.get("prompt_tokens")) or heard.input_tokens
-            heard.output_tokens = number(usage.get("completion_tokens")) or heard.output_tokens
-            cost = usage.get("cost")  # OpenRouter says what it charged
-            if isinstance(cost, int | float) and not isinstance(cost, bool):
-                heard.usd = float(cost)
+            heard.usage = heard.usage.joined(_usage(usage))
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    """Some services leave reasoning out of `completion_tokens`: then it is in the total, or larger than them."""
+    sent, got = tokens(usage.get("prompt_tokens")), tokens(usage.get("completion_tokens"))
+    thought = tokens(_part(usage, "completion_tokens_details", "reasoning_tokens")) or 0
+    total = tokens(usage.get("total_tokens"))
+    if got is not None and sent is not None and total is not None:
+        got = max(got, total - sent)
+    if thought > (got or 0):
+        got = (got or 0) + thought
+    read = tokens(_part(usage, "prompt_tokens_details", "cached_tokens"))
+    read = tokens(usage.get("prompt_cache_hit_tokens")) if read is None else read
+    return Usage(sent, got, read or 0, billed=dollars(usage.get("cost")))
+
+
+def _part(usage: dict[str, Any], section: str, name: str) -> Any:
+    details = usage.get(section)
+    return details.get(name) if isinstance(details, dict) else None
 
 
 def _choices(event: dict[str, Any]) -> list[dict[str, Any]]:
@@ -168,7 +198,7 @@ def _status(error: Any) -> int:
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and 400 <= code < 600:
         return code
-    if isinstance(code, str) and code.isdigit():
+    if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3 and 400 <= int(code) < 600:
         return int(code)
     kind = str(error.get("type") or code) if isinstance(error, dict) else ""
     return 429 if "rate" in kind or "quota" in kind else 400 if "invalid" in kind else 500

@@ -13,9 +13,10 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, cast
 
 from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.prices import Usage, tokens
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import Asked, number
+from loop_ls.engine.providers.dialect import Asked
 from loop_ls.engine.providers.spoken import Spoken
 from loop_ls.engine.turns import ToolCall
 
@@ -84,15 +85,21 @@ class PydanticModels:
             why = "it ended without saying that it is finished"
             raise failures.cut(self._provider, request.model, len(text), why)
         if response.finish_reason == "content_filter":
-            raise failures.unreadable(self._provider, request.model, "its content filter stopped the answer")
+            raise failures.declined(self._provider, request.model, "its content filter stopped the answer", text)
+        if calls and not request.tools:
+            raise failures.not_offered(self._provider, request.model, [call.name for call in calls])
         if not text.strip() and not calls:
             raise failures.empty(self._provider, request.model)
         return ModelReply(
             text=text,
             provider=self._provider.name,
             model=request.model,
-            input_tokens=number(response.usage.input_tokens),
-            output_tokens=number(response.usage.output_tokens),
+            usage=Usage(
+                tokens(response.usage.input_tokens),
+                tokens(response.usage.output_tokens),
+                tokens(response.usage.cache_read_tokens) or 0,
+                tokens(response.usage.cache_write_tokens) or 0,
+            ),
             duration=time.perf_counter() - began,
             response_id=response.provider_response_id,
             finish="tools" if calls else _FINISH.get(response.finish_reason, "stop"),

@@ -32,9 +32,10 @@ async def with_retries(
     attempt: Callable[[], Awaitable[R]],
     on_wait: Callable[[Waiting], None] | None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    before_next: Callable[[], None] = lambda: None,
 ) -> R:
     """The first answer of at most so many attempts. `limit` is that of one attempt: nobody waits longer for
-    the next one."""
+    the next one. `before_next` may raise where no further one is paid for."""
     attempts = max(1, most or ATTEMPTS)
     patience = min(limit or LONGEST_WAIT, LONGEST_WAIT)
     for number in range(1, attempts + 1):
@@ -44,6 +45,7 @@ async def with_retries(
             delay, because = _delay(failure, number, patience), failure.code
             if number == attempts or delay is None:
                 raise
+            before_next()
         if on_wait:
             on_wait(Waiting(number + 1, attempts, delay, BECAUSE[because]))
         await sleep(delay)

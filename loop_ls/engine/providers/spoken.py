@@ -23,6 +23,7 @@ class Spoken:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._held = ""
+        self.length = 0
 
     def add(self, delta: str) -> str:
         text = self._held + delta
@@ -32,6 +33,7 @@ class Spoken:
         shown = clean(text)
         if shown:
             self._parts.append(shown)
+            self.length += len(shown)
         return shown
 
     def text(self) -> str:

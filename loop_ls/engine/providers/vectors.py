@@ -11,9 +11,9 @@ import time
 from typing import Any
 
 from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure
+from loop_ls.engine.prices import tokens
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import number
 from loop_ls.engine.providers.http import HttpModels
 
 
@@ -32,9 +32,9 @@ async def vectors(http: HttpModels, request: EmbedRequest) -> EmbedReply:
         told = f"{len(found)} vectors for {len(request.texts)} texts"
         raise failures.unreadable(provider, request.model, told)
     usage = answer.get("usage")
-    tokens = number(usage.get("prompt_tokens")) if isinstance(usage, dict) else 0
+    counted = tokens(usage.get("prompt_tokens")) if isinstance(usage, dict) else None
     return EmbedReply(
-        tuple(found), provider.name, request.model, input_tokens=tokens, duration=time.perf_counter() - began
+        tuple(found), provider.name, request.model, input_tokens=counted or 0, duration=time.perf_counter() - began
     )
 
 

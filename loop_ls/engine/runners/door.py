@@ -110,6 +110,7 @@ class AgentDoor:
             total=total,
             place=request.place,
             purpose=request.purpose,
+            bill=request.bill,
         )
 
 

@@ -29,6 +29,7 @@ class ModelRunner:
                 timeout=work.total,
                 purpose=work.purpose,
                 place=work.place,
+                bill=work.bill,
             ),
             hear,
         )

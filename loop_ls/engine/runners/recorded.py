@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
+from loop_ls.engine.booking import recorded_bill
 from loop_ls.engine.events.kinds import Call, Tokens
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Json, Recorder
@@ -14,7 +15,7 @@ from loop_ls.engine.runners.runner import Assignment, Runner, Work
 
 async def perform(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Work:
     """Do it once per run under `key`. Raises `Failure`, `ModelFailure` and `Stopped`."""
-    done = partial(_done, runner, work, recorder, place)
+    done = partial(_done, runner, work, recorder, place, key)
     return Work(**await recorder.call(key, done, lambda answer: _facts(answer, work.purpose, place)))
 
 
@@ -26,8 +27,10 @@ def assigned_in(work: Callable[[], Awaitable[Json]]) -> tuple[str, Assignment] |
     return None
 
 
-async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Place) -> Json:
-    return asdict(await runner.run(work, lambda text: recorder.stream(text, **place.fields())))
+async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Json:
+    async with recorded_bill(recorder, key, place, work.purpose) as bill:
+        own = replace(work, bill=bill)
+        return asdict(await runner.run(own, lambda text: recorder.stream(text, **place.fields())))
 
 
 def _facts(answer: Json, purpose: str, place: Place) -> Iterable[Fact]:

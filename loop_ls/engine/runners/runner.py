@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from loop_ls.engine.ports import Bill
+
 #: What an agent may do without being asked: everything; read, and run commands that change nothing; read;
 #: answer from its prompt alone.
 Access = Literal["full", "readonly-shell", "readonly", "minimal"]
@@ -31,6 +33,7 @@ class Assignment:
 
     `tools` in the words of the agent; None leaves it its own. `idle` and `total` in seconds, None: no
     limit. `environment` is laid over the reduced one. `place` and `purpose` go to the record of calls.
+    `bill` hears of work that gave no answer and was paid all the same.
     """
 
     message: str
@@ -48,6 +51,7 @@ class Assignment:
     environment: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
     purpose: str = "agent"
+    bill: Bill | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
