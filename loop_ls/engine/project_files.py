@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath
 from typing import Any
 
 from loop_ls.engine.ports import Failure
@@ -17,6 +17,8 @@ from loop_ls.engine.ports import Failure
 FILE = "file://"
 #: What other tools call the folder that programs leave their files in.
 OUTPUTS = "/outputs/"
+#: Its name where no setting says another, below the folder for temporary files.
+USUAL_OUTPUTS = "mcp-outputs"
 #: A file larger than this is a mistake: it would be copied into the journal.
 LARGEST_FILE = 32 * 1024 * 1024
 
@@ -30,7 +32,8 @@ class ProjectFiles:
 
     @staticmethod
     def of(root: str, settings: Mapping[str, Any]) -> ProjectFiles:
-        return ProjectFiles(Path(root), _outputs(Path(root), settings.get("outputsDir")))
+        """Raises `Failure`: see `outputs_folder`."""
+        return ProjectFiles(Path(root), outputs_folder(Path(root), settings.get("outputsDir")))
 
     def read(self, written: str, folder: str, what: str) -> str:
         """The text of a file, looked for in the folder of the workflow file, then in the root. `what` is
@@ -57,7 +60,7 @@ class ProjectFiles:
             if not whole.is_relative_to(root):
                 raise Failure("forbidden", f"{what} {path} lies outside of the workspace", "write inside of it")
             shown = whole.relative_to(root)
-            if any(part.startswith(".") for part in shown.parts):
+            if is_hidden(shown):
                 raise Failure("forbidden", f"{what} {path} is hidden; nothing hidden is written", "name another file")
             whole.parent.mkdir(parents=True, exist_ok=True)
             whole.write_text(text, "utf-8")
@@ -72,28 +75,53 @@ class ProjectFiles:
         return self.root, [self.root / folder / path, self.root / path]
 
 
+def is_hidden(path: PurePath) -> bool:
+    """Whether a path, relative to its root and with links followed, is hidden or lies in something hidden.
+
+    Whoever writes there changes what programs do: `.git/hooks`, `.vscode/tasks.json`, `.loop-ls.yaml`. All names
+    with a dot in front count, so letter case does not matter where file systems pass over it."""
+    return any(part.startswith(".") for part in path.parts)
+
+
+def outputs_folder(root: Path, written: Any) -> Path:
+    """The folder that `/outputs/` means: the one of the settings below the root, else the usual one. A project
+    must not make us read and write anywhere else. Raises `Failure`."""
+    usual = Path(tempfile.gettempdir(), USUAL_OUTPUTS)
+    if not isinstance(written, str) or not written.strip():
+        return _own(usual)
+    found = root / written.strip()
+    if found == usual or found == Path("/tmp", USUAL_OUTPUTS):
+        return _own(found)
+    try:
+        whole, own = found.resolve(), root.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _no_outputs(written, f"it cannot be followed ({error})") from None
+    if whole == own or not whole.is_relative_to(own):
+        raise _no_outputs(written, "it is no folder of its own inside the workspace")
+    if is_hidden(whole.relative_to(own)):
+        raise _no_outputs(written, "it is hidden")
+    return found
+
+
+def _own(folder: Path) -> Path:
+    """Everybody may write among temporary files, and lay a link there."""
+    if folder.is_symlink():
+        raise _no_outputs(str(folder), "it is a link")
+    return folder
+
+
+def _no_outputs(written: str, why: str) -> Failure:
+    told = f"`outputsDir` is `{written}`, which may not be used: {why}."
+    return Failure("file_has_errors", told, "Name a folder inside the workspace, such as `outputsDir: outputs`.")
+
+
 def _secret(path: Path) -> bool:
-    """Files that hold keys, or the innards of version control: no text is made of them."""
-    return path.name.startswith(".env") or ".git" in path.parts
+    """Files that hold keys, or the innards of version control: no text is made of them. In whatever letter case:
+    some file systems pass over it."""
+    return path.name.lower().startswith(".env") or ".git" in (part.lower() for part in path.parts)
 
 
 def _text(path: Path, shown: str, what: str) -> str:
     if path.stat().st_size > LARGEST_FILE:
         raise Failure("limit_reached", f"{what} {shown} is larger than {LARGEST_FILE // 2**20} MiB")
     return path.read_bytes().decode("utf-8-sig", errors="replace")
-
-
-def _outputs(root: Path, written: Any) -> Path:
-    """The configured folder where it lies in the workspace or among temporary files, else the usual one: a
-    project must not make us read from anywhere."""
-    temporary = Path(tempfile.gettempdir())
-    usual = temporary / "mcp-outputs"
-    if not isinstance(written, str) or not written.strip():
-        return usual
-    found = root / PurePosixPath(written.strip())
-    try:
-        whole = found.resolve()
-        inside = any(whole.is_relative_to(each.resolve()) for each in (root, temporary, Path("/tmp")))
-    except OSError:
-        return usual
-    return found if inside else usual

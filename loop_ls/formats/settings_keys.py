@@ -333,7 +333,7 @@ SETTINGS = shape(
     Key(
         "outputsDir",
         Type.TEXT,
-        "The folder that `file:///outputs/...` means in `items`.",
+        "The folder that `file:///outputs/...` means in `items`: one of its own, inside the workspace.",
         default="mcp-outputs in the folder for temporary files",
     ),
     Key("assist", Type.BLOCK, ASSIST.text, shape=ASSIST),

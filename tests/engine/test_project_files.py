@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def test_a_file_outside_of_the_workspace_is_not_read(project: ProjectFiles, path
         project.read(f"file://{path}", "", "items file")
 
 
-@pytest.mark.parametrize("name", [".env", ".env.local", ".git/config"])
+@pytest.mark.parametrize("name", [".env", ".env.local", ".git/config", ".ENV", ".Git/config"])
 def test_nothing_that_holds_keys_is_read(project: ProjectFiles, name: str) -> None:
     path = project.root / name
     path.parent.mkdir(exist_ok=True)
@@ -55,19 +56,34 @@ def test_writing_makes_folders_and_tells_the_path(project: ProjectFiles) -> None
 
 
 @pytest.mark.parametrize(
-    "path", ["../x", "/etc/x", ".git/hooks/pre-commit", "a/.hidden", "/outputs/../x", "a\0b", "sub"]
+    "path", ["../x", "/etc/x", ".git/hooks/pre-commit", "a/.hidden", ".GIT/x", "/outputs/../x", "a\0b", "sub"]
 )
 def test_nothing_is_written_outside_or_hidden(project: ProjectFiles, path: str) -> None:
     with pytest.raises(Failure):
         project.write(path, "", "x", "output file")
 
 
+@pytest.mark.parametrize("written", ["out", "./out/deep", "/tmp/mcp-outputs", None, 3, " "])
+def test_outputs_have_a_folder_of_their_own(tmp_path: Path, written: Any) -> None:
+    found = ProjectFiles.of(str(tmp_path), {"outputsDir": written}).outputs
+    assert found.is_relative_to(tmp_path / "out") or found.name == "mcp-outputs"
+
+
 @pytest.mark.parametrize(
-    ("written", "inside"),
-    [("out", True), ("/tmp/mcp-outputs", True), ("/etc", False), ("../..", False), (None, False), (3, False)],
+    "written", ["/tmp", "/etc", "..", "../..", ".", "a/..", "/", "out/../../x", ".git", "a/.B", "a\0b"]
 )
-def test_outputs_lie_in_the_workspace_or_among_temporary_files(tmp_path: Path, written: Any, inside: bool) -> None:
-    root = Path("/srv/project") if written == "../.." else tmp_path
-    found = ProjectFiles.of(str(root), {"outputsDir": written}).outputs
-    assert (found == root / str(written)) is inside
-    assert inside or found.name == "mcp-outputs"
+def test_no_other_folder_is_taken_for_outputs(tmp_path: Path, written: str) -> None:
+    (tmp_path / "project").mkdir()
+    with pytest.raises(Failure, match="`outputsDir` is"):
+        ProjectFiles.of(str(tmp_path / "project"), {"outputsDir": written})
+
+
+def test_outputs_are_no_link_that_leads_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "out").symlink_to(tmp_path)
+    with pytest.raises(Failure, match="inside the workspace"):
+        ProjectFiles.of(str(tmp_path / "project"), {"outputsDir": "out"})
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "mcp-outputs").symlink_to("/etc")
+    with pytest.raises(Failure, match="a link"):
+        ProjectFiles.of(str(tmp_path / "project"), {})

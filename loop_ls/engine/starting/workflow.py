@@ -23,6 +23,7 @@ from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.plan import Door, Plan, read_plan
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.preflight import needed_elements, reachable, refusal
+from loop_ls.engine.project_files import outputs_folder
 from loop_ls.engine.providers.answers import answers_path
 from loop_ls.engine.refusal import Code, Refused
 from loop_ls.engine.request import StartRequest
@@ -106,6 +107,7 @@ class WorkflowPreparer:
             reached = reachable(library, key, with_)
             self._check(snapshot, [keys[each] for each in reached[1:]], request.path)
             failure = refusal(library, key, snapshot.settings.raw, with_)
+            outputs_folder(Path(snapshot.root), snapshot.settings.raw.get("outputsDir"))
         except Failure as found:
             failure = found
         if failure is not None:

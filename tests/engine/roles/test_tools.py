@@ -304,7 +304,22 @@ async def test_files_are_written_edited_and_read(root: Path, coder: Call) -> Non
     assert (root / "new" / "c.txt").read_text() == "one\nthree\n"
     twice = await coder("file_edit", path="new/c.txt", old="e", new="x")
     assert (twice.failed, "4 times" in twice.text or "times" in twice.text) == (True, True)
-    assert (await coder("file_write", path=".git/hooks/pre-commit", content="x")).failed
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".git/hooks/pre-commit", ".GIT/hooks/pre-commit", "sub/.Git/config", ".vscode/tasks.json", ".VSCode/x"),
+        *(".loop-ls.yaml", ".LOOP-LS.yaml", ".github/workflows/x.yml", "hidden/x", ".env"),
+    ],
+)
+async def test_nothing_hidden_is_written_whatever_the_letter_case(root: Path, coder: Call, path: str) -> None:
+    (root / ".idea").mkdir()
+    (root / "hidden").symlink_to(".idea")
+    assert (await coder("file_write", path=path, content="x")).failed
+    assert (await coder("file_edit", path=path, old="x", new="y")).failed
+    assert {entry.name for entry in root.iterdir()} == {"a.py", "b.txt", ".idea", "hidden"}
+    assert not list((root / ".idea").iterdir())
 
 
 async def test_a_command_of_a_stage_knows_no_key_and_says_that_it_is_one(coder: Call) -> None:

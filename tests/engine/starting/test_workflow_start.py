@@ -173,6 +173,16 @@ async def test_targets_that_are_not_there_or_something_else_are_refused(desk: De
     assert (await desk.refused("notes.yaml")).code == "bad_argument"
 
 
+async def test_a_folder_of_outputs_that_is_not_the_projects_own_is_refused_before_the_start(desk: Desk) -> None:
+    desk.settings("outputsDir: /tmp\n")
+    refused = await desk.refused()
+    assert (refused.code, "`outputsDir` is `/tmp`" in refused.message) == ("file_has_errors", True)
+    desk.settings("outputsDir: out\n")
+    await desk.start()
+    (desk.root / ".loop-ls.yaml").unlink()
+    assert (await desk.refused(settings={"outputsDir": "../else"})).code == "file_has_errors"
+
+
 async def test_WB_044_a_file_with_an_error_is_refused_by_naming_it(desk: Desk) -> None:
     desk.errors["main.yaml"] = [Problem("WF403", "`max_iterations` is missing", 9), Problem("WF006", "x", 11)]
     refused = await desk.refused()

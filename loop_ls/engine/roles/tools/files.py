@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from loop_ls.engine.project_files import is_hidden
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, number, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
 
@@ -143,8 +143,8 @@ def _writable(workspace: Workspace, given: str) -> Path:
     path = workspace.inside(given)
     if path.is_dir() or path == workspace.root:
         raise Refusal(f"`{given}` is a folder.")
-    if re.search(r"(^|/)\.git(/|$)", workspace.named(path)):
-        raise Refusal("Files of git itself are not written by hand.")
+    if is_hidden(path.relative_to(workspace.root)):
+        raise Refusal(f"`{given}` is hidden or lies in a hidden folder; nothing hidden is written.")
     return path
 
 
