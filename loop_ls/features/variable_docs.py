@@ -84,11 +84,11 @@ def _like(name: str, scope: Scope) -> Iterable[str]:
     """The dotted names that may have been meant."""
     match name.partition(".")[0]:
         case "env":
-            return (f"env.{key}" for key in scope.document.env)
+            return (f"env.{key}" for key in sorted(scope.document.env))
         case "loop":
             return NAMES
         case "step":
-            return (f"step.{known}" for known in scope.document.names)
+            return (f"step.{known}" for known in sorted(scope.document.names))
         case _:
             return ()
 

@@ -182,7 +182,7 @@ class Workspace:
     @cached_property
     def _listing(self) -> Listing:
         stems = ((stem_of(self.documents[uri].path), key) for key, uris in self.keys.items() for uri in uris)
-        return listing(self.keys, stems)
+        return listing(self.keys, sorted(stems))
 
     # -- who calls whom ---------------------------------------------------------------------------
 

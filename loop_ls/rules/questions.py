@@ -34,7 +34,7 @@ from loop_ls.text.fault import Fault
 @dataclass(slots=True)
 class World:
     """One file among others, as they are now. `errors_of` counts the errors of another workflow;
-    `near`, `readers` and `meanings` remember answers, since many elements ask the same."""
+    `near`, `readers`, `meanings` and `sorted_names` remember answers, since many elements ask the same."""
 
     document: Document
     neighbours: Neighbours
@@ -43,6 +43,7 @@ class World:
     near: dict[str, str | None] = field(default_factory=dict)
     readers: tuple[int, ...] | None = None
     meanings: dict[str, Known | None] = field(default_factory=dict)
+    sorted_names: tuple[str, ...] | None = None
 
 
 class Known(NamedTuple):
@@ -85,7 +86,7 @@ def near_name(world: World, name: str) -> str | None:
     found = near_variable(world, name)
     if found is None or _is_element(world, found):
         return found
-    return nearest(name, (known for known in world.names if _is_element(world, known)))
+    return nearest(name, (known for known in _sorted_names(world) if _is_element(world, known)))
 
 
 def _is_element(world: World, name: str) -> bool:
@@ -94,8 +95,15 @@ def _is_element(world: World, name: str) -> bool:
 
 def near_variable(world: World, name: str) -> str | None:
     if name not in world.near:
-        world.near[name] = nearest(name, ("input", *world.names))
+        world.near[name] = nearest(name, ("input", *_sorted_names(world)))
     return world.near[name]
+
+
+def _sorted_names(world: World) -> tuple[str, ...]:
+    """Of several names that are equally near the first counts, and an edit must not change which one that is."""
+    if world.sorted_names is None:
+        world.sorted_names = tuple(sorted(world.names))
+    return world.sorted_names
 
 
 def is_mentioned(world: World, name: str, by_others_than: Element) -> bool:
@@ -188,7 +196,7 @@ def has_env(world: World, name: str) -> bool:
 
 
 def near_env(world: World, name: str) -> str | None:
-    return nearest(name, world.document.env)
+    return nearest(name, sorted(world.document.env))
 
 
 def settles_models(world: World) -> bool:
