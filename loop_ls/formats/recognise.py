@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +20,8 @@ Format = Literal["workflow", "lookalike", "role_loop", "assistant", "settings"]
 SETTINGS_NAME = ".loop-ls.yaml"
 
 _ASSISTANT = pattern(r"[^/]*\.assistant\.(?:ya?ml|json)$")
+_SAYS_NOTHING = pattern(r"[ \t]*(?:#.*)?$|%|---[ \t]*(?:#.*)?$")
+_BEGINS_BLOCK = pattern(r" *[\w$\"'?.<]")
 _SCHEMA_LINE = pattern(rf"[ \t]*(?:- )?(['\"]?)\$schema\1[ \t]*:[ \t]*(['\"]?){re.escape(SCHEMA)}\2[ \t]*(?:#.*)?$")
 
 
@@ -59,6 +61,22 @@ def by_content(entries: Mapping[str, Node | None], sections_with_items: Iterable
     listed = set(sections_with_items)
     lists = ("steps" in listed, "loops" in listed, _is_list(entries, "steps"), _is_list(entries, "loops"))
     return "lookalike" if any(lists) else None
+
+
+def could_be_ours(head: Iterable[str], holds: Callable[[str], bool]) -> bool:
+    """Whether a YAML text may be a workflow or look like one, by a glance that costs no reading: `head` are its
+    first lines, `holds` tells whether a word stands anywhere in it, with `\\n` in front: at the start of a line."""
+    if holds(SCHEMA):
+        return True
+    first = next((line for line in head if not _SAYS_NOTHING.match(line)), "")
+    margin = first[: len(first) - len(first.lstrip(" "))]
+    if not _BEGINS_BLOCK.match(first):  # `{`, a tag: its keys may stand anywhere
+        return holds("execution") and holds("name") and (holds("steps") or holds("loops"))
+
+    def has(key: str) -> bool:
+        return any(holds(f"\n{margin}{mark}{key}") for mark in ("", '"', "'", "? "))
+
+    return has("execution") and has("name") and (has("steps") or has("loops"))
 
 
 def names_schema(lines: Iterable[str]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.block import Block, Pair
-from loop_ls.formats.recognise import Format, by_content, by_name, names_schema
+from loop_ls.formats.recognise import Format, by_content, by_name, could_be_ours, names_schema
 from loop_ls.formats.variables import RESERVED
 from loop_ls.formats.workflow_keys import SCHEMA
 from loop_ls.index.element import Definition, Element, Use
@@ -20,13 +20,17 @@ from loop_ls.index.names import MentionTable, Names, NameTable, Numbers
 from loop_ls.index.pieces import Facts, read_piece
 from loop_ls.index.uris import path_of
 from loop_ls.index.whole import Whole, shape_of
-from loop_ls.syntax.tree import Tree, read_json, read_yaml
+from loop_ls.syntax.tree import Tree, read_json, read_yaml, unread
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
 
 if TYPE_CHECKING:
     from loop_ls.syntax.tree import Piece
+
+
+#: Lines of a text that is read whatever it says, and lines in which the first that says something is looked for.
+_SHORT, _HEAD = 50, 200
 
 
 class Document:
@@ -68,8 +72,12 @@ class Document:
         document.uri, document.version, document.fault = uri, version, fault
         document.path = path_of(uri) if path is None else path
         named = by_name(document.path)
-        read = read_json if named is not None and document.path.endswith(".json") else read_yaml
-        document.tree = read(text if isinstance(text, Text) else Text.of(text))
+        text = text if isinstance(text, Text) else Text.of(text)
+        if named is None and not _is_worth_reading(document.path, text):
+            document.tree = unread(text)
+        else:
+            is_json = named is not None and document.path.endswith(".json")
+            document.tree = read_json(text) if is_json else read_yaml(text)
         shape = shape_of(named)
         document._facts = tuple(read_piece(piece, shape) for piece in document.tree.pieces)
         document.elements = tuple(element for facts in document._facts for element in facts.elements)
@@ -94,6 +102,8 @@ class Document:
 
     def with_tree(self, tree: Tree, version: int) -> Document:
         """The document of a tree that came from this one's by edits."""
+        if self.format is None and tree.is_read != _is_worth_reading(self.path, tree.text):
+            return self.__class__.open(self.uri, tree.text, version, self.path)
         document = self.__class__.__new__(self.__class__)
         document.uri, document.path, document.version, document.tree = self.uri, self.path, version, tree
         document.fault = document._whole = None
@@ -305,7 +315,7 @@ class Document:
             return before  # its name says so, and stays
         if before == "workflow" and self.head.text("$schema") == SCHEMA:
             return before
-        if self.path.endswith((".json", ".jsonc")):
+        if not self.tree.is_read:
             return None
         entries = {name: top.entry.value for name, top in self.head.first.items()}
         sections = {"steps" if element.kind == "step" else "loops" for element in self.elements}
@@ -320,6 +330,17 @@ class Document:
         found = {name: self.first_use(name) for name in free}
         uses = [(self.position(use[0]), use[1].span, name) for name, use in found.items() if use is not None]
         return tuple(name for _, _, name in sorted(uses))
+
+
+def _is_worth_reading(path: str, text: Text) -> bool:
+    """Whether a file whose name settles nothing may be ours. A short one is read in any case: somebody begins to
+    write it, or asks what may stand in it."""
+    if path.endswith((".json", ".jsonc")):
+        return False
+    lines = text.lines
+    if len(lines) <= _SHORT and sum(map(len, lines)) <= _SHORT * 100:
+        return True
+    return could_be_ours(lines[:_HEAD], text.mentions)
 
 
 def _fresh(numbers: Numbers, count: int) -> Numbers:

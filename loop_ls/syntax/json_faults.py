@@ -77,3 +77,9 @@ def behind_root(span: Span) -> Fault:
 
 def too_deep(span: Span, limit: int) -> Fault:
     return Fault(span, f"This is nested deeper than {limit} levels; nothing below is read.", "too-deep")
+
+
+def too_many(span: Span) -> Fault:
+    return Fault(
+        span, "Nothing from here on is read: too much above is no JSON; is this another kind of file?", "syntax"
+    )

@@ -34,6 +34,8 @@ _TOKEN = pattern(
 _NUMBER = pattern(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _WORDS = frozenset({"true", "false", "null"})
 _CLOSES = {"{": "}", "[": "]"}
+#: More faults than this, and what follows is not read: this is no JSON.
+MAX_FAULTS = 100
 
 
 class _Open:
@@ -81,6 +83,10 @@ class JsonReader:
                     break
             else:
                 self._put(self._scalar(kind, found[kind], start, at), start)
+            if len(self.faults) >= MAX_FAULTS:
+                self.faults.append(faults.too_many(self._span(start, end)))
+                self._cut = True
+                break
             if kind != "comment":
                 self._end = at
         before = len(self.faults)

@@ -6,8 +6,10 @@ may keep the result as long as the piece lives, wherever it moves.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import field, replace
+from itertools import accumulate
 from typing import Any
 
 from loop_ls.syntax.cut import SECTIONS, Follower, Kind, State
@@ -129,12 +131,10 @@ def _with_faults(found: list[Piece], faults: tuple[Fault, ...]) -> tuple[Piece, 
     if not faults:
         return tuple(found)
     homes: list[list[Fault]] = [[] for _ in found]
+    # The first place of each piece and all behind it rises, also where places of pieces do not.
+    starts = [*accumulate(map(_start, reversed(found)), min)][::-1]
     for fault in faults:
-        home = 0
-        for number, piece in enumerate(found):
-            if _start(piece) <= fault.span.start:
-                home = number
-        homes[home].append(fault)
+        homes[max(0, bisect_right(starts, fault.span.start) - 1)].append(fault)
     return tuple(
         Piece(p.section, p.kind, p.key, p.node, p.lines, tuple(home), p.tolerant, p.order) if home else p
         for p, home in zip(found, homes, strict=True)

@@ -24,7 +24,7 @@ from loop_ls.text.invariant import invariant
 from loop_ls.text.lines import Change, Text
 from loop_ls.text.position import Span
 
-__all__ = ["Fault", "Piece", "Tree", "read_json", "read_yaml"]
+__all__ = ["Fault", "Piece", "Tree", "read_json", "read_yaml", "unread"]
 
 #: Distance of the order numbers of neighbouring chunks; halved by what is inserted between them.
 GAP = 1 << 40
@@ -49,6 +49,10 @@ class Tree:
         self.root_kind = _root_kind(self.pieces)
         invariant(lambda: self.fits(text), "the chunks of a tree have the lines of its text")
         invariant(lambda: flagged == _flagged(cut.chunks), "the flagged chunks of a tree are all of them")
+
+    @property
+    def is_read(self) -> bool:
+        return self._cut is not _NOTHING
 
     def fits(self, text: Text) -> bool:
         """Whether the tree was read from exactly the lines of `text`."""
@@ -105,6 +109,26 @@ def read_yaml(text: Text) -> Tree:
     parts = _lines_of(list(cut(lines, START)), lines)
     chunks = read_chunks((Slice(*part, GAP * number), None) for number, part in enumerate(parts))
     return Tree(text, Chunks.of(chunks), _flagged(chunks))
+
+
+class _UnreadTree(Tree):
+    """Of a file that is none of ours: only its text is kept."""
+
+    __slots__ = ()
+
+    def fits(self, text: Text) -> bool:
+        return True
+
+    def after(self, text: Text, change: Change) -> Tree:
+        return unread(text)
+
+
+def unread(text: Text) -> Tree:
+    """A tree that says nothing about its text, for the price of nothing."""
+    return _UnreadTree(text, _NOTHING, ())
+
+
+_NOTHING = Chunks.of([Chunk((), "lead", START, START, "end", (Piece(None, "lead", None, None, (), (), False, 0),), 0)])
 
 
 class _JsonTree(Tree):

@@ -1,10 +1,18 @@
-"""Columns as editors count them (LSP position encodings), and back. Clamped, never raises."""
+"""Columns as editors count them (LSP position encodings), and back. Clamped, never raises.
+
+No character is looked at one by one in Python: a file may be one line of a megabyte.
+"""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from loop_ls.text.pattern import pattern
+
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
+
+#: What takes two units of UTF-16.
+_WIDE = pattern("[\U00010000-\U0010ffff]")
 
 
 def to_units(line: str, column: int, encoding: Encoding) -> int:
@@ -13,7 +21,7 @@ def to_units(line: str, column: int, encoding: Encoding) -> int:
     if encoding == "utf-32" or line.isascii():
         return column
     if encoding == "utf-16":
-        return column + sum(character > "\uffff" for character in line[:column])
+        return column + len(_WIDE.findall(line[:column]))
     return len(line[:column].encode("utf-8", "surrogatepass"))
 
 
@@ -22,16 +30,19 @@ def from_units(line: str, units: int, encoding: Encoding) -> int:
     units = max(0, units)
     if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
-    used = 0
-    for column, character in enumerate(line):
-        used += _width(character, encoding)
-        if used > units:
-            return column
-    return len(line)
+    if encoding == "utf-8":
+        return _characters(line.encode("utf-8", "surrogatepass"), units)
+    wide = 0
+    for found in _WIDE.finditer(line):
+        if found.start() + wide + 2 > units:
+            return min(units - wide, found.start())
+        wide += 1
+    return min(units - wide, len(line))
 
 
-def _width(character: str, encoding: Encoding) -> int:
-    if encoding == "utf-16":
-        return 2 if character > "\uffff" else 1
-    point = ord(character)
-    return 1 if point < 0x80 else 2 if point < 0x800 else 3 if point < 0x10000 else 4
+def _characters(encoded: bytes, end: int) -> int:
+    """The whole characters of UTF-8 in front of a byte."""
+    end = min(end, len(encoded))
+    while 0 < end < len(encoded) and encoded[end] & 0xC0 == 0x80:
+        end -= 1
+    return len(encoded[:end].decode("utf-8", "surrogatepass"))

@@ -117,14 +117,15 @@ class Text:
         return self.lines[index]
 
     def mentions(self, word: str) -> bool:
-        """Whether a line holds this word. After an edit only the block that it touched is looked through."""
+        """Whether a line holds this word, behind `\\n`: begins with it. After an edit only the block that it touched
+        is looked through."""
         known = self._mentions
-        if len(known) > 4 * len(self._blocks) + 64:
+        if len(known) > 16 * len(self._blocks) + 64:
             known.clear()  # of earlier versions
         for block in self._blocks:
             entry = known.get((word, id(block)))
             if entry is None or entry[0] is not block:
-                entry = known[word, id(block)] = (block, word in "\n".join(block.lines))
+                entry = known[word, id(block)] = (block, _mentions(block, word))
             invariant(partial(_is_true, word, entry), "what was found out about a block is true")
             if entry[1]:
                 return True
@@ -236,7 +237,11 @@ def _counted(blocks: list[_Block], first: int) -> tuple[list[int], int]:
 
 
 def _is_true(word: str, entry: tuple[_Block, bool]) -> bool:
-    return entry[1] == any(word in line for line in entry[0].lines)
+    return entry[1] == any(word in f"\n{line}" for line in entry[0].lines)
+
+
+def _mentions(block: _Block, word: str) -> bool:
+    return word in "\n" + "\n".join(block.lines)
 
 
 def _size(block: _Block) -> int:

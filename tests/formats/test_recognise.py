@@ -2,7 +2,7 @@
 
 import pytest
 
-from loop_ls.formats.recognise import by_name, names_schema, recognise
+from loop_ls.formats.recognise import by_name, could_be_ours, names_schema, recognise
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text
 
@@ -73,3 +73,41 @@ def test_names_that_settle_the_format(path: str, expected: str | None) -> None:
 )
 def test_WF003_a_line_that_says_what_a_broken_text_wants_to_be(line: str, expected: bool) -> None:
     assert names_schema(["first", line, "last"]) is expected
+
+
+def glance(text: str) -> bool:
+    read = Text.of(text)
+    return could_be_ours(read.lines[:200], read.mentions)
+
+
+OURS = (
+    "$schema: workflow/v2.0\n",
+    "a: b\n" * 900 + "$schema: workflow/v2.0\n",
+    "name: a\nexecution: {provider: p}\nsteps: []\n",
+    "# c\n\n---\n  'name': a\n  \"execution\":\n    x: y\n  loops:\n  - a\n",
+    "---  # c\nsteps:\n- x\n? name\n: a\n? execution\n: {}\n",
+    "{name: a, execution: {}, steps: [x]}\n",
+    "--- !!map\nname: a\nexecution: {}\nsteps: [x]\n",
+    "%YAML 1.1\n---\nname: a\nexecution: {}\nsteps: [x]\n",
+)
+
+
+@pytest.mark.parametrize("text", OURS)
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+def test_a_glance_never_misses_a_file_that_is_ours(text: str, eol: str) -> None:
+    text = text.replace("\n", eol)
+    assert kind(text) is not None
+    assert glance(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "on: push\njobs:\n  build:\n    name: a\n    execution: b\n    steps: []\n",
+        "workflow:\n  name: a\n  execution: {}\n  steps:\n  - x\n",
+        "name: a\nexecution: fast\nstages: []\n",
+    ],
+)
+def test_a_glance_passes_over_what_says_the_words_elsewhere(text: str) -> None:
+    assert not glance(text)

@@ -3,7 +3,7 @@
 import pytest
 
 from loop_ls.index.document import Document
-from loop_ls.text.position import Span
+from loop_ls.text.position import Span, span
 from tests.index.building import document, element, place
 
 BODY = """
@@ -245,3 +245,29 @@ def test_C11_arguments_as_they_are_written() -> None:
     reference = element(document(body), "l").reference
     assert reference is not None
     assert [(pair.name, pair.text) for pair in reference.arguments or ()] == [("a", "1"), ("b", None), ("c", "true")]
+
+
+FOREIGN = "".join(f"key{number}: {{name: a, execution: b, steps: []}}\n" for number in range(300))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), [("/w/a.yaml", FOREIGN), ("/w/a.json", "{}"), ("/w/a.jsonc", BODY), ("/w/deep/x.json", BODY)]
+)
+def test_a_file_that_cannot_be_ours_is_not_read(path: str, text: str) -> None:
+    found = Document.open(f"file://{path}", text, path=path)
+    assert (found.format, found.tree.is_read, str(found.text)) == (None, False, text)
+    edited = found.edit(span(0, 0, 0, 0), "x")
+    assert (edited.tree.is_read, str(edited.text)) == (False, "x" + text)
+    assert edited.tree.pieces[0] is found.tree.pieces[0]
+
+
+def test_a_file_is_read_once_it_says_what_it_is_and_no_longer_when_it_stops() -> None:
+    found = Document.open("file:///w/a.yaml", FOREIGN, path="/w/a.yaml")
+    ours = found.edit(span(0, 0, 0, 0), "$schema: workflow/v2.0\nsteps:\n  - name: x\n")
+    assert (ours.format, [one.name for one in ours.elements]) == ("workflow", ["x"])
+    broken = ours.edit(span(0, 0, 0, 12), "").edit(span(0, 0, 0, 1), "")
+    assert (broken.format, broken.tree.is_read) == (None, False)
+
+
+def test_a_short_file_is_read_whatever_it_says() -> None:
+    assert Document.open("file:///w/a.yaml", "$sch", path="/w/a.yaml").tree.is_read

@@ -148,3 +148,23 @@ def test_bad_input_is_bounded(text: str) -> None:
 @pytest.mark.parametrize("text", ["[" * 1000 + "]" * 1000, '{"a":' * 1000 + "1" + "}" * 1000])
 def test_what_lies_too_deep_is_one_fault_and_nothing_counts_as_open(text: str) -> None:
     assert [fault.split()[1] for fault in faults(read(text))] == ["too-deep"]
+
+
+def test_what_is_no_json_is_given_up_after_a_hundred_faults() -> None:
+    tree = read_json(Text.of('{"name":"r"\n' + 'x: "y"\n' * 2_000))
+    faults = [fault for piece in tree.pieces for fault in piece.faults]
+    assert len(faults) == 101
+    assert "is this another kind of file" in faults[-1].message
+    assert tree.pieces[0].key is not None
+    assert tree.pieces[0].key.text == "name"
+
+
+def test_each_fault_is_told_with_the_last_piece_in_front_of_it() -> None:
+    tree = read_json(Text.of('{"a": 1 "b": True,\n"c" 2, "d": x}'))
+    assert [(p.key and p.key.text, [f.code for f in p.faults]) for p in tree.pieces] == [
+        ("a", []),
+        ("b", ["missing-comma", "quotes-needed"]),
+        ("c", ["missing-colon"]),
+        ("2", ["missing-comma", "quotes-needed", "missing-colon"]),
+        ("d", ["quotes-needed"]),
+    ]

@@ -34,6 +34,13 @@ def test_a_place_inside_a_character_counts_as_in_front_of_it() -> None:
     assert from_units("a😀b", 4, "utf-8") == 1
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_a_line_of_a_megabyte_is_measured_at_once(encoding: Encoding) -> None:
+    line = "é😀x" * 300_000
+    assert from_units(line, to_units(line, 850_000, encoding), encoding) == 850_000
+
+
 def test_lone_surrogates_have_a_width() -> None:
     assert to_units("\ud800x", 1, "utf-8") == 3
     assert from_units("\ud800x", 3, "utf-8") == 1
+    assert from_units("\ud83d\ude00x", 2, "utf-16") == 2

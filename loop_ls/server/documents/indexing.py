@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.formats.recognise import SETTINGS_NAME, by_name
+from loop_ls.formats.recognise import SETTINGS_NAME, by_name, could_be_ours
 from loop_ls.index.beside import with_called
 from loop_ls.index.discovery import (
     CONFIG_NAME,
@@ -53,6 +53,8 @@ _MOST_LOOSE = 2_000
 _SHOWN_FROM = 200
 #: Files of more bytes are read in a thread, so that a keystroke does not wait for one of them.
 _LONG = 64 * 1024
+#: Bytes in which the first line that says something is looked for.
+_HEAD = 16_384
 #: Files of more lines, and so many of them, are checked before anybody opens them.
 _LARGE, _MOST_LARGE = 2_000, 3
 #: Events of the disk are gathered this long: a branch switch makes hundreds.
@@ -321,8 +323,9 @@ def _speaks_of_workflows(path: str) -> bool:
     size, data = found
     if size > MAX_BYTES:
         return True
-    # What is recognised has the schema, or is like it: a name and `execution` (see `formats.recognise`).
-    return b"workflow/v2.0" in data or (b"execution" in data and b"name" in data)
+    data = b"\n" + data.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n")
+    head = data[:_HEAD].decode("utf-8", "replace").split("\n")
+    return could_be_ours(head, lambda word: word.encode() in data)
 
 
 class _Progress:
