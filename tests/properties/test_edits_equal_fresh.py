@@ -18,7 +18,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import Checker
-from loop_ls.server.places import Places
+from loop_ls.server.documents.position_mapping import Places
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position
 from tests.index.test_edits import state
