@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from loop_ls.syntax.json_text import text_of
+from loop_ls.syntax.json.text import text_of
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 

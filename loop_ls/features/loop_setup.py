@@ -21,8 +21,8 @@ from loop_ls.formats.assistant_parts import AssistantParts
 from loop_ls.formats.json_types import text_of
 from loop_ls.formats.regex_check import compiled
 from loop_ls.index.document import Document
-from loop_ls.syntax.edits import Edit
-from loop_ls.syntax.members import Members
+from loop_ls.syntax.edit.edits import Edit
+from loop_ls.syntax.edit.members import Members
 
 Json = Any
 #: In the order of the form.

@@ -15,7 +15,7 @@ from loop_ls.formats.json_types import flag
 from loop_ls.formats.parts import Part
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import TextEdit
-from loop_ls.syntax.edits import remove_entry
+from loop_ls.syntax.edit.edits import remove_entry
 from loop_ls.text.position import Position, Span
 
 #: In the order of the original's list, with a value to begin with where one is looked at.

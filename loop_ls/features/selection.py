@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from loop_ls.features.naming import bare
 from loop_ls.features.pieces import pieces_at
 from loop_ls.index.document import Document
-from loop_ls.syntax.islands import islands
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
+from loop_ls.syntax.placeholders import islands
 from loop_ls.text.position import Position, Span
 
 _WORD = re.compile(r"[\w-]+")

@@ -10,8 +10,8 @@ from loop_ls.formats.keys import Shape
 from loop_ls.formats.parts import Item
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import Placeholder, placeholders
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Mapping, Sequence
-from loop_ls.syntax.piece import Piece
 from loop_ls.text.position import Position, Span
 
 

@@ -9,8 +9,8 @@ from loop_ls.formats.assistant_keys import DEFAULT_ITERATIONS, LIST
 from loop_ls.formats.block import Block
 from loop_ls.formats.json_types import flag, kind_of, number, text_of, whole
 from loop_ls.formats.parts import Part, Parts, Stray
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Node
-from loop_ls.syntax.piece import Piece
 from loop_ls.text.record import record
 
 

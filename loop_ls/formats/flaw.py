@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Node
-from loop_ls.syntax.piece import Piece
 
 
 class Flaw(NamedTuple):

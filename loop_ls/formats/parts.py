@@ -13,8 +13,8 @@ from loop_ls.formats.block import Block, Field, Unknown, unknown_key
 from loop_ls.formats.keys import Shape, Type
 from loop_ls.formats.values import read_block, read_field
 from loop_ls.syntax import nodes
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Node, Sequence, resolved
-from loop_ls.syntax.piece import Piece
 from loop_ls.text.record import record
 
 #: Top-level keys that are none of a format's own: a merge key, and where an editor finds the JSON schema.

@@ -1,6 +1,6 @@
 """How a placeholder is written: `{{` NAME `}}`, no expressions, no nesting, no escape (spec 3.1).
 
-For plain texts. Placeholders with their places in a file are found by `syntax.islands`.
+For plain texts. Placeholders with their places in a file are found by `syntax.placeholders`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from loop_ls.text.pattern import pattern
 #: A letter or `_`, then letters, digits, `_`, `-` of any script; more parts behind dots.
 NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 
-#: Three opening braces are no placeholder (WF512), here as in `syntax.islands`: `{name` is no name.
+#: Three opening braces are no placeholder (WF512), here as in `syntax.placeholders`: `{name` is no name.
 PLACEHOLDER = pattern(r"(?<!(?<!\{)\{)\{\{\s*(" + NAME + r")\s*\}\}")
 _NAME = pattern(NAME)
 

@@ -17,7 +17,7 @@ from loop_ls.text.position import Span
 from loop_ls.text.record import record
 
 if TYPE_CHECKING:
-    from loop_ls.syntax.islands import Island
+    from loop_ls.syntax.placeholders import Island
     from loop_ls.syntax.tree import Piece
 
 #: `with` fills a variable of the callee, the others are the keys themselves.

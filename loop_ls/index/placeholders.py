@@ -8,9 +8,9 @@ from typing import NamedTuple
 from loop_ls.formats.parts import Item
 from loop_ls.formats.role_loop_parts import RoleLoopParts
 from loop_ls.index.document import Document
-from loop_ls.syntax.islands import Island, islands
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from loop_ls.syntax.piece import Piece
+from loop_ls.syntax.placeholders import Island, islands
 from loop_ls.text.position import Span
 
 

@@ -13,9 +13,9 @@ from loop_ls.formats.variables import mentions
 from loop_ls.formats.workflow_keys import LOOP, MODES, STEP, STEP_LOOP
 from loop_ls.index.element import Element, Need, Reference, Slot, SlotKind, Stray, Use
 from loop_ls.index.graph_names import Node as GraphNode
-from loop_ls.syntax.islands import Island, islands
 from loop_ls.syntax.nodes import Mapping, Node, Scalar, resolved
 from loop_ls.syntax.nodes import Sequence as List
+from loop_ls.syntax.placeholders import Island, islands
 
 if TYPE_CHECKING:
     from loop_ls.syntax.tree import Piece

@@ -18,8 +18,8 @@ from loop_ls.rules.role_loop_rules import reworded
 from loop_ls.rules.site import Draft, Spot, draft
 from loop_ls.rules.whole_view import WholeView, mark, root_message, syntax_fault
 from loop_ls.rules.yaml_rules import renamed, unknown_sentence
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Entry, Node
-from loop_ls.syntax.piece import Piece
 
 
 @rule("AL001", "syntax", Severity.ERROR, on="assistant syntax")

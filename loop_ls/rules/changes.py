@@ -19,8 +19,8 @@ from loop_ls.index.names import definitions
 from loop_ls.rules import view as topics
 from loop_ls.rules.questions import last_step
 from loop_ls.rules.view import Topic
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Mapping
-from loop_ls.syntax.piece import Piece
 
 T = TypeVar("T")
 

@@ -13,8 +13,8 @@ from loop_ls.formats.regex_check import compiled
 from loop_ls.rules.finding import Fix
 from loop_ls.rules.site import Draft, draft
 from loop_ls.rules.whole_view import WholeView, mark
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Node, Scalar
-from loop_ls.syntax.piece import Piece
 
 
 class Value(NamedTuple):

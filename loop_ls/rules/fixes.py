@@ -1,6 +1,6 @@
 """The changes that rules propose. Each is computed against the document as it is when it is wanted.
 
-A fix whose piece is gone by then changes nothing. Layout is left to `syntax.edits`, which keeps
+A fix whose piece is gone by then changes nothing. Layout is left to `syntax.edit.edits`, which keeps
 style and comments.
 """
 
@@ -15,10 +15,10 @@ from loop_ls.index.element import Element
 from loop_ls.rules.finding import Fix, TextEdit, Tier
 from loop_ls.rules.merging import merged
 from loop_ls.rules.until.without_variable import without_variable
-from loop_ls.syntax import edits as layout
+from loop_ls.syntax.edit import edits as layout
+from loop_ls.syntax.edit.render import in_quotes, scalar_text
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Scalar, Style
-from loop_ls.syntax.piece import Piece
-from loop_ls.syntax.render import in_quotes, scalar_text
 from loop_ls.text.position import Position, Span
 
 Edits = Callable[[Document], tuple[TextEdit, ...]]

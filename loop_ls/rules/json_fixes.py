@@ -13,10 +13,10 @@ from loop_ls.formats.parts import Part
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import Fix, TextEdit, Tier
 from loop_ls.rules.fixes import guarded
-from loop_ls.syntax import edits as layout
 from loop_ls.syntax import nodes
+from loop_ls.syntax.edit import edits as layout
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Node, resolved
-from loop_ls.syntax.piece import Piece
 from loop_ls.text.position import Position, Span
 
 #: What stands behind a new key: a value of JSON, which YAML reads as well.

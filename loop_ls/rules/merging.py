@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import TextEdit
-from loop_ls.syntax.piece import Piece
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.text.lines import without_trailing_blanks
 from loop_ls.text.position import Position, Span
 

@@ -26,8 +26,8 @@ from loop_ls.index.uris import folder_of, stem_of
 from loop_ls.rules.calls import Callee, Callers, Circle
 from loop_ls.rules.neighbours import Neighbours
 from loop_ls.rules.summary import AFTERWARDS
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Node
-from loop_ls.syntax.piece import Piece
 from loop_ls.text.fault import Fault
 
 

@@ -20,8 +20,8 @@ from loop_ls.rules.role_loop_rules import reworded
 from loop_ls.rules.site import UNNECESSARY, Draft, Spot, draft
 from loop_ls.rules.whole_view import WholeView, mark
 from loop_ls.rules.yaml_rules import renamed, unknown_sentence
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry
-from loop_ls.syntax.piece import Piece
 
 
 @rule("RL013", "param-name", Severity.ERROR, on="role_loop")

@@ -27,7 +27,7 @@ from loop_ls.rules.unit import (
     wide_of_top,
 )
 from loop_ls.rules.view import OUTSIDE, Topic
-from loop_ls.syntax.piece import Piece
+from loop_ls.syntax.incremental.piece import Piece
 
 #: What depends on all names of a file: silent where `steps` or `loops` are misspelt.
 _ABOUT_NAMES = frozenset(

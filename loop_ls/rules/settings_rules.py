@@ -20,8 +20,8 @@ from loop_ls.rules.site import Draft, Spot, draft
 from loop_ls.rules.whole_view import WholeView, mark, root_message, syntax_fault
 from loop_ls.rules.wording import did_you_mean, listed, shortened
 from loop_ls.rules.yaml_rules import renamed, unknown_sentence
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from loop_ls.syntax.piece import Piece
 
 
 class _Place(NamedTuple):

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from loop_ls.formats.block import Block, Field
 from loop_ls.index.element import Element
 from loop_ls.rules.finding import Fix, Severity
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from loop_ls.syntax.piece import Piece
 from loop_ls.text.position import Position, Span
 
 

@@ -18,7 +18,7 @@ from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
     from loop_ls.index.document import Document
-    from loop_ls.syntax.piece import Piece
+    from loop_ls.syntax.incremental.piece import Piece
 
 #: What an unused comment is reported as. It is no rule of a format and has no page.
 UNUSED = "unused-ignore"

@@ -15,8 +15,8 @@ from loop_ls.rules.traits import DOLLARS, NEEDS, ODD_BRACES, SINGLE_BRACES, STRA
 from loop_ls.rules.view import View
 from loop_ls.rules.wording import shortened
 from loop_ls.rules.written import own_needs, own_slots, own_strays
-from loop_ls.syntax.islands import Island, code_spans, environment_names, template_tags
-from loop_ls.syntax.written import Written
+from loop_ls.syntax.placeholders import Island, code_spans, environment_names, template_tags
+from loop_ls.syntax.scalar_source_map import Written
 from loop_ls.text.pattern import pattern
 
 _NAME_AND_MORE = pattern(r"\s*([^\W\d][\w-]*(?:\.[\w-]+)*)\s+\S")

@@ -15,8 +15,8 @@ from loop_ls.rules.selection import Plan
 from loop_ls.rules.site import Draft, Site, block_sites, sites
 from loop_ls.rules.traits import of_block, of_element
 from loop_ls.rules.view import View
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Mapping
-from loop_ls.syntax.piece import Piece
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span, span
 

@@ -22,8 +22,8 @@ from loop_ls.text.fault import Fault
 
 if TYPE_CHECKING:
     from loop_ls.index.element import Reference
+    from loop_ls.syntax.incremental.piece import Piece
     from loop_ls.syntax.nodes import Node
-    from loop_ls.syntax.piece import Piece
 
 A = TypeVar("A")
 

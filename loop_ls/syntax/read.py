@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from loop_ls.syntax import quick, tolerant
-from loop_ls.syntax.compose import compose
-from loop_ls.syntax.composed import ODD_BREAKS, Composed
-from loop_ls.syntax.cut import Follower, Unit
+from loop_ls.syntax.incremental.piece import Chunk, Piece, Source, pieces
+from loop_ls.syntax.incremental.split import Follower, Unit
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
-from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
-from loop_ls.syntax.refusal import Rejected
-from loop_ls.syntax.shapes import ODD_BLANKS, ODD_INDENT
+from loop_ls.syntax.yaml import error_recovery, fast_path
+from loop_ls.syntax.yaml.compose import compose
+from loop_ls.syntax.yaml.composed import ODD_BREAKS, Composed
+from loop_ls.syntax.yaml.line_patterns import ODD_BLANKS, ODD_INDENT
+from loop_ls.syntax.yaml.refusal import Rejected
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
@@ -76,7 +76,7 @@ def read_chunk(part: Slice) -> Chunk:
         return part.chunk(found).flag(doubt=doubt) if doubt else part.chunk(found)
     more = part.follower != "end"
     half: list[Fault] = []
-    common = quick.read(lines, more, half)
+    common = fast_path.read(lines, more, half)
     if common is not None and half and _fits(common, part.unit):
         found = pieces(common, part.source(tuple(half), True), kind)
         return part.chunk(found).flag(refused=True, ended=not part.unit.before.begun)
@@ -158,7 +158,7 @@ def _head_with_text(part: Slice, composed: Composed, entry: Entry) -> Chunk:
 
 def _refused(part: Slice, why: Rejected | None) -> Chunk:
     """What libyaml refuses, or reads as something that cannot stand there (`why` None)."""
-    read = tolerant.read(part.lines, part.unit.before.dash if _too_far_left(part.unit) else None)
+    read = error_recovery.read(part.lines, part.unit.before.dash if _too_far_left(part.unit) else None)
     faults = read.faults or (_refusal(why, part.lines),)
     found = pieces(read.node, part.source(faults, True), part.unit.kind)
     first = not part.unit.before.begun

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from loop_ls.syntax import whole
-from loop_ls.syntax.chunks import Chunks
-from loop_ls.syntax.chunks import flagged as _flagged
-from loop_ls.syntax.cut import START, Follower, Kind, Unit, cut
-from loop_ls.syntax.json_reader import JsonReader
+from loop_ls.syntax.incremental import full_reparse
+from loop_ls.syntax.incremental.chunks import Chunks
+from loop_ls.syntax.incremental.chunks import flagged as _flagged
+from loop_ls.syntax.incremental.piece import Chunk, Piece, Source, pieces
+from loop_ls.syntax.incremental.single_line_edit import spliced
+from loop_ls.syntax.incremental.split import START, Follower, Kind, Unit, cut
+from loop_ls.syntax.json.reader import JsonReader
 from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
-from loop_ls.syntax.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.read import MAX_REFUSED, Slice, read_chunks
-from loop_ls.syntax.splice import spliced
 from loop_ls.text.fault import Fault
 from loop_ls.text.invariant import invariant
 from loop_ls.text.lines import Change, Text
@@ -43,7 +43,7 @@ class Tree:
 
     def __init__(self, text: Text, cut: Chunks, flagged: tuple[Chunk, ...]) -> None:
         self.text, self._cut, self._flagged = text, cut, flagged
-        self._whole: Chunk | None = whole.read_whole(cut.chunks, flagged) if flagged else None
+        self._whole: Chunk | None = full_reparse.read_whole(cut.chunks, flagged) if flagged else None
         self.pieces: Sequence[Piece] = cut.pieces if self._whole is None else self._whole.pieces
         self.faults = self._document_faults()
         self.root_kind = _root_kind(self.pieces)
@@ -65,11 +65,11 @@ class Tree:
         last, read = self._cut.chunks[-1], self._whole
         faults: tuple[Fault, ...] = ()
         if read is not None:
-            faults = tuple(whole.unknown_anchors([(read, 0)]))
+            faults = tuple(full_reparse.unknown_anchors([(read, 0)]))
         elif self._flagged:
-            faults = tuple(whole.unknown_anchors((chunk, self._cut.start_of(chunk)) for chunk in self._flagged))
-        if last.kind == "tail" and (read is None or whole.ends_document(last)):
-            faults += whole.second_document(last, self._cut.starts[-1])
+            faults = tuple(full_reparse.unknown_anchors((chunk, self._cut.start_of(chunk)) for chunk in self._flagged))
+        if last.kind == "tail" and (read is None or full_reparse.ends_document(last)):
+            faults += full_reparse.second_document(last, self._cut.starts[-1])
         return faults
 
     def start_of(self, piece: Piece) -> int:

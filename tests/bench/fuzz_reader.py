@@ -18,14 +18,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from loop_ls.syntax import splice
+from loop_ls.syntax.incremental import single_line_edit
 from loop_ls.syntax.tree import Tree, read_yaml
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 from tests.syntax.flat import flat_content, flat_tree, flat_whole
 from tests.syntax.odd_lines import document, insertion, mutated
 
-LEAST = splice.LEAST
+LEAST = single_line_edit.LEAST
 
 
 def edited(tree: Tree, rng: random.Random) -> Tree:
@@ -72,7 +72,7 @@ def main() -> int:
     failures = 0
     for number in range(args.inputs):
         rng = random.Random(args.seed * 1_000_003 + number)
-        splice.LEAST = 1 if number % 4 == 1 else LEAST
+        single_line_edit.LEAST = 1 if number % 4 == 1 else LEAST
         if files and number % 20 == 0:
             text = mutated(rng.choice(files), rng, rng.randrange(1, 4))
         else:

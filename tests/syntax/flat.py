@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.syntax.compose import compose
+from loop_ls.syntax.incremental.piece import Piece, Source, pieces
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from loop_ls.syntax.piece import Piece, Source, pieces
-from loop_ls.syntax.refusal import Rejected
 from loop_ls.syntax.tree import Tree
+from loop_ls.syntax.yaml.compose import compose
+from loop_ls.syntax.yaml.refusal import Rejected
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loop_ls.syntax import edits
-from loop_ls.syntax.edits import Edit
+from loop_ls.syntax.edit import edits
+from loop_ls.syntax.edit.edits import Edit
+from loop_ls.syntax.edit.render import scalar_text
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Mapping, Scalar, Sequence
-from loop_ls.syntax.piece import Piece
-from loop_ls.syntax.render import scalar_text
 from loop_ls.syntax.tree import Tree, read_yaml
 from loop_ls.text.lines import Text
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loop_ls.syntax.islands import Island, environment_names, islands, template_tags
 from loop_ls.syntax.nodes import Scalar
+from loop_ls.syntax.placeholders import Island, environment_names, islands, template_tags
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from loop_ls.syntax import quick
-from loop_ls.syntax.compose import compose
 from loop_ls.syntax.nodes import Mapping, Sequence
+from loop_ls.syntax.yaml import fast_path
+from loop_ls.syntax.yaml.compose import compose
 from loop_ls.text.fault import Fault
 from tests.syntax.flat import flat_node
 from tests.syntax.odd_lines import document
@@ -39,7 +39,7 @@ parts = st.sampled_from(
 
 
 def check(lines: list[str], more: bool) -> None:
-    node = quick.read(lines, more)
+    node = fast_path.read(lines, more)
     if node is not None:
         assert flat_node(node) == flat_node(compose(lines, more).node)
 
@@ -84,12 +84,12 @@ def test_a_common_step_is_read_without_libyaml() -> None:
         previous: '{{loop.last.output}}'
       until: Tests pass
 """
-    assert quick.read(step.split("\n"), True) is not None
+    assert fast_path.read(step.split("\n"), True) is not None
 
 
 def test_a_word_that_is_going_to_be_a_key_is_read_and_noted() -> None:
     half: list[Fault] = []
-    node = quick.read(["- name: a", "  with:", "    ite", "    k: v", "  un", "  run: b"], True, half)
+    node = fast_path.read(["- name: a", "  with:", "    ite", "    k: v", "  un", "  run: b"], True, half)
     assert isinstance(node, Sequence)
     item = node.items[0]
     assert isinstance(item, Mapping)
@@ -101,7 +101,7 @@ def test_a_word_that_is_going_to_be_a_key_is_read_and_noted() -> None:
     "lines", [["a:", "  word"], ["a: b", "  word"], ["word"], ["- a", "  word"], ["a: b", "two words"]]
 )
 def test_a_word_that_may_be_a_text_is_not(lines: list[str]) -> None:
-    assert quick.read(lines, True, []) is None
+    assert fast_path.read(lines, True, []) is None
 
 
 @pytest.mark.parametrize(
@@ -134,4 +134,4 @@ def test_a_word_that_may_be_a_text_is_not(lines: list[str]) -> None:
     ],
 )
 def test_anything_else_is_left_to_libyaml(line: str) -> None:
-    assert quick.read(line.split("\n"), True) is None
+    assert fast_path.read(line.split("\n"), True) is None

@@ -9,7 +9,7 @@ from unittest import mock
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from loop_ls.syntax import splice
+from loop_ls.syntax.incremental import single_line_edit
 from loop_ls.syntax.nodes import Mapping
 from loop_ls.syntax.tree import Tree, read_yaml
 from loop_ls.text.lines import Text
@@ -30,7 +30,7 @@ relaxed = settings(max_examples=80, deadline=None, suppress_health_check=list(He
 def test_typing_in_a_line_gives_the_tree_of_reading_afresh(text: str, seed: int) -> None:
     rng = random.Random(seed)
     tree = read_yaml(Text.of(text))
-    with mock.patch.object(splice, "LEAST", 1):
+    with mock.patch.object(single_line_edit, "LEAST", 1):
         for _ in range(6):
             tree = _typed(tree, rng)
     assert flat_tree(tree) == flat_tree(read_yaml(Text.of(str(tree.text))))

@@ -12,7 +12,7 @@ from loop_ls.engine.enhance.of_loops import check_until
 from loop_ls.engine.enhance.operations import Operation, Rejected
 from loop_ls.engine.enhance.writing import item, tidy
 from loop_ls.index.element import Element
-from loop_ls.syntax.edits import Edit
+from loop_ls.syntax.edit.edits import Edit
 from loop_ls.text.position import Position, Span
 
 Json = Any

@@ -15,9 +15,9 @@ from loop_ls.formats.block import Block
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
-from loop_ls.syntax.edits import Edit
+from loop_ls.syntax.edit.edits import Edit
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Entry, Mapping
-from loop_ls.syntax.piece import Piece
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 

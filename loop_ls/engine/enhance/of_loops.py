@@ -10,8 +10,8 @@ from loop_ls.engine.enhance.writing import flow, insert, order_of, set_value
 from loop_ls.formats.block import Block
 from loop_ls.formats.variables import names_in
 from loop_ls.index.element import Element
+from loop_ls.syntax.edit.render import scalar_text
 from loop_ls.syntax.nodes import Mapping
-from loop_ls.syntax.render import scalar_text
 
 _LOOP = order_of("loop")
 #: A planner may raise the number of iterations to so many times what the user wrote.

@@ -14,7 +14,7 @@ from loop_ls.formats.target import Target as Asked
 from loop_ls.formats.variables import names_in, producers
 from loop_ls.index.effective import effective, execution_models
 from loop_ls.index.element import Element
-from loop_ls.syntax.edits import insert_entry
+from loop_ls.syntax.edit.edits import insert_entry
 from loop_ls.syntax.nodes import Mapping
 from loop_ls.syntax.nodes import Sequence as SequenceNode
 

@@ -15,7 +15,7 @@ from loop_ls.engine.enhance.copy import Copy, differences
 from loop_ls.engine.enhance.effects import EFFECTS
 from loop_ls.engine.enhance.known import Known, primaries, primaries_kept
 from loop_ls.engine.enhance.operations import Operation, Rejected, Rejection
-from loop_ls.syntax.edits import Edit
+from loop_ls.syntax.edit.edits import Edit
 from loop_ls.text.hash import text_hash
 
 Json = Any

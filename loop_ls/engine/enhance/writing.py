@@ -10,10 +10,10 @@ from typing import Any
 
 from loop_ls.engine.enhance.copy import Copy, Target
 from loop_ls.engine.enhance.operations import Rejected
-from loop_ls.syntax.edits import Edit, add_to_list, insert_entry, remove_entry, set_scalar
-from loop_ls.syntax.layout import Layout
+from loop_ls.syntax.edit.edits import Edit, add_to_list, insert_entry, remove_entry, set_scalar
+from loop_ls.syntax.edit.layout import Layout
+from loop_ls.syntax.edit.render import block_text, scalar_text
 from loop_ls.syntax.nodes import Entry, Scalar, Sequence, Style
-from loop_ls.syntax.render import block_text, scalar_text
 from loop_ls.text.position import Position, Span
 
 Json = Any

@@ -12,7 +12,7 @@ from loop_ls.formats.variables import PLACEHOLDER
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
-from loop_ls.syntax.comments import has_comments
+from loop_ls.syntax.yaml.comments import has_comments
 
 _LOOP = frozenset(("name", "workflow", "mode", "with", "max_iterations", "until", "needs"))
 _STEP = frozenset(("name", "needs", "run", "loop"))

@@ -8,8 +8,8 @@ import pytest
 
 from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.scope import Scope
-from loop_ls.syntax.islands import islands
 from loop_ls.syntax.nodes import Scalar
+from loop_ls.syntax.placeholders import islands
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.testing.workflows import run
 from loop_ls.text.lines import Text

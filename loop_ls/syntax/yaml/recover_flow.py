@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence as Lines
 
-from loop_ls.syntax import faults
-from loop_ls.syntax.anchors import MAX_DEPTH, Anchors
-from loop_ls.syntax.escapes import unquoted
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
-from loop_ls.syntax.shapes import DOUBLE, SINGLE, indent_of, is_blank
+from loop_ls.syntax.yaml import messages
+from loop_ls.syntax.yaml.anchors import MAX_DEPTH, Anchors
+from loop_ls.syntax.yaml.escapes import unquoted
+from loop_ls.syntax.yaml.line_patterns import DOUBLE, SINGLE, indent_of, is_blank
 from loop_ls.text.fault import Fault
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
@@ -96,7 +96,7 @@ class Flow:
     def _opens(self, sign: str) -> None:
         start = Position(self.line, self.column)
         if self.depth + len(self._open) >= MAX_DEPTH:
-            self.faults.append(faults.too_deep(self.line, self.column, MAX_DEPTH))
+            self.faults.append(messages.too_deep(self.line, self.column, MAX_DEPTH))
             self.cut = True
             self.line, self.column = len(self.lines) - 1, len(self.lines[-1])
             return
@@ -108,7 +108,7 @@ class Flow:
     def _closes(self, sign: str) -> None:
         opened = self._open[-1]
         if sign != _CLOSES[opened.sign]:
-            self.faults.append(faults.wrong_bracket(self.line, self.column, sign, opened.sign))
+            self.faults.append(messages.wrong_bracket(self.line, self.column, sign, opened.sign))
         self._step(1)
         self._close(self.end)
 
@@ -117,7 +117,7 @@ class Flow:
         opened = self._open.pop()
         if missing:
             line, column = opened.start
-            self.faults.append(faults.open_bracket(line, column, column + 1, opened.sign))
+            self.faults.append(messages.open_bracket(line, column, column + 1, opened.sign))
         span = Span(opened.start, end)
         node: Node
         if opened.sign == "{":
@@ -137,7 +137,7 @@ class Flow:
     def _entry(self, at: Position) -> None:
         opened = self._open[-1]
         if not opened.comma and opened.key is None:
-            self.faults.append(faults.missing_comma(*at))
+            self.faults.append(messages.missing_comma(*at))
         opened.comma = False
 
     def _put(self, node: Node) -> None:
@@ -194,7 +194,7 @@ class Flow:
         width = len(found[0]) if found else 1
         if sign in "@`%|>":
             self.faults.append(
-                faults.quotes_around(self.line, self.column, self.column + width, f"starts with `{sign}`")
+                messages.quotes_around(self.line, self.column, self.column + width, f"starts with `{sign}`")
             )
         self._step(width)
         self._put(Scalar(Span(start, self.end), text[start.column : self.end.column]))
@@ -206,7 +206,7 @@ class Flow:
             self._step(len(found[0]))
             return Scalar(Span(start, self.end), unquoted(found[0]), style)
         body = text[self.column + 1 :].rstrip()
-        self.faults.append(faults.open_quote(self.line, self.column, len(text), sign))
+        self.faults.append(messages.open_quote(self.line, self.column, len(text), sign))
         self._step(len(text) - self.column)
         return Scalar(Span(start, self.end), body.rstrip("]}, "), style)
 

@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping as Object
 from typing import Any
 
-from loop_ls.syntax.edits import Edit, insert_entry, remove_entry, set_scalar
-from loop_ls.syntax.layout import Layout
+from loop_ls.syntax.edit.edits import Edit, insert_entry, remove_entry, set_scalar
+from loop_ls.syntax.edit.layout import Layout
+from loop_ls.syntax.edit.render import scalar_text
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Mapping, Scalar
-from loop_ls.syntax.piece import Piece
-from loop_ls.syntax.render import scalar_text
 from loop_ls.syntax.tree import Tree
 from loop_ls.text.position import Position, Span
 

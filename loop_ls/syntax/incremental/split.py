@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from loop_ls.syntax.escapes import unquoted
-from loop_ls.syntax.shapes import ODD_BLANKS, is_blank, is_dash
+from loop_ls.syntax.yaml.escapes import unquoted
+from loop_ls.syntax.yaml.line_patterns import ODD_BLANKS, is_blank, is_dash
 from loop_ls.text.pattern import pattern
 
 Kind = Literal["lead", "entry", "head", "item", "tail", "root"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence as Lines
 
-from loop_ls.syntax.composed import Composed
+from loop_ls.syntax.yaml.composed import Composed
 
 __all__ = ["completes_behind", "compose"]
 
@@ -17,13 +17,13 @@ __all__ = ["completes_behind", "compose"]
 def compose(lines: Lines[str], more: bool = False) -> Composed:
     """The nodes of `lines`, places relative to the first of them. `more`: a line follows the last.
     Raises `Rejected` where libyaml refuses."""
-    from loop_ls.syntax import building
+    from loop_ls.syntax.yaml import event_builder
 
-    return building.compose(lines, more)
+    return event_builder.compose(lines, more)
 
 
 def completes_behind(lines: Iterable[str], line: int) -> bool:
     """Whether the first entry or item of `lines` ends well at or behind `line`. Reads only that far."""
-    from loop_ls.syntax import building
+    from loop_ls.syntax.yaml import event_builder
 
-    return building.completes_behind(lines, line)
+    return event_builder.completes_behind(lines, line)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from loop_ls.syntax.anchors import MAX_ADDED, Anchors
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence, Style, resolved
+from loop_ls.syntax.yaml.anchors import MAX_ADDED, Anchors
 from loop_ls.text.fault import Fault
 
 MERGE = "<<"

@@ -10,12 +10,12 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import NamedTuple
 
-from loop_ls.syntax.compose import compose
-from loop_ls.syntax.cut import NO_ITEMS
+from loop_ls.syntax.incremental.piece import Chunk
+from loop_ls.syntax.incremental.split import NO_ITEMS
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from loop_ls.syntax.piece import Chunk
-from loop_ls.syntax.refusal import Rejected
-from loop_ls.syntax.shapes import ODD_INDENT
+from loop_ls.syntax.yaml.compose import compose
+from loop_ls.syntax.yaml.line_patterns import ODD_INDENT
+from loop_ls.syntax.yaml.refusal import Rejected
 from loop_ls.text.position import Position, Span
 
 #: Collections of fewer lines are not worth the look.

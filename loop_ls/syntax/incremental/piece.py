@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from itertools import accumulate
 from typing import Any
 
-from loop_ls.syntax.cut import SECTIONS, Follower, Kind, State
+from loop_ls.syntax.incremental.split import SECTIONS, Follower, Kind, State
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
 from loop_ls.text.fault import Fault
 from loop_ls.text.record import equal_record, record

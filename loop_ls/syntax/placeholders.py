@@ -11,7 +11,7 @@ from collections.abc import Sequence as Lines
 from typing import Literal, NamedTuple
 
 from loop_ls.syntax.nodes import Scalar
-from loop_ls.syntax.written import Written
+from loop_ls.syntax.scalar_source_map import Written
 from loop_ls.text.lines import Text
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Span

@@ -10,8 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence as Lines
 
-from loop_ls.syntax.escapes import ESCAPE, escaped
 from loop_ls.syntax.nodes import Scalar, Style
+from loop_ls.syntax.yaml.escapes import ESCAPE, escaped
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 

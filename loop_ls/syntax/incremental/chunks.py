@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from operator import is_
 
-from loop_ls.syntax.piece import Chunk, Piece
+from loop_ls.syntax.incremental.piece import Chunk, Piece
 from loop_ls.text.invariant import invariant
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence as Lines
 
-from loop_ls.syntax.anchors import MAX_DEPTH
-from loop_ls.syntax.faults import missing_colon
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
-from loop_ls.syntax.shapes import WORD, indent_of, is_blank
+from loop_ls.syntax.yaml.anchors import MAX_DEPTH
+from loop_ls.syntax.yaml.line_patterns import WORD, indent_of, is_blank
+from loop_ls.syntax.yaml.messages import missing_colon
 from loop_ls.text.fault import Fault
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span

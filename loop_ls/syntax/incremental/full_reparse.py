@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from loop_ls.syntax.compose import completes_behind, compose
-from loop_ls.syntax.composed import Composed
-from loop_ls.syntax.cut import START
-from loop_ls.syntax.piece import Chunk, Source, pieces
-from loop_ls.syntax.refusal import Rejected
+from loop_ls.syntax.incremental.piece import Chunk, Source, pieces
+from loop_ls.syntax.incremental.split import START
+from loop_ls.syntax.yaml.compose import completes_behind, compose
+from loop_ls.syntax.yaml.composed import Composed
+from loop_ls.syntax.yaml.refusal import Rejected
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Scalar
-from loop_ls.syntax.piece import Piece
-from loop_ls.syntax.shapes import indent_of
 from loop_ls.syntax.tree import Tree
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
 

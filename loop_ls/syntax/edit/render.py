@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from loop_ls.syntax.compose import compose
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
-from loop_ls.syntax.refusal import Rejected
+from loop_ls.syntax.yaml.compose import compose
+from loop_ls.syntax.yaml.refusal import Rejected
 from loop_ls.text.pattern import pattern
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}

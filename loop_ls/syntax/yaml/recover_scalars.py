@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence as Lines
 from typing import NamedTuple
 
-from loop_ls.syntax import faults
-from loop_ls.syntax.anchors import Anchors
-from loop_ls.syntax.escapes import unquoted
-from loop_ls.syntax.flow import Flow
 from loop_ls.syntax.nodes import Node, Scalar, Style
-from loop_ls.syntax.shapes import (
+from loop_ls.syntax.yaml import messages
+from loop_ls.syntax.yaml.anchors import Anchors
+from loop_ls.syntax.yaml.escapes import unquoted
+from loop_ls.syntax.yaml.line_patterns import (
     ALIAS,
     BLOCK_HEADER,
     DOUBLE,
@@ -24,6 +23,7 @@ from loop_ls.syntax.shapes import (
     key_in,
     without_comment,
 )
+from loop_ls.syntax.yaml.recover_flow import Flow
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
@@ -63,10 +63,10 @@ class HalfValues:
             end = len(text.rstrip())
             rest = text[column + 1 :].strip()
             if text[column] == "|" or indent_of(self._next(line)) > limit:
-                self.faults.append(faults.behind_header(line, column + 1, end, text[column]))
+                self.faults.append(messages.behind_header(line, column + 1, end, text[column]))
             else:
                 why = f"starts with `{text[column]}`"
-                self.faults.append(faults.quotes_around(line, column, end, why))
+                self.faults.append(messages.quotes_around(line, column, end, why))
                 span = Span(Position(line, column), Position(line, end))
                 return Value(Scalar(span, text[column] + " " + rest), line + 1)
         end = line + 1
@@ -78,7 +78,7 @@ class HalfValues:
         margin = next((indent_of(row) for row in body if row.strip()), limit + 1)
         for number, row in enumerate(body, line + 1):
             if row.strip() and indent_of(row) < margin and "\t" not in row[: len(row) - len(row.lstrip())]:
-                self.faults.append(faults.indentation(number, indent_of(row), margin))
+                self.faults.append(messages.indentation(number, indent_of(row), margin))
                 break
         rows = [row[min(margin, indent_of(row)) :] for row in body]
         literal = text[column] == "|"
@@ -100,7 +100,7 @@ class HalfValues:
         start = Position(line, column)
         if found := pattern.match(text, column):
             if not is_blank(text[found.end() :]):
-                self.faults.append(faults.behind_quote(line, found.end(), len(text.rstrip())))
+                self.faults.append(messages.behind_quote(line, found.end(), len(text.rstrip())))
             return Value(Scalar(Span(start, Position(line, found.end())), unquoted(found[0]), style), line + 1)
         written = text[column:]
         last = line + 1
@@ -116,7 +116,7 @@ class HalfValues:
                 return Value(Scalar(Span(start, stop), value, style), last + 1)
             last += 1
         stop = Position(line, len(text.rstrip()))
-        self.faults.append(faults.open_quote(line, column, stop.column, sign))
+        self.faults.append(messages.open_quote(line, column, stop.column, sign))
         return Value(Scalar(Span(start, stop), text[column + 1 : stop.column], style), line + 1)
 
     def _flow(self, line: int, column: int, limit: int, depth: int) -> Value | None:
@@ -166,13 +166,13 @@ class HalfValues:
         """Why libyaml refuses a plain text, where it does."""
         sign, end = text[0], column + len(text)
         if is_dash(text):
-            self.faults.append(faults.inline_item(line, column, end, key))
+            self.faults.append(messages.inline_item(line, column, end, key))
         elif text.startswith("{{"):
-            self.faults.append(faults.quotes_around(line, column, end, "starts with `{{`"))
+            self.faults.append(messages.quotes_around(line, column, end, "starts with `{{`"))
         elif sign in "@`%*&!|>[]{},":
-            self.faults.append(faults.quotes_around(line, column, end, f"starts with `{sign}`"))
+            self.faults.append(messages.quotes_around(line, column, end, f"starts with `{sign}`"))
         elif ": " in text or ":\t" in text or text.endswith(":"):
-            self.faults.append(faults.quotes_around(line, column, end, "holds a colon with a space behind it"))
+            self.faults.append(messages.quotes_around(line, column, end, "holds a colon with a space behind it"))
 
     def _next(self, line: int) -> str:
         """The next line with content."""

@@ -22,13 +22,13 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from loop_ls.syntax.anchors import MAX_DEPTH, Anchors
-from loop_ls.syntax.composed import ODD_BREAKS, Composed
-from loop_ls.syntax.libyaml import Events, Feed, events
-from loop_ls.syntax.merge import MERGE, merge
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, Style
-from loop_ls.syntax.refusal import Rejected, offset_position, offsets, rejected
-from loop_ls.syntax.scan import content_start, scalar_end
+from loop_ls.syntax.yaml.anchors import MAX_DEPTH, Anchors
+from loop_ls.syntax.yaml.composed import ODD_BREAKS, Composed
+from loop_ls.syntax.yaml.libyaml import Events, Feed, events
+from loop_ls.syntax.yaml.merge import MERGE, merge
+from loop_ls.syntax.yaml.refusal import Rejected, offset_position, offsets, rejected
+from loop_ls.syntax.yaml.scan import content_start, scalar_end
 from loop_ls.text.position import Position, Span
 
 _STYLES = {"'": Style.SINGLE, '"': Style.DOUBLE, "|": Style.LITERAL, ">": Style.FOLDED}

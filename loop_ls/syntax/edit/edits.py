@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from loop_ls.syntax.layout import Layout
+from loop_ls.syntax.edit.layout import Layout
+from loop_ls.syntax.edit.render import block_text, in_quotes, scalar_text
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
-from loop_ls.syntax.piece import Piece
-from loop_ls.syntax.render import block_text, in_quotes, scalar_text
 from loop_ls.syntax.tree import Tree
 from loop_ls.text.position import Position, Span
 

@@ -10,11 +10,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence as Lines
 
-from loop_ls.syntax import json_faults as faults
-from loop_ls.syntax.anchors import MAX_DEPTH
-from loop_ls.syntax.json_text import text_of
+from loop_ls.syntax.json import messages as faults
+from loop_ls.syntax.json.text import text_of
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
-from loop_ls.syntax.refusal import offsets
+from loop_ls.syntax.yaml.anchors import MAX_DEPTH
+from loop_ls.syntax.yaml.refusal import offsets
 from loop_ls.text.fault import Fault
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span

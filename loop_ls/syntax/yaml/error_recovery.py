@@ -10,13 +10,11 @@ import re
 from collections.abc import Sequence as Lines
 from typing import NamedTuple
 
-from loop_ls.syntax import faults
-from loop_ls.syntax.anchors import MAX_DEPTH, Anchors
-from loop_ls.syntax.escapes import unquoted
-from loop_ls.syntax.half_values import HalfValues
-from loop_ls.syntax.merge import merge
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, Style
-from loop_ls.syntax.shapes import (
+from loop_ls.syntax.yaml import messages as faults
+from loop_ls.syntax.yaml.anchors import MAX_DEPTH, Anchors
+from loop_ls.syntax.yaml.escapes import unquoted
+from loop_ls.syntax.yaml.line_patterns import (
     DASH_WITHOUT_SPACE,
     KEY_WITHOUT_SPACE,
     ODD_BLANKS,
@@ -29,6 +27,8 @@ from loop_ls.syntax.shapes import (
     key_in,
     without_comment,
 )
+from loop_ls.syntax.yaml.merge import merge
+from loop_ls.syntax.yaml.recover_scalars import HalfValues
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 

@@ -1,0 +1,1 @@
+"""Source edits that keep indentation, quotes, comments and line ends."""

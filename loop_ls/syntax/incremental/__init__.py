@@ -1,0 +1,1 @@
+"""Incremental parsing: chunks of a document and reading only what an edit touched."""

@@ -1,0 +1,1 @@
+"""JSON reading: strict about the grammar, tolerant of half-typed text."""

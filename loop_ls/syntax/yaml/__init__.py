@@ -1,0 +1,1 @@
+"""YAML reading: libyaml for valid text, error recovery for half-typed text."""
