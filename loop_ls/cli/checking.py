@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.index.beside import with_called
 from loop_ls.index.discovery import discover, load
 from loop_ls.index.document import Document

@@ -11,8 +11,8 @@ from loop_ls.features.convert.from_others import from_assistant, from_role_loop
 from loop_ls.features.convert.from_workflow import from_workflow
 from loop_ls.features.convert.gist import Converted, Gist, NoConversion
 from loop_ls.features.convert.writing import to_assistant, to_role_loop, to_workflow
-from loop_ls.formats.assistant_read import read_assistants
-from loop_ls.formats.role_loop_read import read_role_loop
+from loop_ls.formats.assistant.read import read_assistants
+from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.index.discovery import discover, load
 from loop_ls.index.document import Document
 from loop_ls.index.whole import roles_of

@@ -13,9 +13,9 @@ from typing import Any
 from loop_ls.cli.at_engine import data_dir_of, root_of
 from loop_ls.cli.check import CLEAN, refuse, write
 from loop_ls.cli.one_file import add_json, print_json
-from loop_ls.formats.assistant_read import read_assistants
-from loop_ls.formats.role_loop import RoleLoop
-from loop_ls.formats.role_loop_read import read_role_loop
+from loop_ls.formats.assistant.read import read_assistants
+from loop_ls.formats.role_loop.model import RoleLoop
+from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.index.discovery import discover
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loop_ls.cli.check import CLEAN, refuse, write
-from loop_ls.formats.settings_page import settings_named, settings_page
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.settings.page import settings_named, settings_page
 from loop_ls.report.checked import WORDS
 from loop_ls.report.paint import Paint, wants_colour
 from loop_ls.rules.finding import Tier

@@ -97,7 +97,7 @@ def _meant(word: str, known: Iterable[str]) -> str:
 
 
 def _nearest(word: str, known: Iterable[str]) -> str | None:
-    from loop_ls.formats.spelling import nearest  # a command line that is right does not need it
+    from loop_ls.formats.common.did_you_mean import nearest  # a command line that is right does not need it
 
     return nearest(word, known)
 

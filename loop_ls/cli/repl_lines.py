@@ -14,7 +14,7 @@ from loop_ls.cli import repl_tables
 from loop_ls.cli.at_engine import refusal_lines, used
 from loop_ls.cli.repl_live import Showing
 from loop_ls.client import EngineClient
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.report.cells import shown
 
 Answer = dict[str, Any]

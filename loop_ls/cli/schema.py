@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from loop_ls.cli.check import CLEAN, refuse, write
-from loop_ls.formats.schemas import FORMATS, FormatName, schema_of
+from loop_ls.formats.schema.published import FORMATS, FormatName, schema_of
 
 HELP = "print the JSON Schema of a file format"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.workflow import Argument
+from loop_ls.formats.workflow.model import Argument
 
 
 class ArgumentFault(ValueError):

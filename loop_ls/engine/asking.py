@@ -15,7 +15,7 @@ from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens, Warned
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure, Json, ModelFailure, ModelReply, ModelRequest, Models, Recorder, Waiting
 from loop_ls.engine.turns import ToolSpec, Turn
-from loop_ls.formats.workflow import Target
+from loop_ls.formats.workflow.model import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Judging the `if` of a step where values are known (workflow spec 4.4).
 
-Taken apart before anything is inserted (`formats.condition`), so that a result that contains `==` or
+Taken apart before anything is inserted (`formats.workflow.condition`), so that a result that contains `==` or
 quotes cannot change what a condition means.
 """
 
@@ -11,7 +11,7 @@ from typing import assert_never
 
 from loop_ls.engine.interpolation import Rendered, interpolate
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.condition import parse_condition
+from loop_ls.formats.workflow.condition import parse_condition
 
 
 @dataclass(frozen=True, slots=True)

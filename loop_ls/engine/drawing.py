@@ -17,7 +17,7 @@ from loop_ls.engine.library import Library
 from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan, read_plan
 from loop_ls.engine.ports import Failure
-from loop_ls.formats.workflow import Consensus, Element, Embeddings, Loop, Rag, Template
+from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Template
 from loop_ls.index.graph import waits
 
 Node = dict[str, Any]

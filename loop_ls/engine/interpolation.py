@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from loop_ls.engine.environment import Lookup, filled
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.keys import CONSEQUENCES, Key
-from loop_ls.formats.variables import substituted
+from loop_ls.formats.common.key_table import CONSEQUENCES, Key
+from loop_ls.formats.workflow.placeholder_syntax import substituted
 
 
 @dataclass(frozen=True, slots=True)

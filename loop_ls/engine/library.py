@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loop_ls.engine.ports import Failure
-from loop_ls.formats.read import read_workflow
-from loop_ls.formats.workflow import Element, Workflow
+from loop_ls.formats.workflow.model import Element, Workflow
+from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.graph import run_order
 from loop_ls.index.resolve import listing, resolve_key, suggestions
 

@@ -44,7 +44,7 @@ from loop_ls.engine.sharing import Sharing
 from loop_ls.engine.shortened import LIMIT, limited, short
 from loop_ls.engine.starting.prepare import Preparer
 from loop_ls.engine.trial import Output, given_output, recorded_outputs, tried
-from loop_ls.formats.enhance_states import phase
+from loop_ls.formats.settings.enhance_states import phase
 
 logger = logging.getLogger(__name__)
 

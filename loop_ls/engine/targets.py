@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from loop_ls.formats.workflow import Consensus, ConsensusExecution, Embeddings, Execution, Step, Target
+from loop_ls.formats.workflow.model import Consensus, ConsensusExecution, Embeddings, Execution, Step, Target
 
 N = TypeVar("N", int, float)
 

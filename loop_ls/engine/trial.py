@@ -27,7 +27,7 @@ from loop_ls.engine.refusal import Refused
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.together import together
 from loop_ls.engine.unrecorded import Unrecorded
-from loop_ls.formats.workflow import Loop
+from loop_ls.formats.workflow.model import Loop
 
 #: Questions of one trial.
 MOST = 100

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from loop_ls.features.words import count, excerpt, money
-from loop_ls.formats.assistant_keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
-from loop_ls.formats.assistant_parts import AssistantParts
-from loop_ls.formats.json_types import text_of
+from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.json_types import text_of
 
 #: What each type of criterion does, in a sentence or two.
 CRITERIA = {

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from loop_ls.features.assistant_docs import ceiling, ceiling_text
 from loop_ls.features.words import count
-from loop_ls.formats.assistant_keys import CAP_ONLY
-from loop_ls.formats.assistant_parts import AssistantParts
+from loop_ls.formats.assistant.keys import CAP_ONLY
+from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.index.calls import Calls
 from loop_ls.index.document import Document
 

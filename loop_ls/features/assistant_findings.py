@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from loop_ls.features.outcomes import ENDED, ended_in_words, verdict_in_words
 from loop_ls.features.values import LoopView, RunView
-from loop_ls.formats.assistant_parts import AssistantParts
-from loop_ls.formats.parts import Part
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import Finding, Related, Severity
 from loop_ls.text.position import Span

@@ -27,13 +27,13 @@ from loop_ls.features.complete.variables import as_values, in_braces
 from loop_ls.features.complete.whole import whole, whole_file
 from loop_ls.features.spot.place import Spot, Where
 from loop_ls.features.values import Completions, Item
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.workflow_keys import WORKFLOW
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.whole import WHOLE
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
-    from loop_ls.formats.settings import Settings
+    from loop_ls.formats.settings.model import Settings
     from loop_ls.index.document import Document
     from loop_ls.index.workspace import Workspace
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from loop_ls.features.look import Look
 from loop_ls.features.words import duration
-from loop_ls.formats.block import Block, Field
-from loop_ls.formats.keys import Key, Type
-from loop_ls.formats.scalars import floating
+from loop_ls.formats.common.key_table import Key, Type
+from loop_ls.formats.common.scalars import floating
+from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loop_ls.features.words import count
-from loop_ls.formats.enhance import INHERIT, Knobs, is_enabled, knobs
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs
 from loop_ls.index.calls import Calls
 from loop_ls.index.document import Document
 from loop_ls.index.effective import execution_models

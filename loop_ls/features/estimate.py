@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from loop_ls.features.script_price import script_price
 from loop_ls.features.words import count
-from loop_ls.formats.providers import PROVIDERS
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.common.target import Target
 from loop_ls.index.calls import Calls, element_calls
 from loop_ls.index.discovery import read_text
 from loop_ls.index.document import Document

@@ -15,8 +15,8 @@ from loop_ls.features.changes import line_edits
 from loop_ls.features.pieces import element_at
 from loop_ls.features.unchanged import clean, same_beside
 from loop_ls.features.values import Action, ActionKind, Edits
-from loop_ls.formats.plain import plain
-from loop_ls.formats.variables import PLACEHOLDER, RESERVED, names_in
+from loop_ls.formats.common.plain_value import plain
+from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER, RESERVED, names_in
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.uris import path_of, uri_of

@@ -17,9 +17,9 @@ from loop_ls.features.provider_docs import model_text, provider_text
 from loop_ls.features.values import Hover, RunView
 from loop_ls.features.variable_docs import last_run_text, unknown_text, variable_text
 from loop_ls.features.words import count, duration, listed
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.settings import Settings
-from loop_ls.formats.workflow_keys import WORKFLOW
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.settings.model import Settings
+from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.document import Document
 from loop_ls.index.scope import scope_at
 from loop_ls.index.whole import WHOLE

@@ -11,8 +11,8 @@ from loop_ls.features.outcomes import ENDED, VERDICTS, ended_in_words, sign
 from loop_ls.features.pieces import with_starts
 from loop_ls.features.values import Inlay, LoopView, RunView
 from loop_ls.features.words import count, duration
-from loop_ls.formats.block import Block, Field
-from loop_ls.formats.keys import Type
+from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Effective, effective
 from loop_ls.index.element import Element

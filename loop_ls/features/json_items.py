@@ -10,8 +10,8 @@ from loop_ls.features.complete.render import without_stops
 from loop_ls.features.json_spot import JsonSpot
 from loop_ls.features.key_docs import short
 from loop_ls.features.values import About, Item, ItemKind
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.scalars import floating
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.common.scalars import floating
 from loop_ls.rules.finding import TextEdit
 from loop_ls.text.position import Span
 

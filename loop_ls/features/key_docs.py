@@ -6,7 +6,7 @@ Everything is taken from the table of keys; hover and completion say the same.
 from __future__ import annotations
 
 from loop_ls.features.words import listed
-from loop_ls.formats.keys import Key, Shape, Type
+from loop_ls.formats.common.key_table import Key, Shape, Type
 
 _SHORT = {
     Type.TEXT: "text",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loop_ls.features.pieces import pieces_at
-from loop_ls.formats.block import Block, Field, Pair
+from loop_ls.formats.common.typed_mapping import Block, Field, Pair
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Need, Use
 from loop_ls.index.head import Top

@@ -11,7 +11,7 @@ from loop_ls.features.changes import line_edits
 from loop_ls.features.pieces import element_at
 from loop_ls.features.unchanged import clean, same_beside
 from loop_ls.features.values import Action, ActionKind, Edits
-from loop_ls.formats.plain import plain
+from loop_ls.formats.common.plain_value import plain
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.syntax.nodes import Mapping

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from loop_ls.formats.assistant_keys import (
+from loop_ls.formats.assistant.keys import (
     CAP_ONLY,
     CRITERIA_TYPES,
     DEFAULT_ITERATIONS,
@@ -17,9 +17,9 @@ from loop_ls.formats.assistant_keys import (
     REGEX,
     TEST_PASS,
 )
-from loop_ls.formats.assistant_parts import AssistantParts
-from loop_ls.formats.json_types import text_of
-from loop_ls.formats.regex_check import compiled
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.regex_check import compiled
 from loop_ls.index.document import Document
 from loop_ls.syntax.edit.edits import Edit
 from loop_ls.syntax.edit.members import Members

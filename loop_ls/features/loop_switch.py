@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from loop_ls.features.values import Action, ActionKind, Edits
-from loop_ls.formats.assistant_keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
-from loop_ls.formats.assistant_parts import AssistantParts
-from loop_ls.formats.json_types import flag
-from loop_ls.formats.parts import Part
+from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.json_types import flag
+from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import TextEdit
 from loop_ls.syntax.edit.edits import remove_entry

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping
 
 from loop_ls.features.naming import bare
 from loop_ls.features.values import Edits
-from loop_ls.formats.variables import is_name
+from loop_ls.formats.workflow.placeholder_syntax import is_name
 from loop_ls.index.discovery import is_candidate
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import key_of, resolve

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from loop_ls.features.look import Look, look_at
-from loop_ls.formats.variables import producers
+from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Use
 from loop_ls.index.workspace import Workspace

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from loop_ls.formats.variables import substituted
+from loop_ls.formats.workflow.placeholder_syntax import substituted
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Slot
 from loop_ls.index.scope import Scope, Variable, scope_at

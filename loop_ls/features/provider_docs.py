@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loop_ls.formats.providers import DIMENSIONS, PROVIDERS
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.common.providers import DIMENSIONS, PROVIDERS
+from loop_ls.formats.settings.model import Settings
 
 
 def provider_text(name: str, settings: Settings) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from loop_ls.features.naming import Kind, Named, Occurrence, Role, named_at, occurrences
 from loop_ls.features.values import Edits
-from loop_ls.formats.variables import RESERVED, is_name
+from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import key_of, resolve
 from loop_ls.index.workspace import Workspace

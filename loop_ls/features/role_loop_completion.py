@@ -9,11 +9,11 @@ from loop_ls.features.json_items import bare, item, keys, texts, values, whole
 from loop_ls.features.json_spot import JsonSpot, json_spot
 from loop_ls.features.role_loop_docs import label_of, role_detail
 from loop_ls.features.values import Completions, Item, ItemKind
-from loop_ls.formats import role_loop_keys as tables
-from loop_ls.formats.keys import Key, Shape
-from loop_ls.formats.role_loop_parts import RoleLoopParts
-from loop_ls.formats.roles import Role
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.common.key_table import Key, Shape
+from loop_ls.formats.role_loop import keys as tables
+from loop_ls.formats.role_loop.parts import RoleLoopParts
+from loop_ls.formats.role_loop.roles import Role
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.whole import roles_of
 from loop_ls.text.position import Position, Span

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from loop_ls.features.words import count, duration, excerpt, listed
-from loop_ls.formats.json_types import text_of
-from loop_ls.formats.parts import Item
-from loop_ls.formats.role_loop import (
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.object_parts import Item
+from loop_ls.formats.role_loop.keys import TERMINATIONS
+from loop_ls.formats.role_loop.model import (
     EvaluationBound,
     GoalBound,
     IterationBound,
@@ -14,9 +15,8 @@ from loop_ls.formats.role_loop import (
     TimeBound,
     ToolBound,
 )
-from loop_ls.formats.role_loop_keys import TERMINATIONS
-from loop_ls.formats.role_loop_parts import Declared, RoleLoopParts, is_required
-from loop_ls.formats.roles import ACCESS, Role
+from loop_ls.formats.role_loop.parts import Declared, RoleLoopParts, is_required
+from loop_ls.formats.role_loop.roles import ACCESS, Role
 from loop_ls.index.placeholders import Placeholder
 
 #: How each type of end works, in a sentence.

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from loop_ls.features.role_loop_docs import most_iterations
 from loop_ls.features.words import count
-from loop_ls.formats.json_types import whole
-from loop_ls.formats.role_loop import GoalBound
-from loop_ls.formats.role_loop_parts import RoleLoopParts
-from loop_ls.formats.roles import Role
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.json_types import whole
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.role_loop.model import GoalBound
+from loop_ls.formats.role_loop.parts import RoleLoopParts
+from loop_ls.formats.role_loop.roles import Role
 from loop_ls.index.calls import Calls
 from loop_ls.index.document import Document
 from loop_ls.index.whole import roles_of
 from loop_ls.index.workspace import Workspace
 
 if TYPE_CHECKING:
-    from loop_ls.formats.settings import Settings
+    from loop_ls.formats.settings.model import Settings
 
 #: Steps of a stage where nobody says a number, and the most that count.
 STEPS, MOST_STEPS = 48, 100

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loop_ls.features.outcomes import ENDED, ended_in_words, run_in_words, verdict_in_words
 from loop_ls.features.values import LoopView, RunView
 from loop_ls.features.words import excerpt
-from loop_ls.formats.parts import Part
+from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import Finding, Related, Severity
 from loop_ls.text.position import Span

@@ -12,11 +12,11 @@ from loop_ls.features.naming import bare
 from loop_ls.features.rename import Refused, Renamable, Rename
 from loop_ls.features.values import Highlight, Link, Location
 from loop_ls.features.whole_look import WholeLook, look_at_whole
-from loop_ls.formats.block import Named
-from loop_ls.formats.json_types import text_of, whole
-from loop_ls.formats.parts import Item
-from loop_ls.formats.role_loop_flaws import PARAMETER_NAME
-from loop_ls.formats.role_loop_parts import Declared, role_part
+from loop_ls.formats.common.json_types import text_of, whole
+from loop_ls.formats.common.object_parts import Item
+from loop_ls.formats.common.typed_mapping import Named
+from loop_ls.formats.role_loop.parts import Declared, role_part
+from loop_ls.formats.role_loop.problems import PARAMETER_NAME
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders
 from loop_ls.index.workspace import Workspace

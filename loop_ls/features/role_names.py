@@ -12,9 +12,9 @@ from loop_ls.features.naming import bare
 from loop_ls.features.rename import Refused, Renamable, Rename
 from loop_ls.features.values import Location
 from loop_ls.features.whole_look import look_at_whole
-from loop_ls.formats.block import Named
-from loop_ls.formats.json_types import text_of
-from loop_ls.formats.role_loop_parts import role_part
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.typed_mapping import Named
+from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.index.document import Document
 from loop_ls.index.whole import roles_of
 from loop_ls.index.workspace import Workspace

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loop_ls.features.words import count
-from loop_ls.formats.enhance_states import phase
+from loop_ls.formats.settings.enhance_states import phase
 
 Json = Mapping[str, Any]
 

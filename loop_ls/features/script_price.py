@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from loop_ls.formats.plain import plain
+from loop_ls.formats.common.plain_value import plain
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text
 

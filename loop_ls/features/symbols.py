@@ -12,8 +12,8 @@ from functools import lru_cache
 from loop_ls.features.pieces import with_starts
 from loop_ls.features.values import Placed, Symbol, SymbolKind
 from loop_ls.features.words import count, excerpt
-from loop_ls.formats.block import Block, Field
-from loop_ls.formats.keys import Type
+from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.head import SECTIONS, Top

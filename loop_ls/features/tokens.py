@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from loop_ls.features.naming import meant_by
 from loop_ls.features.pieces import with_starts
-from loop_ls.formats.block import Block, Field, Pair
-from loop_ls.formats.keys import Type
+from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.typed_mapping import Block, Field, Pair
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.head import Top

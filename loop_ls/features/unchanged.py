@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.plain import plain
+from loop_ls.formats.common.plain_value import plain
 from loop_ls.index.document import Document
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from loop_ls.features.values import RunView
 from loop_ls.features.words import excerpt, listed
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.index.element import Element
 from loop_ls.index.loop_variables import NAMES
 from loop_ls.index.scope import Scope, Variable

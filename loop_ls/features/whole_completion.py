@@ -21,12 +21,12 @@ from loop_ls.features.json_spot import JsonSpot, json_spot
 from loop_ls.features.role_loop_completion import complete as complete_role_loop
 from loop_ls.features.spot.place import Spot, Where
 from loop_ls.features.values import About, Completions, Item, ItemKind
-from loop_ls.formats import assistant_keys as tables
-from loop_ls.formats.enhance import INHERIT
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.providers import PROVIDERS
-from loop_ls.formats.settings import Settings
-from loop_ls.formats.settings_keys import ENHANCED
+from loop_ls.formats.assistant import keys as tables
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.settings.enhance import INHERIT
+from loop_ls.formats.settings.keys import ENHANCED
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.whole import shape_of
 from loop_ls.index.workspace import Workspace

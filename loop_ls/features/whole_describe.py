@@ -7,7 +7,7 @@ from loop_ls.features.key_docs import key_text
 from loop_ls.features.provider_docs import model_text, provider_text
 from loop_ls.features.role_loop_docs import ENDS, parameter_text, role_text
 from loop_ls.features.values import About
-from loop_ls.formats.keys import Shape
+from loop_ls.formats.common.key_table import Shape
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders
 from loop_ls.index.whole import roles_of, shape_of
@@ -55,7 +55,7 @@ def _rule(code: str) -> str | None:
 def _shapes(document: Document) -> dict[str, Shape]:
     """Every shape of a format by name."""
     if document.format == "role_loop":
-        from loop_ls.formats.role_loop_keys import ROLE_LOOP_SHAPES
+        from loop_ls.formats.role_loop.keys import ROLE_LOOP_SHAPES
 
         return ROLE_LOOP_SHAPES
     found: dict[str, Shape] = {}

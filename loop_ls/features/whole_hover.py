@@ -9,12 +9,12 @@ from loop_ls.features.role_loop_docs import ENDS, end_in_words, label_of, loop_t
 from loop_ls.features.values import Hover
 from loop_ls.features.whole_look import WholeLook, look_at_whole
 from loop_ls.features.words import duration, excerpt
-from loop_ls.formats.assistant_parts import AssistantParts
-from loop_ls.formats.block import Block
-from loop_ls.formats.json_types import text_of, whole
-from loop_ls.formats.keys import Key, Type
-from loop_ls.formats.role_loop_parts import role_part
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.json_types import text_of, whole
+from loop_ls.formats.common.key_table import Key, Type
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.formats.role_loop.parts import role_part
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders
 from loop_ls.index.whole import roles_of

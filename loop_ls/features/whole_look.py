@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loop_ls.formats.block import Block, Field, Named, Pair, Word
-from loop_ls.formats.keys import Shape
-from loop_ls.formats.parts import Item
+from loop_ls.formats.common.key_table import Shape
+from loop_ls.formats.common.object_parts import Item
+from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair, Word
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import Placeholder, placeholders
 from loop_ls.syntax.incremental.piece import Piece

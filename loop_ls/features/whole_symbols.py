@@ -9,10 +9,10 @@ from loop_ls.features.naming import bare
 from loop_ls.features.role_loop_docs import end_in_words, label_of
 from loop_ls.features.values import FoundSymbol, Placed, Symbol, SymbolKind
 from loop_ls.features.words import count, excerpt
-from loop_ls.formats.assistant_parts import AssistantParts
-from loop_ls.formats.block import Named, Pair
-from loop_ls.formats.json_types import text_of
-from loop_ls.formats.parts import Item, Part
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.object_parts import Item, Part
+from loop_ls.formats.common.typed_mapping import Named, Pair
 from loop_ls.index.document import Document
 from loop_ls.syntax.nodes import Mapping, resolved
 from loop_ls.text.position import Span

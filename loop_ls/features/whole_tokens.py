@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from loop_ls.features.naming import bare
 from loop_ls.features.tokens import DECLARATION, Token, TokenType
-from loop_ls.formats.json_types import text_of
-from loop_ls.formats.role_loop_parts import role_part
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders
 from loop_ls.text.position import Position, Span

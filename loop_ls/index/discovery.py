@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loop_ls.formats.plain import plain
-from loop_ls.formats.recognise import SETTINGS_NAME, by_name
-from loop_ls.formats.settings import Problem, Settings, file_values, settings_of
+from loop_ls.formats.common.plain_value import plain
+from loop_ls.formats.settings.model import Problem, Settings, file_values, settings_of
+from loop_ls.formats.workflow.detect_format import SETTINGS_NAME, by_name
 from loop_ls.index.document import Document
 from loop_ls.index.ignored import NAME as IGNORE_FILE
 from loop_ls.index.ignored import Ignored

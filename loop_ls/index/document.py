@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from loop_ls.formats.block import Block, Pair
-from loop_ls.formats.recognise import Format, by_content, by_name, could_be_ours, names_schema
-from loop_ls.formats.variables import RESERVED
-from loop_ls.formats.workflow_keys import SCHEMA
+from loop_ls.formats.common.typed_mapping import Block, Pair
+from loop_ls.formats.workflow.detect_format import Format, by_content, by_name, could_be_ours, names_schema
+from loop_ls.formats.workflow.keys import SCHEMA
+from loop_ls.formats.workflow.placeholder_syntax import RESERVED
 from loop_ls.index.element import Definition, Element, Use
 from loop_ls.index.graph import Graph
 from loop_ls.index.head import Head

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from loop_ls.formats.block import Block, Field
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.text.record import equal_record

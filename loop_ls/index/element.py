@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from loop_ls.formats.block import Block, Field, Pair, Word
-from loop_ls.formats.condition import Condition
-from loop_ls.formats.keys import Key
+from loop_ls.formats.common.key_table import Key
+from loop_ls.formats.common.typed_mapping import Block, Field, Pair, Word
+from loop_ls.formats.workflow.condition import Condition
 from loop_ls.index.graph_names import Node
 from loop_ls.syntax.nodes import Scalar
 from loop_ls.text.position import Span

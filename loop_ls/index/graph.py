@@ -11,12 +11,12 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from loop_ls.formats.variables import producers
+from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.closure import Closure, bits
 from loop_ls.index.graph_names import Node, Providers
 
 if TYPE_CHECKING:
-    from loop_ls.formats.workflow import Element, Workflow
+    from loop_ls.formats.workflow.model import Element, Workflow
 
 __all__ = ["Graph", "Node", "cycles", "dependencies", "run_order", "waits"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from loop_ls.formats.block import Block, Fault, Field, Pair, Unknown, unknown_key
-from loop_ls.formats.keys import Type
-from loop_ls.formats.values import read_field
-from loop_ls.formats.workflow_keys import WORKFLOW
+from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.read_value import read_field
+from loop_ls.formats.common.typed_mapping import Block, Fault, Field, Pair, Unknown, unknown_key
+from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence, resolved
 from loop_ls.text.record import record
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from loop_ls.formats.block import Fault
-from loop_ls.formats.parts import NOTHING as NO_PARTS
-from loop_ls.formats.parts import PieceParts, parts_of_piece
+from loop_ls.formats.common.object_parts import NOTHING as NO_PARTS
+from loop_ls.formats.common.object_parts import PieceParts, parts_of_piece
+from loop_ls.formats.common.typed_mapping import Fault
 from loop_ls.index.element import Element
 from loop_ls.index.head import Top, inline_items, read_top
 from loop_ls.index.reading import read_element
 from loop_ls.syntax.nodes import Mapping, Node, resolved
 
 if TYPE_CHECKING:
-    from loop_ls.formats.keys import Shape
+    from loop_ls.formats.common.key_table import Shape
     from loop_ls.syntax.tree import Piece
 
 _KINDS: dict[str | None, Literal["step", "loop"]] = {"steps": "step", "loops": "loop"}

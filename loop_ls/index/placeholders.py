@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from loop_ls.formats.parts import Item
-from loop_ls.formats.role_loop_parts import RoleLoopParts
+from loop_ls.formats.common.object_parts import Item
+from loop_ls.formats.role_loop.parts import RoleLoopParts
 from loop_ls.index.document import Document
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
-from loop_ls.formats.block import Block, Field, Pair, Word
-from loop_ls.formats.condition import parse_condition
-from loop_ls.formats.keys import Type
-from loop_ls.formats.values import read_block
-from loop_ls.formats.variables import mentions
-from loop_ls.formats.workflow_keys import LOOP, MODES, STEP, STEP_LOOP
+from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.read_value import read_block
+from loop_ls.formats.common.typed_mapping import Block, Field, Pair, Word
+from loop_ls.formats.workflow.condition import parse_condition
+from loop_ls.formats.workflow.keys import LOOP, MODES, STEP, STEP_LOOP
+from loop_ls.formats.workflow.placeholder_syntax import mentions
 from loop_ls.index.element import Element, Need, Reference, Slot, SlotKind, Stray, Use
 from loop_ls.index.graph_names import Node as GraphNode
 from loop_ls.syntax.nodes import Mapping, Node, Scalar, resolved

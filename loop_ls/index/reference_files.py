@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from loop_ls.formats import reference_config as reference
-from loop_ls.formats.plain import plain
+from loop_ls.formats.common.plain_value import plain
+from loop_ls.formats.settings import reference_config as reference
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 
 
 class Match(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from loop_ls.formats.variables import RAG_PARTS, RESERVED
+from loop_ls.formats.workflow.placeholder_syntax import RAG_PARTS, RESERVED
 from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, Slot
 from loop_ls.index.loop_variables import ALIASES, LoopVariable, Where, variables_of

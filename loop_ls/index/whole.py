@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from loop_ls.formats.keys import Shape, shape
-from loop_ls.formats.parts import Parts, PieceParts
+from loop_ls.formats.common.key_table import Shape, shape
+from loop_ls.formats.common.object_parts import Parts, PieceParts
 
 if TYPE_CHECKING:
-    from loop_ls.formats.assistant_parts import AssistantParts
-    from loop_ls.formats.recognise import Format
-    from loop_ls.formats.role_loop_parts import RoleLoopParts
-    from loop_ls.formats.roles import Role
-    from loop_ls.formats.settings import Settings
+    from loop_ls.formats.assistant.parts import AssistantParts
+    from loop_ls.formats.role_loop.parts import RoleLoopParts
+    from loop_ls.formats.role_loop.roles import Role
+    from loop_ls.formats.settings.model import Settings
+    from loop_ls.formats.workflow.detect_format import Format
 
 #: Formats of files that are one object and no workflow.
 WHOLE = frozenset({"role_loop", "assistant", "settings"})
@@ -30,15 +30,15 @@ def shape_of(format_: Format | None) -> Shape | None:
     """The keys of a file that is no workflow. The tables are imported when there is such a file."""
     match format_:
         case "role_loop":
-            from loop_ls.formats.role_loop_keys import DEFINITION
+            from loop_ls.formats.role_loop.keys import DEFINITION
 
             return DEFINITION
         case "assistant":
-            from loop_ls.formats.assistant_keys import ASSISTANT_FILE
+            from loop_ls.formats.assistant.keys import ASSISTANT_FILE
 
             return ASSISTANT_FILE
         case "settings":
-            from loop_ls.formats.settings_keys import SETTINGS
+            from loop_ls.formats.settings.keys import SETTINGS
 
             return SETTINGS
         case _:
@@ -57,21 +57,21 @@ class Whole:
 
     @cached_property
     def role_loop(self) -> RoleLoopParts:
-        from loop_ls.formats.role_loop_parts import RoleLoopParts
+        from loop_ls.formats.role_loop.parts import RoleLoopParts
 
         return RoleLoopParts(self.parts)
 
     @cached_property
     def assistants(self) -> tuple[AssistantParts, ...]:
         """The assistants of a file, each once."""
-        from loop_ls.formats.assistant_parts import assistants_of
+        from loop_ls.formats.assistant.parts import assistants_of
 
         return assistants_of(self.parts)
 
 
 def roles_of(settings: Settings) -> dict[str, Role]:
     """The roles that exist: built-in ones and those of the project."""
-    from loop_ls.formats.roles import known_roles
+    from loop_ls.formats.role_loop.roles import known_roles
 
     configured = settings.raw.get("roles")
     return known_roles(configured if isinstance(configured, dict) else None)

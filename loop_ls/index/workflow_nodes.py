@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from loop_ls.formats.condition import parse_condition
-from loop_ls.formats.variables import names_in
-from loop_ls.formats.workflow import (
+from loop_ls.formats.workflow.condition import parse_condition
+from loop_ls.formats.workflow.model import (
     Argument,
     Consensus,
     Element,
@@ -18,6 +17,7 @@ from loop_ls.formats.workflow import (
     Template,
     Workflow,
 )
+from loop_ls.formats.workflow.placeholder_syntax import names_in
 from loop_ls.index.graph_names import Node
 
 _AFTERWARDS = frozenset(("loop.iteration", "loop.output"))

@@ -11,7 +11,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Reference
 from loop_ls.index.resolve import Listing, listing, resolve, suggestions

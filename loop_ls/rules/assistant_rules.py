@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.assistant_keys import LIST, MANUAL
-from loop_ls.formats.assistant_parts import AssistantParts, is_list
-from loop_ls.formats.block import Block, Unknown
-from loop_ls.formats.flaw import Placed
-from loop_ls.formats.json_types import WORDS, kind_of, text_of, unquoted, whole
-from loop_ls.formats.keys import Key, Shape
+from loop_ls.formats.assistant.keys import LIST, MANUAL
+from loop_ls.formats.assistant.parts import AssistantParts, is_list
+from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, unquoted, whole
+from loop_ls.formats.common.key_table import Key, Shape
+from loop_ls.formats.common.problem import Placed
+from loop_ls.formats.common.typed_mapping import Block, Unknown
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.json_fixes import add_key, add_key_behind

@@ -12,7 +12,7 @@ from itertools import chain
 from operator import is_
 from typing import TypeVar
 
-from loop_ls.formats.variables import producers
+from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.names import definitions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.condition import Condition
+from loop_ls.formats.workflow.condition import Condition
 from loop_ls.index.element import Element, Slot
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.registry import rule

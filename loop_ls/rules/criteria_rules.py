@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from loop_ls.formats.assistant_flaws import VALUELESS
-from loop_ls.formats.assistant_keys import LONGEST, LONGEST_OTHER, REGEX, TEST_PASS
-from loop_ls.formats.json_types import kind_of, text_of
-from loop_ls.formats.shell_words import has_quotes, program, shell_syntax
+from loop_ls.formats.assistant.keys import LONGEST, LONGEST_OTHER, REGEX, TEST_PASS
+from loop_ls.formats.assistant.problems import VALUELESS
+from loop_ls.formats.common.json_types import kind_of, text_of
+from loop_ls.formats.common.shell_words import has_quotes, program, shell_syntax
 from loop_ls.rules import fixes
 from loop_ls.rules.criteria_values import Value, commands, values
 from loop_ls.rules.finding import Fix, Severity, Tier

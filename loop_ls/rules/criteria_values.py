@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from loop_ls.formats.assistant_keys import REGEX, TEST_PASS
-from loop_ls.formats.assistant_parts import AssistantParts
-from loop_ls.formats.block import Block
-from loop_ls.formats.json_types import text_of
-from loop_ls.formats.regex_check import compiled
+from loop_ls.formats.assistant.keys import REGEX, TEST_PASS
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.regex_check import compiled
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.rules.finding import Fix
 from loop_ls.rules.site import Draft, draft
 from loop_ls.rules.whole_view import WholeView, mark

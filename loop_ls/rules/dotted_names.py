@@ -6,7 +6,7 @@ letter case and distance over the whole name, then with a first word that was le
 
 from __future__ import annotations
 
-from loop_ls.formats.spelling import nearest, plain
+from loop_ls.formats.common.did_you_mean import nearest, plain
 from loop_ls.index.element import Element, Use
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules.loop_places import places_of, variables_at

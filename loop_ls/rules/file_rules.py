@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.workflow_keys import SCHEMA
+from loop_ls.formats.workflow.keys import SCHEMA
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import also, rule

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from loop_ls.formats.block import Block
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.rules.finding import Fix, TextEdit, Tier

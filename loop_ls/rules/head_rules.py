@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from loop_ls.formats.block import Field
-from loop_ls.formats.scalars import is_null
-from loop_ls.formats.workflow_keys import WORKFLOW
+from loop_ls.formats.common.scalars import is_null
+from loop_ls.formats.common.typed_mapping import Field
+from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.head import Top
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Severity

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from loop_ls.formats.block import Block
-from loop_ls.formats.parts import Part
+from loop_ls.formats.common.object_parts import Part
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import Fix, TextEdit, Tier
 from loop_ls.rules.fixes import guarded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from loop_ls.formats.block import Block
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.rules import fixes
 from loop_ls.rules.execution_rules import has_no, lacks, not_in_list, outside_its_list
 from loop_ls.rules.finding import Fix, Severity, Tier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.variables import producers
+from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.element import Element, Use
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Severity, Tier

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.block import Field
-from loop_ls.formats.keys import Key, Type
+from loop_ls.formats.common.key_table import Key, Type
+from loop_ls.formats.common.typed_mapping import Field
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.registry import rule
 from loop_ls.rules.site import UNNECESSARY, Draft, Site, value_span

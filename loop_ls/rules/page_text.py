@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from loop_ls.formats.settings_page import settings_page
+from loop_ls.formats.settings.page import settings_page
 from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.registry import Rule, all_rules
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.assistant_keys import REGEX
-from loop_ls.formats.json_types import text_of
-from loop_ls.formats.regex_check import always_matches, found_in, is_explosive
-from loop_ls.formats.regex_dialect import difference
+from loop_ls.formats.assistant.keys import REGEX
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.regex_check import always_matches, found_in, is_explosive
+from loop_ls.formats.common.regex_dialect import difference
 from loop_ls.rules.criteria_values import patterns, values
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.json_fixes import set_text

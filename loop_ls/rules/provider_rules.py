@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.block import Block
-from loop_ls.formats.providers import PROVIDERS
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Severity, Tier
 from loop_ls.rules.questions import votes_without_temperature

@@ -12,10 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from loop_ls.formats.block import Block, Pair
-from loop_ls.formats.providers import PROVIDERS
-from loop_ls.formats.spelling import nearest
-from loop_ls.formats.variables import producers
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.common.typed_mapping import Block, Pair
+from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, Stray, Use
 from loop_ls.index.head import Top

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.block import Pair
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.typed_mapping import Pair
 from loop_ls.index.element import Element, Reference
 from loop_ls.rules import fixes
 from loop_ls.rules.calls import Summary

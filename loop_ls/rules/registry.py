@@ -17,7 +17,7 @@ from loop_ls.text.record import equal_record
 
 Profile = Literal["compat", "pedantic"]
 
-#: What a function looks at. A word in small letters is the name of a shape (`formats.workflow_keys`):
+#: What a function looks at. A word in small letters is the name of a shape (`formats.workflow.keys`):
 #: the function sees every block of it. LOCAL ones see nothing but their piece of the text.
 Run = Callable[..., Iterable[Any]]
 

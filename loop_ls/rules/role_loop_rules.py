@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from loop_ls.formats.block import Block
-from loop_ls.formats.flaw import Placed
-from loop_ls.formats.json_types import is_blank, text_of, whole
-from loop_ls.formats.parts import Item
-from loop_ls.formats.placeholders import fill
-from loop_ls.formats.role_loop_keys import EVALUATION
-from loop_ls.formats.role_loop_parts import order_of, role_part
+from loop_ls.formats.common.json_types import is_blank, text_of, whole
+from loop_ls.formats.common.object_parts import Item
+from loop_ls.formats.common.problem import Placed
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.formats.role_loop.keys import EVALUATION
+from loop_ls.formats.role_loop.parts import order_of, role_part
+from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.json_fixes import add_key_behind

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.block import Block, Unknown
-from loop_ls.formats.json_types import is_blank, text_of
-from loop_ls.formats.keys import Shape
-from loop_ls.formats.role_loop_flaws import PARAMETER_NAME
-from loop_ls.formats.role_loop_keys import ITERATIONS
-from loop_ls.formats.role_loop_parts import default_text, is_required
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.json_types import is_blank, text_of
+from loop_ls.formats.common.key_table import Shape
+from loop_ls.formats.common.typed_mapping import Block, Unknown
+from loop_ls.formats.role_loop.keys import ITERATIONS
+from loop_ls.formats.role_loop.parts import default_text, is_required
+from loop_ls.formats.role_loop.problems import PARAMETER_NAME
 from loop_ls.index.placeholders import Placeholder, placeholders
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier

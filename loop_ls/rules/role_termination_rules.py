@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.block import Block
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule

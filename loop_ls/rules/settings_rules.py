@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from loop_ls.formats.block import Block, Field, Named, Pair
-from loop_ls.formats.json_types import WORDS, kind_of, text_of, wrong_type
-from loop_ls.formats.keys import Type
-from loop_ls.formats.secret import is_secret, is_variable_name, names_secret, takes_from_environment
-from loop_ls.formats.settings import out_of_range
-from loop_ls.formats.settings_keys import PROVIDER_KINDS
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, wrong_type
+from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.secret import is_secret, is_variable_name, names_secret, takes_from_environment
+from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair
+from loop_ls.formats.settings.keys import PROVIDER_KINDS
+from loop_ls.formats.settings.model import out_of_range
 from loop_ls.index.discovery import folders
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from loop_ls.formats.block import Block, Field
+from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.element import Element
 from loop_ls.rules.finding import Fix, Severity
 from loop_ls.syntax.incremental.piece import Piece

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from loop_ls.formats.block import Block, Field
-from loop_ls.formats.variables import RESERVED
-from loop_ls.formats.workflow_keys import MODES
+from loop_ls.formats.common.typed_mapping import Block, Field
+from loop_ls.formats.workflow.keys import MODES
+from loop_ls.formats.workflow.placeholder_syntax import RESERVED
 from loop_ls.index.element import Element
 from loop_ls.rules import fixes
 from loop_ls.rules.execution_rules import not_in_list, outside_its_list

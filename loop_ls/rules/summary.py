@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loop_ls.formats.block import Block
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.rules.calls import Summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.variables import is_name
+from loop_ls.formats.workflow.placeholder_syntax import is_name
 from loop_ls.index.element import Element, Slot
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules import fixes

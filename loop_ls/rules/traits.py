@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from loop_ls.formats.block import Block
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.element import Element
 from loop_ls.text.pattern import pattern
 

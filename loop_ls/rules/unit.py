@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from loop_ls.formats.block import Block
-from loop_ls.formats.workflow_keys import WORKFLOW
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.element import Element
 from loop_ls.index.head import Top
 from loop_ls.rules.finding import Finding

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.spelling import nearest
-from loop_ls.formats.variables import RAG_PARTS, RESERVED
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.workflow.placeholder_syntax import RAG_PARTS, RESERVED
 from loop_ls.index.element import Element, Use
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules import fixes

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Set
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from loop_ls.formats.block import Pair
-from loop_ls.formats.variables import producers
+from loop_ls.formats.common.typed_mapping import Pair
+from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.element import Definition, Element, Stray, Use
 from loop_ls.index.head import Top
 from loop_ls.rules import questions as q

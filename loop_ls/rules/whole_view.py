@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from loop_ls.formats.assistant_flaws import assistant_flaws
-from loop_ls.formats.assistant_parts import AssistantParts
-from loop_ls.formats.flaw import Placed
-from loop_ls.formats.json_stop import json_stop
-from loop_ls.formats.parts import Parts
-from loop_ls.formats.placed import KINDS, begin_of, first_fault
-from loop_ls.formats.role_loop_flaws import role_loop_flaws
-from loop_ls.formats.role_loop_parts import RoleLoopParts
-from loop_ls.formats.roles import Role
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.assistant.problems import assistant_flaws
+from loop_ls.formats.common.json_stop import json_stop
+from loop_ls.formats.common.object_parts import Parts
+from loop_ls.formats.common.problem import Placed
+from loop_ls.formats.role_loop.parts import RoleLoopParts
+from loop_ls.formats.role_loop.problems import role_loop_flaws
+from loop_ls.formats.role_loop.roles import Role
+from loop_ls.formats.settings.model import Settings
+from loop_ls.formats.workflow.problem_to_refusal import KINDS, begin_of, first_fault
 from loop_ls.index.document import Document
 from loop_ls.index.whole import roles_of
 from loop_ls.index.workspace import Workspace

@@ -64,5 +64,5 @@ def placeholder(use: Use) -> Span:
 
 def unknown_severity(use: Use) -> Severity | None:
     """How bad a variable is that nothing can supply: an error where it fails the run or where a condition can never
-    hold, as the table of keys says (`formats.keys`)."""
+    hold, as the table of keys says (`formats.common.key_table`)."""
     return None if use.slot.key.unknown == "stays" else Severity.ERROR

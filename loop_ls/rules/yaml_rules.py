@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from loop_ls.formats.block import Block, Fault, Field, Unknown
-from loop_ls.formats.duration import parse_duration
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.role_loop_keys import DEFINITION
+from loop_ls.formats.common.duration import parse_duration
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.common.typed_mapping import Block, Fault, Field, Unknown
+from loop_ls.formats.role_loop.keys import DEFINITION
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import rule

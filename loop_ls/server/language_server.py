@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from loop_ls import __version__
-from loop_ls.formats.spelling import learn
+from loop_ls.formats.common.did_you_mean import learn
 from loop_ls.server import dynamic_registration as registrations
 from loop_ls.server.capabilities import ClientFacts, client_facts, server_capabilities
 from loop_ls.server.command_names import COMMANDS

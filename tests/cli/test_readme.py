@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from loop_ls.cli.main import COMMANDS, main
-from loop_ls.formats.schemas import FORMATS
+from loop_ls.formats.schema.published import FORMATS
 from loop_ls.rules.page_text import PAGES
 
 TOP = Path(__file__).resolve().parents[2]

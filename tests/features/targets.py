@@ -56,7 +56,7 @@ EDITS = _targets(
     ("step's loop and loop of its own", "loop_ls.features.loop_places",
      f"{_FEATURES}/test_loop_places.py::"
      "test_a_loop_of_a_step_becomes_a_loop_of_its_own"),
-    ("did you mean", "loop_ls.formats.spelling", "tests/formats/test_spelling.py::test_WF501_nearest"),
+    ("did you mean", "loop_ls.formats.common.did_you_mean", "tests/formats/test_spelling.py::test_WF501_nearest"),
     ("format", "loop_ls.features.formatting", f"{_FEATURES}/test_formatting.py::test_blanks_and_empty_lines"),
     ("on type", "loop_ls.features.on_type",
      f"{_FEATURES}/test_shape_of_text.py::"

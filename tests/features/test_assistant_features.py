@@ -15,9 +15,9 @@ from loop_ls.features.lenses import lenses
 from loop_ls.features.symbols import symbols
 from loop_ls.features.values import RunView, SymbolKind
 from loop_ls.features.workspace_symbols import workspace_symbols
-from loop_ls.formats.assistant_keys import ASSISTANT, ASSISTANT_FILE, CRITERIA, CRITERIA_TYPES, PURPOSES, TOOLS
-from loop_ls.formats.settings import settings_of
-from loop_ls.formats.settings_keys import LEVELS, PROVIDER_KINDS, SETTINGS
+from loop_ls.formats.assistant.keys import ASSISTANT, ASSISTANT_FILE, CRITERIA, CRITERIA_TYPES, PURPOSES, TOOLS
+from loop_ls.formats.settings.keys import LEVELS, PROVIDER_KINDS, SETTINGS
+from loop_ls.formats.settings.model import settings_of
 from loop_ls.rules.check import Checker
 from loop_ls.text.position import Position, Span
 from tests.features.conftest import Ask, Asked

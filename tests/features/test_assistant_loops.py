@@ -14,7 +14,7 @@ from loop_ls.features.loop_switch import loop_switch
 from loop_ls.features.run_findings import run_findings
 from loop_ls.features.run_view import run_view
 from loop_ls.features.values import RunView
-from loop_ls.formats.assistant_read import read_assistants
+from loop_ls.formats.assistant.read import read_assistants
 from loop_ls.server.runs.progress import RunProgress, report
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position

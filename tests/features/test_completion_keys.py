@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from loop_ls.features.completion import describe
-from loop_ls.formats.workflow_keys import MODES, SHAPES
+from loop_ls.formats.workflow.keys import MODES, SHAPES
 
 
 def test_D_top_level_keys_that_are_not_there_yet(ask: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loop_ls.features.completion import describe
-from loop_ls.formats.settings import read_settings
+from loop_ls.formats.settings.model import read_settings
 
 STEP = "steps:\n  - name: a\n    run: b\n"
 

@@ -15,12 +15,12 @@ import pytest
 from loop_ls.cli.convert import read, written
 from loop_ls.features.convert.from_workflow import count_of_items
 from loop_ls.features.convert.gist import Converted
-from loop_ls.formats.assistant_keys import _KEYS as ASSISTANT_KEYS
-from loop_ls.formats.assistant_keys import CRITERIA
-from loop_ls.formats.keys import Key, Type
-from loop_ls.formats.loop_keys import LOOP
-from loop_ls.formats.role_loop_keys import DEFINITION, ROLE
-from loop_ls.formats.workflow_keys import EXECUTION, STEP, WORKFLOW
+from loop_ls.formats.assistant.keys import _KEYS as ASSISTANT_KEYS
+from loop_ls.formats.assistant.keys import CRITERIA
+from loop_ls.formats.common.key_table import Key, Type
+from loop_ls.formats.role_loop.keys import DEFINITION, ROLE
+from loop_ls.formats.workflow.keys import EXECUTION, STEP, WORKFLOW
+from loop_ls.formats.workflow.loop_keys import LOOP
 
 Json = dict[str, Any]
 

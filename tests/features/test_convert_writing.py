@@ -11,9 +11,9 @@ import yaml
 from loop_ls.features.convert.gist import Converted, Gist, Parameter, Part, Ref
 from loop_ls.features.convert.names import snake
 from loop_ls.features.convert.writing import to_assistant, to_role_loop, to_workflow
-from loop_ls.formats.assistant_read import read_assistants
-from loop_ls.formats.read import read_workflow
-from loop_ls.formats.workflow import Workflow
+from loop_ls.formats.assistant.read import read_assistants
+from loop_ls.formats.workflow.model import Workflow
+from loop_ls.formats.workflow.read import read_workflow
 
 TEXTS = (
     "a: b",

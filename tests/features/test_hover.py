@@ -8,7 +8,7 @@ import pytest
 
 from loop_ls.features.hover import hover
 from loop_ls.features.run_view import run_view
-from loop_ls.formats.workflow_keys import SHAPES
+from loop_ls.formats.workflow.keys import SHAPES
 
 FLOW = """
 #- flow.yaml

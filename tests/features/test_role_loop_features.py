@@ -17,9 +17,9 @@ from loop_ls.features.symbols import symbols
 from loop_ls.features.tokens import TokenType, tokens
 from loop_ls.features.values import Completions, Item, RunView, SymbolKind
 from loop_ls.features.workspace_symbols import workspace_symbols
-from loop_ls.formats.role_loop_keys import DEFINITION, PARAMETER, ROLE, TERMINATION, TERMINATIONS
-from loop_ls.formats.roles import ROLES
-from loop_ls.formats.settings import settings_of
+from loop_ls.formats.role_loop.keys import DEFINITION, PARAMETER, ROLE, TERMINATION, TERMINATIONS
+from loop_ls.formats.role_loop.roles import ROLES
+from loop_ls.formats.settings.model import settings_of
 from loop_ls.rules.check import Checker
 from loop_ls.text.position import Position
 from tests.features.conftest import Ask, Asked, replaced

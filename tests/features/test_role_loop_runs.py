@@ -10,7 +10,7 @@ import pytest
 from loop_ls.features.estimate import estimate
 from loop_ls.features.run_findings import run_findings
 from loop_ls.features.run_view import run_view
-from loop_ls.formats.settings import settings_of
+from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.document import Document
 from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace

@@ -6,7 +6,7 @@ import pytest
 
 from loop_ls.features.references import references
 from loop_ls.features.rename import Refused, Renamable, Rename, prepare, rename
-from loop_ls.formats.settings import settings_of
+from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.document import Document
 from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loop_ls.formats.block import Block, Field
-from loop_ls.formats.keys import Key, Shape
-from loop_ls.formats.values import read_block, read_field
+from loop_ls.formats.common.key_table import Key, Shape
+from loop_ls.formats.common.read_value import read_block, read_field
+from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.syntax.nodes import Entry, Mapping
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.formats.assistant import Assistant, Criteria, Retry
-from loop_ls.formats.assistant_read import read_assistant, read_assistants
+from loop_ls.formats.assistant.model import Assistant, Criteria, Retry
+from loop_ls.formats.assistant.read import read_assistant, read_assistants
 
 
 def one(text: str) -> Assistant:

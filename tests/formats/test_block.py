@@ -1,7 +1,7 @@
 """Mappings read against their shapes."""
 
-from loop_ls.formats.block import Word
-from loop_ls.formats.workflow_keys import CONSENSUS, EXECUTION, LOOP, STEP
+from loop_ls.formats.common.typed_mapping import Word
+from loop_ls.formats.workflow.keys import CONSENSUS, EXECUTION, LOOP, STEP
 from tests.formats.reading import block
 
 
@@ -79,7 +79,7 @@ def test_an_alias_is_marked_where_it_stands_and_read_where_it_points() -> None:
 
 
 def test_constants_are_texts_and_nothing_deeper() -> None:
-    from loop_ls.formats.workflow_keys import WORKFLOW
+    from loop_ls.formats.workflow.keys import WORKFLOW
 
     found = block(WORKFLOW, "env:\n  A: 1.0\n  B:\n  C: {d: e}")
     assert [(pair.name, pair.text) for pair in found.pairs("env")] == [("A", "1.0"), ("B", ""), ("C", None)]

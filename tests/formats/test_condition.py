@@ -2,7 +2,7 @@
 
 import pytest
 
-from loop_ls.formats.condition import parse_condition
+from loop_ls.formats.workflow.condition import parse_condition
 
 
 def test_C9_a_single_variable_is_a_test_of_truth() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from loop_ls.formats.duration import parse_duration, show_duration
-from loop_ls.formats.workflow_keys import EXECUTION
+from loop_ls.formats.common.duration import parse_duration, show_duration
+from loop_ls.formats.workflow.keys import EXECUTION
 from tests.formats.reading import field
 
 TIMEOUT = EXECUTION.keys["timeout"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.formats.enhance import Knobs, defaults, is_enabled, knobs
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.settings.enhance import Knobs, defaults, is_enabled, knobs
 
 
 def test_EB_001_what_holds_when_nobody_says_anything() -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.settings_keys import SETTINGS
-from loop_ls.formats.workflow import Embeddings, Execution, Rag
-from loop_ls.formats.workflow_keys import LOOP, MODES, SHAPES, STEP, STEP_LOOP, WORKFLOW
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.settings.keys import SETTINGS
+from loop_ls.formats.workflow.keys import LOOP, MODES, SHAPES, STEP, STEP_LOOP, WORKFLOW
+from loop_ls.formats.workflow.model import Embeddings, Execution, Rag
 
 
 def shapes_of(top: Shape) -> list[Shape]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.formats.assistant_keys import ASSISTANT_SHAPES, CRITERIA, CRITERIA_TYPES
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.role_loop import REVIEW_ROUNDS, REWORK_ATTEMPTS
-from loop_ls.formats.role_loop_keys import DEFINITION, EVALUATION_VALUE, ROLE_LOOP_SHAPES, TERMINATIONS, VALUES
+from loop_ls.formats.assistant.keys import ASSISTANT_SHAPES, CRITERIA, CRITERIA_TYPES
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.role_loop.keys import DEFINITION, EVALUATION_VALUE, ROLE_LOOP_SHAPES, TERMINATIONS, VALUES
+from loop_ls.formats.role_loop.model import REVIEW_ROUNDS, REWORK_ATTEMPTS
 
 EVERY: list[Shape] = [*ROLE_LOOP_SHAPES.values(), *ASSISTANT_SHAPES.values()]
 ROWS = [pytest.param(shape, key, id=f"{shape.name}.{key.name}") for shape in EVERY for key in shape.keys.values()]

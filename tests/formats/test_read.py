@@ -2,9 +2,9 @@
 
 import pytest
 
-from loop_ls.formats.read import read_workflow
-from loop_ls.formats.refusals import Refusal
-from loop_ls.formats.workflow import Consensus, Embeddings, Loop, Rag, Step, Target, Template, Workflow
+from loop_ls.formats.workflow.model import Consensus, Embeddings, Loop, Rag, Step, Target, Template, Workflow
+from loop_ls.formats.workflow.read import read_workflow
+from loop_ls.formats.workflow.refusals import Refusal
 
 HEAD = "$schema: workflow/v2.0\nname: w\nversion: 1.0\n"
 STEPS = HEAD + "steps:\n"
@@ -196,6 +196,6 @@ def test_no_import_of_this_room_is_heavy() -> None:
     import subprocess
     import sys
 
-    code = "import sys, loop_ls.formats.read, loop_ls.formats.settings; print(*sys.modules)"
+    code = "import sys, loop_ls.formats.workflow.read, loop_ls.formats.settings.model; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert not {"pydantic", "httpx", "pygls", "lsprotocol", "jsonschema"} & set(done.stdout.split())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loop_ls.formats.recognise import by_name, could_be_ours, names_schema, recognise
+from loop_ls.formats.workflow.detect_format import by_name, could_be_ours, names_schema, recognise
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from loop_ls.formats.regex_check import always_matches, compiled, found_in, is_explosive
-from loop_ls.formats.regex_dialect import difference, translated
+from loop_ls.formats.common.regex_check import always_matches, compiled, found_in, is_explosive
+from loop_ls.formats.common.regex_dialect import difference, translated
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.formats.role_loop import (
+from loop_ls.formats.role_loop.model import (
     Approval,
     EvaluationBound,
     GoalBound,
@@ -18,7 +18,7 @@ from loop_ls.formats.role_loop import (
     TimeBound,
     ToolBound,
 )
-from loop_ls.formats.role_loop_read import read_role_loop
+from loop_ls.formats.role_loop.read import read_role_loop
 
 SOUND: dict[str, Any] = {
     "name": "build",

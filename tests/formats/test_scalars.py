@@ -2,8 +2,8 @@
 
 import pytest
 
-from loop_ls.formats.block import Field
-from loop_ls.formats.workflow_keys import EXECUTION, LOOP, STEP, WORKFLOW
+from loop_ls.formats.common.typed_mapping import Field
+from loop_ls.formats.workflow.keys import EXECUTION, LOOP, STEP, WORKFLOW
 from tests.formats.reading import field
 
 WHOLE = EXECUTION.keys["max_tokens"]

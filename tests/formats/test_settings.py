@@ -2,8 +2,8 @@
 
 import pytest
 
-from loop_ls.formats.settings import Problem, read_settings, settings_of
-from loop_ls.formats.workflow import Target
+from loop_ls.formats.settings.model import Problem, read_settings, settings_of
+from loop_ls.formats.workflow.model import Target
 
 FULL = """\
 workflowRoots: [flows, "services/*/flows"]

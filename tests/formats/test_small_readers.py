@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.formats.json_types import flag, is_blank, kind_of, number, numeric_text, text_of, unquoted, whole
-from loop_ls.formats.keys import Key, Type
-from loop_ls.formats.placeholders import Filled, fill
-from loop_ls.formats.roles import known_roles
-from loop_ls.formats.secret import is_secret, is_variable_name, names_secret, takes_from_environment
-from loop_ls.formats.shell_words import has_quotes, program, shell_syntax
+from loop_ls.formats.common.json_types import flag, is_blank, kind_of, number, numeric_text, text_of, unquoted, whole
+from loop_ls.formats.common.key_table import Key, Type
+from loop_ls.formats.common.secret import is_secret, is_variable_name, names_secret, takes_from_environment
+from loop_ls.formats.common.shell_words import has_quotes, program, shell_syntax
+from loop_ls.formats.role_loop.placeholders import Filled, fill
+from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.syntax.nodes import Node
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loop_ls.formats.spelling import distance, nearest
+from loop_ls.formats.common.did_you_mean import distance, nearest
 
 
 @pytest.mark.parametrize(

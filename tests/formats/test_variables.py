@@ -2,7 +2,7 @@
 
 import pytest
 
-from loop_ls.formats.variables import is_name, mentions, names_in, producers
+from loop_ls.formats.workflow.placeholder_syntax import is_name, mentions, names_in, producers
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.discovery import candidates, discover, find_roots, folders, is_candidate, load, load_settings
 from loop_ls.text.decode import MAX_BYTES
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loop_ls.formats.workflow import Target
+from loop_ls.formats.workflow.model import Target
 from loop_ls.index.effective import effective, execution_models, models
 from tests.index.building import document, element
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from loop_ls.formats.read import read_workflow
-from loop_ls.formats.workflow import Workflow
+from loop_ls.formats.workflow.model import Workflow
+from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.document import Document
 from loop_ls.index.graph import Graph, cycles, dependencies, run_order
 from loop_ls.index.workflow_nodes import nodes_of

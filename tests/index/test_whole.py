@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from loop_ls.formats.recognise import Format
+from loop_ls.formats.workflow.detect_format import Format
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders
 from loop_ls.index.roots import Roots

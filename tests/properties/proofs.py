@@ -13,7 +13,7 @@ from loop_ls.features.loop_places import loop_places
 from loop_ls.features.references import references
 from loop_ls.features.rename import Rename, rename
 from loop_ls.features.unchanged import clean
-from loop_ls.formats.plain import plain
+from loop_ls.formats.common.plain_value import plain
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import Checker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace

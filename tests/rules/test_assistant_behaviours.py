@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from loop_ls.formats.assistant_read import read_assistant
+from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import findings_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.formats.settings_keys import SETTINGS
-from loop_ls.formats.settings_page import settings_named, settings_page
+from loop_ls.formats.settings.keys import SETTINGS
+from loop_ls.formats.settings.page import settings_named, settings_page
 from loop_ls.rules.page_text import (
     PAGES,
     all_pages,

@@ -18,7 +18,7 @@ from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure, Json, ModelFailure, Recorder
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
-from loop_ls.formats.assistant import Assistant
+from loop_ls.formats.assistant.model import Assistant
 
 #: Kinds of failures that may pass by themselves.
 RETRYABLE = frozenset({"STREAM_ERROR", "API_ERROR", "TIMEOUT_ERROR", "APPROVAL_TIMEOUT", "RESOURCE_ERROR"})

@@ -20,8 +20,8 @@ from loop_ls.engine.judges.pattern import LIMIT, Pattern
 from loop_ls.engine.judges.test_command import Command, words_of
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Approval, Json, Recorder
-from loop_ls.formats.assistant import Assistant, Criteria
-from loop_ls.formats.assistant_keys import MANUAL, REGEX, TEST_PASS
+from loop_ls.formats.assistant.keys import MANUAL, REGEX, TEST_PASS
+from loop_ls.formats.assistant.model import Assistant, Criteria
 
 Word = Literal["yes", "no", "unclear", "error"]
 REJECTED = "Manual approval was rejected by user"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from loop_ls.formats.assistant import Assistant
-from loop_ls.formats.assistant_keys import TOOLS
+from loop_ls.formats.assistant.keys import TOOLS
+from loop_ls.formats.assistant.model import Assistant
 
 #: Tools that every assistant has.
 ALWAYS = ("Read", "WebSearch", "WebFetch")

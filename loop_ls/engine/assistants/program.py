@@ -27,10 +27,10 @@ from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Fact, Failure, Json, Models, Recorder
 from loop_ls.engine.runners.choosing import runner_for
 from loop_ls.engine.runners.runner import IDLE, Runner
-from loop_ls.formats.assistant import Assistant
-from loop_ls.formats.assistant_keys import DEFAULT_ITERATIONS, REGEX
-from loop_ls.formats.assistant_read import read_assistant
-from loop_ls.formats.regex_check import compiled
+from loop_ls.formats.assistant.keys import DEFAULT_ITERATIONS, REGEX
+from loop_ls.formats.assistant.model import Assistant
+from loop_ls.formats.assistant.read import read_assistant
+from loop_ls.formats.common.regex_check import compiled
 
 #: Variables of the original program that set the limits of a process; a setting of the provider wins.
 IDLE_MS, TOTAL_MS = "RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS", "RONDOFLOW_SPAWN_MAX_MS"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.journal.border import hash_of, plain_text
-from loop_ls.formats.assistant import Assistant
-from loop_ls.formats.assistant_read import read_assistant
+from loop_ls.formats.assistant.model import Assistant
+from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.index.discovery import read_text
 
 #: What an agent is told of the file besides its message; a run notes it where it changes.

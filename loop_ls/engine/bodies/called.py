@@ -11,7 +11,7 @@ from loop_ls.engine.bodies.steps import Try
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import LoopValues, NoLoop, Scope
-from loop_ls.formats.workflow import Argument, Template
+from loop_ls.formats.workflow.model import Argument, Template
 
 #: Calls inside calls, counted from the started workflow.
 MAX_DEPTH = 16

@@ -13,7 +13,7 @@ from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.targets import vote_asking
 from loop_ls.engine.together import together
-from loop_ls.formats.workflow import Consensus
+from loop_ls.formats.workflow.model import Consensus
 
 
 @dataclass(frozen=True, slots=True)

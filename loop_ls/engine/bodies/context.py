@@ -15,7 +15,7 @@ from loop_ls.engine.ports import Failure, Models, Recorder
 from loop_ls.engine.project_files import ProjectFiles
 from loop_ls.engine.scope import LoopValues, Scope
 from loop_ls.engine.tools import Sessions
-from loop_ls.formats.workflow import Workflow
+from loop_ls.formats.workflow.model import Workflow
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from loop_ls.engine.events.kinds import Error, StepCompleted, StepFailed, StepSt
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.workflow import Consensus, Element, Embeddings, Loop, Rag, Step, Template
+from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Step, Template
 
 
 async def run_element(frame: Frame, element: Element, scope: Scope) -> Finished:

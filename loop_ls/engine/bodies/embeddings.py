@@ -17,7 +17,7 @@ from loop_ls.engine.embedding import Embedded, embed
 from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.ports import EmbedRequest, Fact, Failure
 from loop_ls.engine.targets import embedding_target
-from loop_ls.formats.workflow import Embeddings
+from loop_ls.formats.workflow.model import Embeddings
 
 
 async def run_embeddings(attempt: Try, mode: Embeddings) -> Finished:

@@ -25,8 +25,8 @@ from loop_ls.engine.ports import Failure
 from loop_ls.engine.project_files import FILE
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.together import pooled
-from loop_ls.formats.loop_keys import LOOP
-from loop_ls.formats.workflow import Loop
+from loop_ls.formats.workflow.loop_keys import LOOP
+from loop_ls.formats.workflow.model import Loop
 
 DEFAULT_WORKERS = 3
 

@@ -16,7 +16,7 @@ from loop_ls.engine.bodies.elements import note_cancelled, run_element
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.together import end
-from loop_ls.formats.workflow import Element, Workflow
+from loop_ls.formats.workflow.model import Element, Workflow
 from loop_ls.index.graph import Graph
 from loop_ls.index.workflow_nodes import nodes_of
 

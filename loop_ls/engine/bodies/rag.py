@@ -12,8 +12,8 @@ from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.interpolation import check_known, interpolate
 from loop_ls.engine.ports import EmbedRequest, Failure, Json
 from loop_ls.engine.retrieval import Found, Query, Searches, Store, as_text, expanded, fused, read_store, searches
-from loop_ls.formats.mode_keys import RAG
-from loop_ls.formats.workflow import Rag
+from loop_ls.formats.workflow.mode_keys import RAG
+from loop_ls.formats.workflow.model import Rag
 
 TOP_K = 5
 FUSION = "rrf"

@@ -20,8 +20,8 @@ from loop_ls.engine.loop_values import AfterRefine, BeforeIteration, joined
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.loop_keys import LOOP
-from loop_ls.formats.workflow import Execution, Loop
+from loop_ls.formats.workflow.loop_keys import LOOP
+from loop_ls.formats.workflow.model import Execution, Loop
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from loop_ls.engine.interpolation import undefined
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.workflow import Consensus, Embeddings, Execution, Loop, Rag, Step, Template
-from loop_ls.formats.workflow_keys import STEP
+from loop_ls.formats.workflow.keys import STEP
+from loop_ls.formats.workflow.model import Consensus, Embeddings, Execution, Loop, Rag, Step, Template
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from loop_ls.engine.conversing import Outcome
 from loop_ls.engine.ports import Failure, Json
 from loop_ls.engine.tools import Sessions, Tool
 from loop_ls.engine.turns import ToolSpec
-from loop_ls.formats.workflow import Execution, Step
+from loop_ls.formats.workflow.model import Execution, Step
 
 #: The name of the built-in skills in `servers`: no server, unless the settings name one.
 SKILLS = "skills"

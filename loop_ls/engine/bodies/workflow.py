@@ -26,7 +26,7 @@ from loop_ls.engine.ports import Failure, Models, Recorder
 from loop_ls.engine.project_files import ProjectFiles
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.tools import Sessions
-from loop_ls.formats.workflow import Element, Loop, Step, Workflow
+from loop_ls.formats.workflow.model import Element, Loop, Step, Workflow
 
 
 @dataclass(frozen=True, slots=True)

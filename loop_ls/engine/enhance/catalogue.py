@@ -22,8 +22,8 @@ from loop_ls.engine.enhance.operations import (
     text_or_null,
     whole,
 )
-from loop_ls.formats.duration import parse_duration
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.duration import parse_duration
 
 Json = Any
 _REASON_MOST = 300

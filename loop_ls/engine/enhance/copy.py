@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from loop_ls.engine.enhance.operations import Rejected
-from loop_ls.formats.block import Block
+from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace

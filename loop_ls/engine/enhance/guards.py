@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from loop_ls.engine.enhance.copy import Copy
 from loop_ls.engine.enhance.operations import Rejected
-from loop_ls.formats.spelling import nearest
-from loop_ls.formats.variables import names_in, producers
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.workflow.placeholder_syntax import names_in, producers
 from loop_ls.index.element import Element
 from loop_ls.index.scope import scope_at
 

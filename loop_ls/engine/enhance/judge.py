@@ -31,7 +31,7 @@ from loop_ls.engine.events.event import utc
 from loop_ls.engine.events.kinds import BudgetWarning, Judged, Warned
 from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Fact, Recorder, Stopped
-from loop_ls.formats.enhance import Knobs
+from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
 
 Json = Any

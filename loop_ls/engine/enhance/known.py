@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Models, effective, execution_models
 from loop_ls.index.workspace import Workspace

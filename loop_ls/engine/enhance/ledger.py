@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 
 from loop_ls.engine.events import Event
-from loop_ls.formats.enhance import Knobs
+from loop_ls.formats.settings.enhance import Knobs
 
 _SIXTH = Decimal("0.000001")
 #: The part of the cap at which people are warned.

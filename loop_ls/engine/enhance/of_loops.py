@@ -7,8 +7,8 @@ from loop_ls.engine.enhance.guards import known_placeholders, new_name, no_circl
 from loop_ls.engine.enhance.known import Known
 from loop_ls.engine.enhance.operations import Operation, Rejected
 from loop_ls.engine.enhance.writing import flow, insert, order_of, set_value
-from loop_ls.formats.block import Block
-from loop_ls.formats.variables import names_in
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.formats.workflow.placeholder_syntax import names_in
 from loop_ls.index.element import Element
 from loop_ls.syntax.edit.render import scalar_text
 from loop_ls.syntax.nodes import Mapping

@@ -10,8 +10,8 @@ from loop_ls.engine.enhance.known import Known
 from loop_ls.engine.enhance.of_policies import execution_target
 from loop_ls.engine.enhance.operations import Operation, Rejected
 from loop_ls.engine.enhance.writing import add_words, drop, flow, insert, order_of, remove_words, set_value
-from loop_ls.formats.target import Target as Asked
-from loop_ls.formats.variables import names_in, producers
+from loop_ls.formats.common.target import Target as Asked
+from loop_ls.formats.workflow.placeholder_syntax import names_in, producers
 from loop_ls.index.effective import effective, execution_models
 from loop_ls.index.element import Element
 from loop_ls.syntax.edit.edits import insert_entry

@@ -30,9 +30,9 @@ from loop_ls.engine.plan import Plan
 from loop_ls.engine.ports import Models, Recorder
 from loop_ls.engine.providers.secrets import redact
 from loop_ls.engine.starting.prepare import Validate
-from loop_ls.formats.enhance import Knobs, knobs
-from loop_ls.formats.settings import settings_of
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.settings.enhance import Knobs, knobs
+from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.document import Document
 from loop_ls.index.roots import Root, Roots
 from loop_ls.index.uris import uri_of

@@ -24,8 +24,8 @@ from loop_ls.engine.enhance.report import Mask
 from loop_ls.engine.enhance.rounds import Course
 from loop_ls.engine.enhance.story import unified
 from loop_ls.engine.ports import Fact, Failure, Models, Recorder
-from loop_ls.formats.enhance import Knobs
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.settings.enhance import Knobs
 
 Json = Any
 #: What a first answer of a planner may cost where its price is known: characters for a token, tokens back.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from loop_ls.formats.enhance_states import phase
+from loop_ls.formats.settings.enhance_states import phase
 
 Json = Any
 Event = Mapping[str, Json]

@@ -15,7 +15,7 @@ from typing import Any
 from loop_ls.engine.judges.local import LocalCondition, read_local
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.targets import execution_targets
-from loop_ls.formats.workflow import Execution, Loop, Target
+from loop_ls.formats.workflow.model import Execution, Loop, Target
 
 
 @dataclass(frozen=True, slots=True)

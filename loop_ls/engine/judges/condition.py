@@ -19,7 +19,7 @@ from loop_ls.engine.ports import Fact, Failure, Models, Recorder
 from loop_ls.engine.prompts import until_question
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.verdicts import read_verdict
-from loop_ls.formats.keys import CONSEQUENCES
+from loop_ls.formats.common.key_table import CONSEQUENCES
 
 Word = Literal["yes", "no", "unclear", "error"]
 

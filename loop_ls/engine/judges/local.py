@@ -15,7 +15,7 @@ from typing import Literal
 
 from loop_ls.engine.interpolation import interpolate
 from loop_ls.engine.scope import Scope
-from loop_ls.formats.variables import PLACEHOLDER
+from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER
 
 Place = Literal["anywhere", "start", "end", "line", "whole"]
 

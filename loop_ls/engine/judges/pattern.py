@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
-from loop_ls.formats.regex_check import compiled, found_in
+from loop_ls.formats.common.regex_check import compiled, found_in
 
 #: Seconds for one search. A runaway pattern must not hold up anybody.
 LIMIT = 5.0

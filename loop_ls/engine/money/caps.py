@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from loop_ls.engine.deadline import OVER_TIME, within
 from loop_ls.engine.ports import Failure, Recorder, Stopped
-from loop_ls.formats.duration import parse_duration
+from loop_ls.formats.common.duration import parse_duration
 
 T = TypeVar("T")
 

@@ -27,7 +27,7 @@ from loop_ls.engine.ports import (
 from loop_ls.engine.prices import Price, Usage, booked, tokens_at_most
 from loop_ls.engine.providers.config import fallbacks
 from loop_ls.engine.runners.choosing import is_agent
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
 
 
 class GatedModels:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from loop_ls.engine.providers.script import Script, ScriptFault, read_script
-from loop_ls.formats.plain import plain
+from loop_ls.formats.common.plain_value import plain
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text
 

@@ -16,7 +16,7 @@ from loop_ls.engine.ports import ModelFailure
 from loop_ls.engine.prices import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
 from loop_ls.engine.providers.limits import limit
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
 
 KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")
 

@@ -30,7 +30,7 @@ from typing import Any
 from loop_ls.engine.ports import ModelRequest
 from loop_ls.engine.prices import Price
 from loop_ls.engine.turns import ToolCall
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 
 CONDITIONS = ("step", "loop", "purpose", "place", "contains")
 #: What may stand in a script, in one of its answers, and in what that says.

@@ -10,7 +10,7 @@ from typing import Any
 
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.retrieval.values import Store, Strategy
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 
 _WHERE = "stores stand under `rag.stores` in .loop-ls.yaml, MCP servers under `servers`"
 

@@ -24,7 +24,7 @@ from loop_ls.engine.roles.tools.web import web_tools
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox
 from loop_ls.engine.turns import ToolSpec
-from loop_ls.formats.roles import Access
+from loop_ls.formats.role_loop.roles import Access
 
 #: Names of tools that no stage gets, whoever offers them.
 EXCLUDED = re.compile(r"(?:.*__)?(?:loops?|background_?tasks?|schedules?|webhooks?|cron)(?:[_-].*)?", re.IGNORECASE)

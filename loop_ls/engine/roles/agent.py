@@ -7,7 +7,7 @@ from typing import Protocol
 
 from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Recorder
-from loop_ls.formats.roles import Role
+from loop_ls.formats.role_loop.roles import Role
 
 #: Steps of a stage where neither stage nor role nor settings say a number, and the most that count.
 STEPS, MOST_STEPS = 48, 100

@@ -20,7 +20,7 @@ from loop_ls.engine.roles.outcome import first_line
 from loop_ls.engine.roles.prompt import Done, Work, compose
 from loop_ls.engine.roles.stores import Unavailable
 from loop_ls.engine.roles.tables import Table
-from loop_ls.formats.role_loop import EvaluationBound, Stage
+from loop_ls.formats.role_loop.model import EvaluationBound, Stage
 
 #: How often a stage that a crash cut off is handed out once more.
 AGAIN = 2

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loop_ls.engine.journal.border import plain_text
-from loop_ls.formats.built_in_loops import BUILT_IN, built_in_text
-from loop_ls.formats.recognise import by_name
-from loop_ls.formats.refusals import Refusal
-from loop_ls.formats.role_loop import RoleLoop
-from loop_ls.formats.role_loop_read import read_role_loop
-from loop_ls.formats.roles import ROLES
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.role_loop.built_in_loops import BUILT_IN, built_in_text
+from loop_ls.formats.role_loop.model import RoleLoop
+from loop_ls.formats.role_loop.read import read_role_loop
+from loop_ls.formats.role_loop.roles import ROLES
+from loop_ls.formats.workflow.detect_format import by_name
+from loop_ls.formats.workflow.refusals import Refusal
 from loop_ls.index.discovery import candidates, read_text
 from loop_ls.index.uris import uri_of
 
@@ -112,7 +112,7 @@ def _of_workspace(root: str, overlay: Mapping[str, str], roles: tuple[str, ...])
 
 def _name_in(text: str) -> str | None:
     """The name of a definition with errors, where its file still says one."""
-    from loop_ls.formats.role_loop_read import role_loop_of
+    from loop_ls.formats.role_loop.read import role_loop_of
     from loop_ls.syntax.tree import read_json
     from loop_ls.text.lines import Text
 

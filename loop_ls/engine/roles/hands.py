@@ -26,8 +26,8 @@ from loop_ls.engine.runners.runner import Assignment
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.targets import DEFAULT_TEMPERATURE
 from loop_ls.engine.tools import Sessions
-from loop_ls.formats.roles import Access, Role
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.role_loop.roles import Access, Role
 
 
 @dataclass(frozen=True, slots=True)

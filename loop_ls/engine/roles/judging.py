@@ -22,7 +22,7 @@ from loop_ls.engine.roles.gate import GateVerdict, gate_question, goal_question,
 from loop_ls.engine.roles.loop import RoundMemory, Started
 from loop_ls.engine.roles.measuring import Measure, number_in
 from loop_ls.engine.roles.outcome import one_line
-from loop_ls.formats.role_loop import EvaluationBound, GoalBound, IterationBound, Manual, TimeBound, ToolBound
+from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, IterationBound, Manual, TimeBound, ToolBound
 
 #: A loop that ends so waits for a person: its gate refused too often.
 REWORK = "question"

@@ -14,9 +14,9 @@ from loop_ls.engine.roles.ids import artifact_id
 from loop_ls.engine.roles.outcome import one_line
 from loop_ls.engine.roles.records import Records
 from loop_ls.engine.roles.sprints import Sprints
-from loop_ls.formats.role_loop import EvaluationBound, GoalBound, RoleLoop
-from loop_ls.formats.roles import Role
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, RoleLoop
+from loop_ls.formats.role_loop.roles import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ from loop_ls.engine.roles.sprints import Sprints
 from loop_ls.engine.roles.stores import Unavailable
 from loop_ls.engine.roles.targets import utility_targets
 from loop_ls.engine.roles.unwritten import Unwritten
-from loop_ls.formats.placeholders import fill
-from loop_ls.formats.role_loop import RoleLoop, TimeBound
-from loop_ls.formats.role_loop_read import read_role_loop
-from loop_ls.formats.roles import known_roles
+from loop_ls.formats.role_loop.model import RoleLoop, TimeBound
+from loop_ls.formats.role_loop.placeholders import fill
+from loop_ls.formats.role_loop.read import read_role_loop
+from loop_ls.formats.role_loop.roles import known_roles
 
 #: How an iteration failed -> why the loop ended, where that is no failure of a stage.
 _ENDS = {DEADLINE: "time_limit", BLOCKED: "question", NO_ARTIFACT: "missing_artifact"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
 
 MOCK = Target("mock", "mock")
 

@@ -30,12 +30,12 @@ from loop_ls.engine.starting.consent import Consents, Endpoint, StartedProgram, 
 from loop_ls.engine.starting.demands import require_mock, require_prices
 from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
 from loop_ls.engine.starting.recorded import has_errors, recorded, unread
-from loop_ls.formats.assistant import Assistant
-from loop_ls.formats.assistant_flaws import TOLERATED
-from loop_ls.formats.assistant_keys import TEST_PASS
-from loop_ls.formats.assistant_read import read_assistants
-from loop_ls.formats.spelling import nearest
-from loop_ls.formats.target import Target
+from loop_ls.formats.assistant.keys import TEST_PASS
+from loop_ls.formats.assistant.model import Assistant
+from loop_ls.formats.assistant.problems import TOLERATED
+from loop_ls.formats.assistant.read import read_assistants
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.target import Target
 from loop_ls.index.discovery import find_roots, load_settings, read_text
 from loop_ls.index.document import Document
 from loop_ls.index.uris import uri_of

@@ -16,7 +16,7 @@ from loop_ls.engine.request import StartRequest
 from loop_ls.engine.starting.prepare import Prepared, Preparer
 from loop_ls.engine.starting.sound import require_sound_settings
 from loop_ls.engine.trial import Judging
-from loop_ls.formats.recognise import Format, by_name
+from loop_ls.formats.workflow.detect_format import Format, by_name
 
 #: What the target of a start says about the format of the file. The others are parts of a workflow.
 _KINDS: dict[str, Format] = {"definition": "role_loop", "assistant": "assistant"}

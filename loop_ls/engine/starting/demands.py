@@ -14,7 +14,7 @@ from loop_ls.engine.preflight import chosen
 from loop_ls.engine.prices import Price
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.targets import embedding_target, step_targets
-from loop_ls.formats.workflow import Consensus, Embeddings, Loop, Step, Target, Workflow
+from loop_ls.formats.workflow.model import Consensus, Embeddings, Loop, Step, Target, Workflow
 from loop_ls.index.document import Document
 
 #: Under this name the answers of a mock run are looked for before it starts.

@@ -17,8 +17,8 @@ from loop_ls.engine.request import StartRequest
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.engine.starting.workflow import WorkflowPreparer
-from loop_ls.formats.enhance import INHERIT, Knobs, is_enabled, knobs
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs
 from loop_ls.index.document import Document
 from loop_ls.index.effective import execution_models
 

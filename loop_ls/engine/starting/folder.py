@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.journal.border import plain_text
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.discovery import candidates, find_roots, load_settings, read_text
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import resolve_key

@@ -22,8 +22,8 @@ from loop_ls.engine.runners.choosing import is_agent
 from loop_ls.engine.starting.consent import Endpoint, StartedProgram, without_password
 from loop_ls.engine.targets import step_targets
 from loop_ls.engine.tools import Server, read_servers
-from loop_ls.formats.secret import is_secret, names_secret, takes_from_environment
-from loop_ls.formats.workflow import Rag, Step, Target
+from loop_ls.formats.common.secret import is_secret, names_secret, takes_from_environment
+from loop_ls.formats.workflow.model import Rag, Step, Target
 
 
 @dataclass(frozen=True, slots=True)

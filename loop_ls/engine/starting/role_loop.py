@@ -37,11 +37,11 @@ from loop_ls.engine.starting.folder import Folder, Snapshot
 from loop_ls.engine.starting.needs import of_servers
 from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.engine.starting.recorded import recorded, unread
-from loop_ls.formats.placeholders import fill
-from loop_ls.formats.role_loop import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
-from loop_ls.formats.role_loop_read import read_role_loop
-from loop_ls.formats.roles import known_roles
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
+from loop_ls.formats.role_loop.placeholders import fill
+from loop_ls.formats.role_loop.read import read_role_loop
+from loop_ls.formats.role_loop.roles import known_roles
 
 #: Sections of the settings that a role loop depends on.
 SECTIONS = ("judge", "assist", "limits", "roles", "servers")

@@ -43,7 +43,7 @@ from loop_ls.engine.starting.needs import Needs, needs
 from loop_ls.engine.starting.prepare import Prepared, Validate
 from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
 from loop_ls.engine.trial import Judging
-from loop_ls.formats.workflow import Loop, Target, Workflow
+from loop_ls.formats.workflow.model import Loop, Target, Workflow
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
 #: file as values refuses all others.

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from loop_ls.engine.environment import filled, names_in
 from loop_ls.engine.ports import Failure
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 
 Kind = Literal["stdio", "http", "sse"]
 

@@ -9,7 +9,7 @@ from loop_ls.features.provider_docs import model_text, provider_text
 from loop_ls.features.values import About
 from loop_ls.features.variable_docs import variable_text
 from loop_ls.features.words import excerpt
-from loop_ls.formats.workflow_keys import SHAPES
+from loop_ls.formats.workflow.keys import SHAPES
 from loop_ls.index.document import Document
 from loop_ls.index.scope import scope_at
 from loop_ls.index.whole import WHOLE

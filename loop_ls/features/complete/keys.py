@@ -14,8 +14,8 @@ from loop_ls.features.complete.style import Style
 from loop_ls.features.key_docs import short
 from loop_ls.features.spot.place import Spot, Written
 from loop_ls.features.values import Item, ItemKind
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.scalars import floating
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.common.scalars import floating
 
 _FIRST_KEYS = {"step": ("name",), "loop": ("name", "workflow"), "provider": ("provider", "model")}
 _PROMPTS = ("run", "prompt")

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from loop_ls.features.complete.quoting import as_text
 from loop_ls.features.complete.request import Request
 from loop_ls.features.values import Item, ItemKind
-from loop_ls.formats.providers import PROVIDERS, KnownProvider
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.common.providers import PROVIDERS, KnownProvider
+from loop_ls.formats.settings.model import Settings
 
 _SERVERS = ("filesystem", "brave-search", "sqlite", "pgvector", "bash", "search")
 _SKILLS = ("docx", "pdf", "pptx", "xlsx", "python-context-builder")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.features.complete.narrow import may_become
-from loop_ls.formats.variables import RAG_PARTS
+from loop_ls.formats.workflow.placeholder_syntax import RAG_PARTS
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 

@@ -13,7 +13,7 @@ from loop_ls.features.pieces import element_at, pieces_at
 from loop_ls.features.spot.block import Frame, dash_at, indent_of
 from loop_ls.features.spot.line import spots_at
 from loop_ls.features.spot.place import Lines, Spot
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loop_ls.formats.keys import Key, Shape, Type
-from loop_ls.formats.workflow_keys import WORKFLOW
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.workflow.keys import WORKFLOW
 
 
 @dataclass(frozen=True, slots=True)

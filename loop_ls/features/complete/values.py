@@ -12,9 +12,9 @@ from loop_ls.features.complete.quoting import as_text, literal
 from loop_ls.features.spot.place import Spot
 from loop_ls.features.values import Item, ItemKind
 from loop_ls.features.words import duration
-from loop_ls.formats.duration import parse_duration
-from loop_ls.formats.keys import Key, Type
-from loop_ls.formats.scalars import floating
+from loop_ls.formats.common.duration import parse_duration
+from loop_ls.formats.common.key_table import Key, Type
+from loop_ls.formats.common.scalars import floating
 
 #: How many iterations suit what (spec 6.3).
 _ITERATIONS = (("5", "for development"), ("3", "for refinement"), ("10", "for exploration"))

@@ -14,7 +14,7 @@ from loop_ls.features.complete.nearest import nearest
 from loop_ls.features.complete.request import Request
 from loop_ls.features.spot.place import Spot
 from loop_ls.features.values import Item, ItemKind
-from loop_ls.formats.variables import RAG_PARTS, RESERVED
+from loop_ls.formats.workflow.placeholder_syntax import RAG_PARTS, RESERVED
 from loop_ls.index.element import Element
 from loop_ls.index.loop_variables import variables_of
 from loop_ls.index.scope import Scope, Variable, scope_at

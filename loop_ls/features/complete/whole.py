@@ -9,7 +9,7 @@ from loop_ls.features.complete.snippets import ENTRIES, FILES, Snippet
 from loop_ls.features.complete.style import Style
 from loop_ls.features.spot.place import Spot
 from loop_ls.features.values import Item, ItemKind
-from loop_ls.formats.keys import Shape
+from loop_ls.formats.common.key_table import Shape
 
 
 def whole(shape: Shape, spot: Spot, style: Style) -> Iterator[Item]:

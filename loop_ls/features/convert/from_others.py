@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from loop_ls.features.convert.gist import Gist, NoConversion, Parameter, Part, Prompt, Ref
-from loop_ls.formats import role_loop as roles
-from loop_ls.formats.assistant import Assistant, Criteria
-from loop_ls.formats.assistant_keys import CAP_ONLY, MANUAL, MOST_ITERATIONS, REGEX, TEST_PASS
-from loop_ls.formats.placeholders import PLACEHOLDER
-from loop_ls.formats.role_loop import RoleLoop
+from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, MOST_ITERATIONS, REGEX, TEST_PASS
+from loop_ls.formats.assistant.model import Assistant, Criteria
+from loop_ls.formats.role_loop import model as roles
+from loop_ls.formats.role_loop.model import RoleLoop
+from loop_ls.formats.role_loop.placeholders import PLACEHOLDER
 
 GOAL_REACHED = "The goal is reached"
 

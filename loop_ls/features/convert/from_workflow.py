@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 
 from loop_ls.features.convert.gist import Gist, NoConversion, Parameter, Part, Prompt, Ref
-from loop_ls.formats.block import Block
-from loop_ls.formats.read import read_workflow
-from loop_ls.formats.variables import PLACEHOLDER
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER
+from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace

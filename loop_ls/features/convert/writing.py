@@ -10,8 +10,8 @@ from typing import Any
 from loop_ls.features.convert.gist import Converted, Gist, NoConversion, Prompt, Ref, with_context
 from loop_ls.features.convert.names import named, snake
 from loop_ls.features.convert.yaml_text import block, quoted
-from loop_ls.formats.assistant_keys import CAP_ONLY, MOST_ITERATIONS
-from loop_ls.formats.variables import PLACEHOLDER, RESERVED
+from loop_ls.formats.assistant.keys import CAP_ONLY, MOST_ITERATIONS
+from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER, RESERVED
 
 #: What an assistant writes when it holds its work for done; letters that no prompt has by chance.
 DONE = "LOOP-DONE"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.formats.settings import Settings
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.discovery import find_roots, load_settings
 from loop_ls.index.document import Document
 from loop_ls.index.ignored import Ignored

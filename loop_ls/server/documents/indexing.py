@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.formats.recognise import SETTINGS_NAME, by_name, could_be_ours
+from loop_ls.formats.workflow.detect_format import SETTINGS_NAME, by_name, could_be_ours
 from loop_ls.index.beside import with_called
 from loop_ls.index.discovery import (
     CONFIG_NAME,

@@ -11,7 +11,7 @@ from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents.replace_text import replace_text
 
 if TYPE_CHECKING:
-    from loop_ls.formats.assistant_parts import AssistantParts
+    from loop_ls.formats.assistant.parts import AssistantParts
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.language_server import LoopServer
 

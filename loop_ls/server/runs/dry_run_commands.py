@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.estimate import estimate
 from loop_ls.features.preview import Given, Preview, previews
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.rules.finding import Severity
 from loop_ls.server.command_answers import Answer, refused
 
@@ -148,9 +148,9 @@ def _no_element(document: Document, target: Json) -> Answer:
 
 def _built_in() -> list[Json]:
     """Those that come with the product: they are started by their name, without a file."""
-    from loop_ls.formats.built_in_loops import BUILT_IN, built_in_text
-    from loop_ls.formats.role_loop import RoleLoop
-    from loop_ls.formats.role_loop_read import read_role_loop
+    from loop_ls.formats.role_loop.built_in_loops import BUILT_IN, built_in_text
+    from loop_ls.formats.role_loop.model import RoleLoop
+    from loop_ls.formats.role_loop.read import read_role_loop
 
     found: list[Json] = []
     for name in BUILT_IN:

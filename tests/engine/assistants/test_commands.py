@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from loop_ls.engine.judges.test_command import Checked, Command, words_of
-from loop_ls.formats.assistant import Criteria
-from loop_ls.formats.assistant_read import read_assistant
+from loop_ls.formats.assistant.model import Criteria
+from loop_ls.formats.assistant.read import read_assistant
 from tests.engine.assistants.support.alone import ran
 from tests.engine.assistants.support.house import House
 from tests.engine.runners.support.agents import gone

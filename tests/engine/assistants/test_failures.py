@@ -11,8 +11,8 @@ from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.profile import model_of, tools_of
 from loop_ls.engine.assistants.program import limits_of
 from loop_ls.engine.ports import Failure
-from loop_ls.formats.assistant import Assistant, Criteria, Retry
-from loop_ls.formats.assistant_keys import TOOLS
+from loop_ls.formats.assistant.keys import TOOLS
+from loop_ls.formats.assistant.model import Assistant, Criteria, Retry
 from tests.engine.assistants.support.alone import Alone, Saying, ran
 from tests.engine.assistants.support.house import Facts, House
 from tests.engine.runners.support.agents import option

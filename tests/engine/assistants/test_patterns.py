@@ -7,7 +7,7 @@ import time
 
 from loop_ls.engine.assistants.views import reason_of
 from loop_ls.engine.judges.pattern import Pattern
-from loop_ls.formats.assistant import Criteria
+from loop_ls.formats.assistant.model import Criteria
 from tests.engine.assistants.support.alone import Alone, Saying, ran
 from tests.engine.assistants.support.house import House
 

@@ -8,7 +8,7 @@ import pytest
 
 from loop_ls.cli.runs_table import outcome
 from loop_ls.engine.assistants.program import AssistantProgram, Start
-from loop_ls.formats.assistant import Assistant, Criteria
+from loop_ls.formats.assistant.model import Assistant, Criteria
 from loop_ls.testing.recorder import MemoryRecorder
 from tests.engine.assistants.support.alone import Saying
 from tests.engine.assistants.support.house import PATH, House

@@ -10,7 +10,7 @@ from loop_ls.engine.enhance.copy import Copy
 from loop_ls.engine.enhance.known import Known, known_skills, maxima
 from loop_ls.engine.enhance.operations import Operation
 from loop_ls.engine.enhance.planning import Planned, Planning
-from loop_ls.formats.target import Target
+from loop_ls.formats.common.target import Target
 from loop_ls.index.document import Document
 from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace

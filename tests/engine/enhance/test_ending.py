@@ -10,7 +10,7 @@ import pytest
 from loop_ls.engine.enhance.ledger import Ledger, dollars, shown
 from loop_ls.engine.events import Event
 from loop_ls.engine.ports import Stopped
-from loop_ls.formats.enhance import Knobs
+from loop_ls.formats.settings.enhance import Knobs
 from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of, priced
 
 BAD = failing("bad_answer", "no JSON")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.formats.read import read_workflow
-from loop_ls.formats.workflow import Step, Workflow
+from loop_ls.formats.workflow.model import Step, Workflow
+from loop_ls.formats.workflow.read import read_workflow
 from tests.engine.enhance.flows import FLOW, added, desk
 
 

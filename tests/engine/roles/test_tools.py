@@ -18,7 +18,7 @@ from loop_ls.engine.roles.tools.notes import Desk
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.turns import ToolSpec
-from loop_ls.formats.roles import ROLES, Access, Role, known_roles
+from loop_ls.formats.role_loop.roles import ROLES, Access, Role, known_roles
 
 from .conftest import SETTINGS, House
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.formats.read import read_workflow
-from loop_ls.formats.workflow import Workflow
+from loop_ls.formats.workflow.model import Workflow
+from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.testing.workflows import whole
 
 

@@ -17,7 +17,7 @@ from typing import assert_never
 from loop_ls.engine.roles.tools.command_table import PROGRAMS, Kind, Program
 from loop_ls.engine.roles.tools.tool import Refusal
 from loop_ls.engine.roles.tools.workspace import Workspace
-from loop_ls.formats.spelling import nearest
+from loop_ls.formats.common.did_you_mean import nearest
 
 #: What a shell would act upon.
 _OPERATORS = re.compile(r"[|<>;&]+|\d*[<>]+&?\d*")

@@ -10,7 +10,7 @@ from loop_ls.engine.assistants.program import AssistantProgram, Start
 from loop_ls.engine.driver import Outcome
 from loop_ls.engine.ports import Failure
 from loop_ls.engine.runners.runner import Assignment, Work, deaf
-from loop_ls.formats.assistant import Assistant, Criteria
+from loop_ls.formats.assistant.model import Assistant, Criteria
 from loop_ls.testing.recorder import MemoryRecorder
 
 Answers = str | Failure

@@ -1,0 +1,1 @@
+"""The assistant format: keys, reading, typed model."""

@@ -1,0 +1,1 @@
+"""Parts that all file formats share: key tables, typed reading, problems, near misses."""

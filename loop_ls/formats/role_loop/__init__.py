@@ -1,0 +1,1 @@
+"""The role-loop format: keys, reading, typed model, built-in loops."""

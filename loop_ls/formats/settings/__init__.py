@@ -1,0 +1,1 @@
+"""Project settings (`.loop-ls.yaml`): keys, layers, typed model."""

@@ -1,0 +1,1 @@
+"""The workflow format (`workflow/v2.0`): keys, reading, typed model."""
