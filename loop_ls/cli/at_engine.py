@@ -43,7 +43,7 @@ def data_dir_of(given: str | None, root: Path) -> str | None:
     """The option, else the setting of the project; None: the rules of the client decide."""
     if given:
         return str(Path(given).resolve())
-    from loop_ls.index.discovery import load_settings
+    from loop_ls.index.disk.discovery import load_settings
 
     settings, _ = load_settings(str(root))
     return settings.engine.data_dir

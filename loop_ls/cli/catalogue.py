@@ -28,7 +28,7 @@ def _rows(root: str, data: Path) -> list[Row]:
     from loop_ls.cli.definitions import definitions
     from loop_ls.engine.roles.definitions import definitions as role_loops
     from loop_ls.formats.role_loop.roles import known_roles
-    from loop_ls.index.discovery import discover
+    from loop_ls.index.disk.discovery import discover
 
     workspace = discover(root).workspace
     others = [found for found in definitions(workspace, root) if found["format"] != "role_loop"]

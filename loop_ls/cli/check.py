@@ -10,7 +10,7 @@ from pathlib import Path
 from loop_ls.cli.checking import BadUsage, check, choose
 from loop_ls.cli.listed import Listed
 from loop_ls.cli.main import CannotPrint
-from loop_ls.index.discovery import MAX_FILES
+from loop_ls.index.disk.discovery import MAX_FILES
 from loop_ls.report.as_json import as_json
 from loop_ls.report.as_text import as_text, summary
 from loop_ls.report.baseline import Baseline, NoBaseline, read_baseline, write_baseline

@@ -36,7 +36,7 @@ from loop_ls.engine.starting.prepare import Preparer, Problem
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.settings.model import EngineSettings
-from loop_ls.index.discovery import load_settings
+from loop_ls.index.disk.discovery import load_settings
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 

@@ -13,9 +13,9 @@ from loop_ls.features.convert.gist import Converted, Gist, NoConversion
 from loop_ls.features.convert.writing import to_assistant, to_role_loop, to_workflow
 from loop_ls.formats.assistant.read import read_assistants
 from loop_ls.formats.role_loop.read import read_role_loop
-from loop_ls.index.discovery import discover, load
+from loop_ls.index.disk.discovery import discover, load
 from loop_ls.index.document import Document
-from loop_ls.index.whole import roles_of
+from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.baseline import write_whole
 from loop_ls.report.cells import shown

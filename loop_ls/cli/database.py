@@ -35,7 +35,7 @@ def database_of(given: str | None, root: Path | None) -> str | None:
     """None: SQLite in the data folder. Raises `DatabaseRefused`."""
     url = given or os.environ.get(VARIABLE, "").strip() or None
     if url is None and root is not None:
-        from loop_ls.index.discovery import load_settings
+        from loop_ls.index.disk.discovery import load_settings
 
         url = load_settings(str(root))[0].engine.database_url
         if url is not None and not _on_this_machine(url):

@@ -16,11 +16,11 @@ from loop_ls.cli.one_file import add_json, print_json
 from loop_ls.formats.assistant.read import read_assistants
 from loop_ls.formats.role_loop.model import RoleLoop
 from loop_ls.formats.role_loop.read import read_role_loop
-from loop_ls.index.discovery import discover
+from loop_ls.index.disk.discovery import discover
+from loop_ls.index.disk.uris import stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.uris import stem_of
-from loop_ls.index.whole import roles_of
+from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.cells import shown
 from loop_ls.rules.check import Checker

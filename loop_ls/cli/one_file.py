@@ -10,7 +10,7 @@ from typing import Any
 from loop_ls.cli.check import write
 from loop_ls.cli.run_request import Wrong, found_file
 from loop_ls.formats.common.did_you_mean import nearest
-from loop_ls.index.discovery import discover, load
+from loop_ls.index.disk.discovery import discover, load
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace

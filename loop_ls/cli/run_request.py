@@ -66,7 +66,7 @@ def _definition(word: str, args: argparse.Namespace) -> tuple[Path, dict[str, An
     from loop_ls.client import data_folder
     from loop_ls.engine.roles.definitions import definitions
     from loop_ls.formats.role_loop.built_in_loops import BUILT_IN
-    from loop_ls.index.discovery import discover
+    from loop_ls.index.disk.discovery import discover
 
     if Path(word).is_file() or "/" in word or word.endswith((".yaml", ".yml", ".json")):
         return None
@@ -96,7 +96,7 @@ def found_file(word: str, root: str | None) -> tuple[Path, Path]:
 def _named(name: str, root: Path) -> tuple[Path, Path]:
     """A workflow of the workspace by its key, or by the end of its key when that is the only one."""
     from loop_ls.formats.common.did_you_mean import nearest
-    from loop_ls.index.discovery import discover
+    from loop_ls.index.disk.discovery import discover
 
     workspace = discover(str(root)).workspace
     keys = workspace.keys

@@ -17,7 +17,7 @@ from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.border import plain_text
 from loop_ls.engine.ports import Approval, Decision
 from loop_ls.engine.refusal import Refused
-from loop_ls.index.discovery import load_settings
+from loop_ls.index.disk.discovery import load_settings
 
 if TYPE_CHECKING:
     from loop_ls.engine.live import LiveRun

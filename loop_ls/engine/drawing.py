@@ -18,7 +18,7 @@ from loop_ls.engine.place import Place
 from loop_ls.engine.plan import Plan, read_plan
 from loop_ls.engine.ports import Failure
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Template
-from loop_ls.index.graph import waits
+from loop_ls.index.graph.graph import waits
 
 Node = dict[str, Any]
 #: Calls inside calls that are shown; deeper ones are drawn closed.

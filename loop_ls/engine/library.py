@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from loop_ls.engine.ports import Failure
 from loop_ls.formats.workflow.model import Element, Workflow
 from loop_ls.formats.workflow.read import read_workflow
-from loop_ls.index.graph import run_order
+from loop_ls.index.graph.graph import run_order
 from loop_ls.index.resolve import listing, resolve_key, suggestions
 
 

@@ -14,7 +14,7 @@ from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.library import Library
 from loop_ls.engine.ports import Failure
 from loop_ls.formats.workflow.model import Argument, Element, Loop, Step, Template, Workflow
-from loop_ls.index.graph import cycles, dependencies
+from loop_ls.index.graph.graph import cycles, dependencies
 
 
 def refusal(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from loop_ls.engine.journal.border import plain_text
 from loop_ls.engine.refusal import Refused
 from loop_ls.formats.common.duration import parse_duration
-from loop_ls.index.uris import path_of, uri_of
+from loop_ls.index.disk.uris import path_of, uri_of
 
 TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
 

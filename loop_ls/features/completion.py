@@ -29,7 +29,7 @@ from loop_ls.features.spot.place import Spot, Where
 from loop_ls.features.values import Completions, Item
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.workflow.keys import WORKFLOW
-from loop_ls.index.whole import WHOLE
+from loop_ls.index.object_file import WHOLE
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from loop_ls.features.words import count
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
 from loop_ls.index.calls import Calls, element_calls
-from loop_ls.index.discovery import read_text
+from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
 from loop_ls.index.element import Element

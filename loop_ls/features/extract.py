@@ -17,9 +17,9 @@ from loop_ls.features.unchanged import clean, same_beside
 from loop_ls.features.values import Action, ActionKind, Edits
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER, RESERVED, names_in
+from loop_ls.index.disk.uris import path_of, uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.uris import path_of, uri_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import TextEdit
 from loop_ls.syntax.nodes import Entry, Mapping

@@ -21,8 +21,8 @@ from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.settings.model import Settings
 from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.document import Document
+from loop_ls.index.object_file import WHOLE
 from loop_ls.index.scope import scope_at
-from loop_ls.index.whole import WHOLE
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position
 

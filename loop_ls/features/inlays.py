@@ -16,7 +16,7 @@ from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Effective, effective
 from loop_ls.index.element import Element
-from loop_ls.index.whole import WHOLE
+from loop_ls.index.object_file import WHOLE
 from loop_ls.text.position import Position, Span
 
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"

@@ -15,7 +15,7 @@ from loop_ls.features.words import count
 from loop_ls.index.calls import element_calls, workflow_calls
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.whole import WHOLE
+from loop_ls.index.object_file import WHOLE
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Span
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 
 from loop_ls.features.naming import bare
 from loop_ls.features.values import DocumentLink
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.nodes import Scalar
 from loop_ls.text.position import Position, Span

@@ -14,7 +14,7 @@ from loop_ls.features.pieces import pieces_at
 from loop_ls.formats.common.typed_mapping import Block, Field, Pair
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Need, Use
-from loop_ls.index.head import Top
+from loop_ls.index.top_level import Top
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
 from loop_ls.text.position import Position, Span
 

@@ -12,10 +12,10 @@ from collections.abc import Container, Iterator, Mapping
 from loop_ls.features.naming import bare
 from loop_ls.features.values import Edits
 from loop_ls.formats.workflow.placeholder_syntax import is_name
-from loop_ls.index.discovery import is_candidate
+from loop_ls.index.disk.discovery import is_candidate
+from loop_ls.index.disk.uris import stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import key_of, resolve
-from loop_ls.index.uris import stem_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import TextEdit
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.pieces import Facts
+from loop_ls.index.piece_facts import Facts
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from loop_ls.formats.role_loop.parts import RoleLoopParts
 from loop_ls.formats.role_loop.roles import Role
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
-from loop_ls.index.whole import roles_of
+from loop_ls.index.object_file import roles_of
 from loop_ls.text.position import Position, Span
 
 #: What to write behind `type` for each end; `$0` is where the cursor stays.

@@ -13,7 +13,7 @@ from loop_ls.formats.role_loop.parts import RoleLoopParts
 from loop_ls.formats.role_loop.roles import Role
 from loop_ls.index.calls import Calls
 from loop_ls.index.document import Document
-from loop_ls.index.whole import roles_of
+from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 
 if TYPE_CHECKING:

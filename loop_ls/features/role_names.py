@@ -16,7 +16,7 @@ from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.common.typed_mapping import Named
 from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.index.document import Document
-from loop_ls.index.whole import roles_of
+from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import TextEdit
 from loop_ls.text.position import Position, Span

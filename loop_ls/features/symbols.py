@@ -16,8 +16,8 @@ from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.head import SECTIONS, Top
-from loop_ls.index.whole import WHOLE
+from loop_ls.index.object_file import WHOLE
+from loop_ls.index.top_level import SECTIONS, Top
 from loop_ls.syntax.nodes import Mapping, Scalar, resolved
 from loop_ls.text.position import Position, Span
 

@@ -28,7 +28,7 @@ from loop_ls.formats.settings.enhance import INHERIT
 from loop_ls.formats.settings.keys import ENHANCED
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
-from loop_ls.index.whole import shape_of
+from loop_ls.index.object_file import shape_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
 

@@ -9,8 +9,8 @@ from loop_ls.features.role_loop_docs import ENDS, parameter_text, role_text
 from loop_ls.features.values import About
 from loop_ls.formats.common.key_table import Shape
 from loop_ls.index.document import Document
+from loop_ls.index.object_file import roles_of, shape_of
 from loop_ls.index.placeholders import placeholders
-from loop_ls.index.whole import roles_of, shape_of
 from loop_ls.index.workspace import Workspace
 
 

@@ -16,8 +16,8 @@ from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
+from loop_ls.index.object_file import roles_of
 from loop_ls.index.placeholders import placeholders
-from loop_ls.index.whole import roles_of
 from loop_ls.text.position import Position
 
 

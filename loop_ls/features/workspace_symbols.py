@@ -8,7 +8,7 @@ from loop_ls.features.complete.narrow import may_become
 from loop_ls.features.naming import bare
 from loop_ls.features.values import FoundSymbol, SymbolKind
 from loop_ls.index.document import Document
-from loop_ls.index.whole import WHOLE
+from loop_ls.index.object_file import WHOLE
 from loop_ls.index.workspace import Workspace
 
 LIMIT = 500

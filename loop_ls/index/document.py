@@ -13,13 +13,13 @@ from loop_ls.formats.common.typed_mapping import Block, Pair
 from loop_ls.formats.workflow.detect_format import Format, by_content, by_name, could_be_ours, names_schema
 from loop_ls.formats.workflow.keys import SCHEMA
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED
+from loop_ls.index.disk.uris import path_of
 from loop_ls.index.element import Definition, Element, Use
-from loop_ls.index.graph import Graph
-from loop_ls.index.head import Head
+from loop_ls.index.graph.graph import Graph
 from loop_ls.index.names import MentionTable, Names, NameTable, Numbers
-from loop_ls.index.pieces import Facts, read_piece
-from loop_ls.index.uris import path_of
-from loop_ls.index.whole import Whole, shape_of
+from loop_ls.index.object_file import Whole, shape_of
+from loop_ls.index.piece_facts import Facts, read_piece
+from loop_ls.index.top_level import Head
 from loop_ls.syntax.tree import Tree, read_json, read_yaml, unread
 from loop_ls.text.fault import Fault
 from loop_ls.text.lines import Text

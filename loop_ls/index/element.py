@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from loop_ls.formats.common.key_table import Key
 from loop_ls.formats.common.typed_mapping import Block, Field, Pair, Word
 from loop_ls.formats.workflow.condition import Condition
-from loop_ls.index.graph_names import Node
+from loop_ls.index.graph.names import Node
 from loop_ls.syntax.nodes import Scalar
 from loop_ls.text.position import Span
 from loop_ls.text.record import record

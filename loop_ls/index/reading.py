@@ -12,7 +12,7 @@ from loop_ls.formats.workflow.condition import parse_condition
 from loop_ls.formats.workflow.keys import LOOP, MODES, STEP, STEP_LOOP
 from loop_ls.formats.workflow.placeholder_syntax import mentions
 from loop_ls.index.element import Element, Need, Reference, Slot, SlotKind, Stray, Use
-from loop_ls.index.graph_names import Node as GraphNode
+from loop_ls.index.graph.names import Node as GraphNode
 from loop_ls.syntax.nodes import Mapping, Node, Scalar, resolved
 from loop_ls.syntax.nodes import Sequence as List
 from loop_ls.syntax.placeholders import Island, islands

@@ -1,7 +1,7 @@
 """All documents of one workspace folder as an immutable snapshot: keys, references, callers.
 
 Replacing one document copies a dictionary of pointers; keys and references are indexed again only
-if they changed. Nothing here reads the disk (see `index.discovery`).
+if they changed. Nothing here reads the disk (see `index.disk.discovery`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from loop_ls.formats.settings.model import Settings
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Reference
 from loop_ls.index.resolve import Listing, listing, resolve, suggestions
-from loop_ls.index.roots import Roots
-from loop_ls.index.uris import folder_of, stem_of
 from loop_ls.text.record import record
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from loop_ls.index.document import Document
-from loop_ls.index.whole import WHOLE
+from loop_ls.index.object_file import WHOLE
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import Finding, Severity
 from loop_ls.rules.neighbours import Neighbours, Summaries

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from loop_ls.formats.common.scalars import is_null
 from loop_ls.formats.common.typed_mapping import Field
 from loop_ls.formats.workflow.keys import WORKFLOW
-from loop_ls.index.head import Top
+from loop_ls.index.top_level import Top
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Severity
 from loop_ls.rules.registry import also, rule

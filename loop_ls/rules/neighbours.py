@@ -7,9 +7,9 @@ they were made of and outlive it.
 from __future__ import annotations
 
 from loop_ls.index.calls import circle_through, innermost_runs
-from loop_ls.index.closure import Closure
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.index.graph.reachability import Closure
 from loop_ls.index.resolve import Match, resolve
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.calls import Call, Callee, Callers, Circle, Summary

@@ -16,13 +16,13 @@ from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.typed_mapping import Block, Pair
 from loop_ls.formats.workflow.placeholder_syntax import producers
+from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, Stray, Use
-from loop_ls.index.head import Top
 from loop_ls.index.names import NameTable
-from loop_ls.index.pieces import Facts
+from loop_ls.index.piece_facts import Facts
 from loop_ls.index.reading import strays_of
-from loop_ls.index.uris import folder_of, stem_of
+from loop_ls.index.top_level import Top
 from loop_ls.rules.calls import Callee, Callers, Circle
 from loop_ls.rules.neighbours import Neighbours
 from loop_ls.rules.summary import AFTERWARDS

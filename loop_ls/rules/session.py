@@ -8,7 +8,7 @@ from operator import is_not
 
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.head import Head
+from loop_ls.index.top_level import Head
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.changes import changed_topics, difference
 from loop_ls.rules.finding import Finding

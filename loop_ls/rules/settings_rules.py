@@ -12,7 +12,7 @@ from loop_ls.formats.common.secret import is_secret, is_variable_name, names_sec
 from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair
 from loop_ls.formats.settings.keys import PROVIDER_KINDS
 from loop_ls.formats.settings.model import out_of_range
-from loop_ls.index.discovery import folders
+from loop_ls.index.disk.discovery import folders
 from loop_ls.rules import fixes
 from loop_ls.rules.finding import Fix, Severity, Tier
 from loop_ls.rules.registry import all_rules, rule

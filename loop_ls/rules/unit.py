@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.element import Element
-from loop_ls.index.head import Top
+from loop_ls.index.top_level import Top
 from loop_ls.rules.finding import Finding
 from loop_ls.rules.questions import World
 from loop_ls.rules.registry import Check

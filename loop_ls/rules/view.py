@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from loop_ls.formats.common.typed_mapping import Pair
 from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.element import Definition, Element, Stray, Use
-from loop_ls.index.head import Top
+from loop_ls.index.top_level import Top
 from loop_ls.rules import questions as q
 from loop_ls.rules.calls import Callee, Callers, Circle
 from loop_ls.rules.questions import Known, World

@@ -19,7 +19,7 @@ from loop_ls.formats.role_loop.roles import Role
 from loop_ls.formats.settings.model import Settings
 from loop_ls.formats.workflow.problem_to_refusal import KINDS, begin_of, first_fault
 from loop_ls.index.document import Document
-from loop_ls.index.whole import roles_of
+from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import Fix
 from loop_ls.rules.site import Draft, Spot, node_span

@@ -9,7 +9,7 @@ import pytest
 
 from loop_ls.cli import checking
 from loop_ls.cli.main import main
-from loop_ls.index.discovery import discover
+from loop_ls.index.disk.discovery import discover
 
 HEAD = "$schema: workflow/v2.0\nname: {}\nversion: 1.0.0\ndescription: A flow\n"
 MODEL = "execution: {provider: ollama, model: llama3.2}\n"

@@ -13,8 +13,8 @@ from loop_ls.features.completion import complete
 from loop_ls.features.definition import definition
 from loop_ls.features.hover import hover
 from loop_ls.features.values import Completions, Hover, Item
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.testing.fixture import Fixture, read_fixture
 from loop_ls.text.position import Position, Span

@@ -170,7 +170,7 @@ PLATFORM = _targets(
     ("index", "loop_ls.server.documents.indexing",
      "tests/server/routes/test_references_rename.py::"
      "test_rename_of_a_workflow_reaches_files_that_are_not_open"),
-    ("index, ignore files", "loop_ls.index.ignored",
+    ("index, ignore files", "loop_ls.index.disk.ignored",
      "tests/index/test_ignored.py::"
      "test_an_inner_file_speaks_for_its_folder_and_against_an_outer_one"),
     ("watched files", "loop_ls.server.routes.workspace_changes",

@@ -6,8 +6,8 @@ import pytest
 
 from loop_ls.features.estimate import Dollars, estimate
 from loop_ls.formats.settings.model import read_settings
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 
 FLOW = """\

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loop_ls.features.preview import Given, Preview, previews
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.testing.fixture import read_fixture
 

@@ -11,8 +11,8 @@ from loop_ls.features.estimate import estimate
 from loop_ls.features.run_findings import run_findings
 from loop_ls.features.run_view import run_view
 from loop_ls.formats.settings.model import settings_of
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.finding import Severity
 

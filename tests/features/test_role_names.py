@@ -7,8 +7,8 @@ import pytest
 from loop_ls.features.references import references
 from loop_ls.features.rename import Refused, Renamable, Rename, prepare, rename
 from loop_ls.formats.settings.model import settings_of
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position
 

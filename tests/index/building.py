@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
+from loop_ls.index.disk.roots import Root, Roots
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.roots import Root, Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.index.beside import with_called
-from loop_ls.index.discovery import discover
+from loop_ls.index.disk.discovery import discover
+from loop_ls.index.nearby_lookup import with_called
 
 HEAD = "$schema: workflow/v2.0\nname: {}\nversion: 1.0.0\n"
 CALL = HEAD + "steps:\n  - {{name: s, template: {{name: {}}}}}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loop_ls.index.closure import Closure, bits
+from loop_ls.index.graph.reachability import Closure, bits
 
 Edges = dict[int, tuple[int, ...]]
 EDGES = st.dictionaries(st.integers(0, 7), st.lists(st.integers(0, 7), max_size=4).map(tuple))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loop_ls.formats.settings.model import Settings
-from loop_ls.index.discovery import candidates, discover, find_roots, folders, is_candidate, load, load_settings
+from loop_ls.index.disk.discovery import candidates, discover, find_roots, folders, is_candidate, load, load_settings
 from loop_ls.text.decode import MAX_BYTES
 
 WORKFLOW = "$schema: workflow/v2.0\nname: {}\nversion: 1.0.0\n"
@@ -215,7 +215,7 @@ def test_a_whole_disk_is_not_looked_through(tmp_path: Path, monkeypatch: pytest.
     for number in range(30):
         write(tmp_path, f"deep/{number}/{number}/x.yaml")
     write(tmp_path, "near.yaml")
-    monkeypatch.setattr("loop_ls.index.discovery.MAX_ENTRIES", 20)
+    monkeypatch.setattr("loop_ls.index.disk.discovery.MAX_ENTRIES", 20)
     assert candidates(str(tmp_path)) == ((f"{tmp_path}/near.yaml",), True)
 
 

@@ -5,8 +5,8 @@ import pytest
 from loop_ls.formats.workflow.model import Workflow
 from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.document import Document
-from loop_ls.index.graph import Graph, cycles, dependencies, run_order
-from loop_ls.index.workflow_nodes import nodes_of
+from loop_ls.index.graph.graph import Graph, cycles, dependencies, run_order
+from loop_ls.index.graph.workflow_nodes import nodes_of
 from tests.index.building import document
 
 LOOP = "max_iterations: 2, until: u"

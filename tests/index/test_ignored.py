@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.index.discovery import candidates, discover, ignored_in
-from loop_ls.index.roots import Root, Roots
+from loop_ls.index.disk.discovery import candidates, discover, ignored_in
+from loop_ls.index.disk.roots import Root, Roots
 from tests.index.test_discovery import WORKFLOW, write
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.index.discovery import load_settings
+from loop_ls.index.disk.discovery import load_settings
 
 
 @pytest.fixture

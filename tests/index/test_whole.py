@@ -7,9 +7,9 @@ import json
 import pytest
 
 from loop_ls.formats.workflow.detect_format import Format
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
 

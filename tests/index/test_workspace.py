@@ -2,8 +2,8 @@
 
 import pytest
 
+from loop_ls.index.disk.roots import Root, Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Root, Roots
 from loop_ls.index.workspace import Workspace
 from tests.index.building import document, element, typed, workspace
 

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import loop_ls
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.registry import all_rules
 from loop_ls.testing.fixture import read_fixture

@@ -14,8 +14,8 @@ from loop_ls.features.folding import folds
 from loop_ls.features.rename import Rename, prepare, rename
 from loop_ls.features.symbols import symbols
 from loop_ls.features.tokens import tokens
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import Checker
 from loop_ls.server.documents.position_mapping import Places

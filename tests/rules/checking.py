@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loop_ls.formats.settings.model import Settings
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import Checker
 from loop_ls.rules.finding import Finding

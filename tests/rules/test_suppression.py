@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from loop_ls.features.ignoring import ignoring
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import Checker
 from loop_ls.rules.finding import Finding

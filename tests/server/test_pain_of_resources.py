@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.index import discovery
+from loop_ls.index.disk import discovery
 from loop_ls.server.routes.document_symbols import MOST
 from tests.bench.server_flows import callee, flow
 from tests.server.support.disk import CHANGED, MADE, Disk

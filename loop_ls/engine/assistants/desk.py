@@ -14,7 +14,7 @@ from loop_ls.engine.assistants.finding import Assistants, Found
 from loop_ls.engine.assistants.views import agent_id, last_state, loop_state, pending
 from loop_ls.engine.events import RunState
 from loop_ls.engine.refusal import Refused
-from loop_ls.index.uris import uri_of
+from loop_ls.index.disk.uris import uri_of
 
 Answer = dict[str, Any]
 #: So many runs are looked through for the last one of an assistant.

@@ -15,7 +15,7 @@ from typing import Any
 from loop_ls.engine.journal.border import hash_of, plain_text
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant
-from loop_ls.index.discovery import read_text
+from loop_ls.index.disk.discovery import read_text
 
 #: What an agent is told of the file besides its message; a run notes it where it changes.
 TOLD = ("persona", "model", "purpose")

@@ -17,8 +17,8 @@ from loop_ls.engine.ports import Failure
 from loop_ls.engine.scope import Scope
 from loop_ls.engine.together import end
 from loop_ls.formats.workflow.model import Element, Workflow
-from loop_ls.index.graph import Graph
-from loop_ls.index.workflow_nodes import nodes_of
+from loop_ls.index.graph.graph import Graph
+from loop_ls.index.graph.workflow_nodes import nodes_of
 
 DEFAULT_WORKERS = 3
 

@@ -21,7 +21,7 @@ from loop_ls.engine.place import Place
 from loop_ls.engine.ports import Fact, Failure, Json, Recorder
 from loop_ls.formats.workflow.model import Workflow
 from loop_ls.formats.workflow.read import read_workflow
-from loop_ls.index.uris import uri_of
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.text.encoding import to_units
 from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text

@@ -33,9 +33,9 @@ from loop_ls.engine.starting.prepare import Validate
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import Knobs, knobs
 from loop_ls.formats.settings.model import settings_of
+from loop_ls.index.disk.roots import Root, Roots
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Root, Roots
-from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
 
 Json = Any

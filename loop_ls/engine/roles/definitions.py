@@ -18,8 +18,8 @@ from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.formats.role_loop.roles import ROLES
 from loop_ls.formats.workflow.detect_format import by_name
 from loop_ls.formats.workflow.refusals import Refusal
-from loop_ls.index.discovery import candidates, read_text
-from loop_ls.index.uris import uri_of
+from loop_ls.index.disk.discovery import candidates, read_text
+from loop_ls.index.disk.uris import uri_of
 
 FOLDER = "loops"
 

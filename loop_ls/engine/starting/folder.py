@@ -13,11 +13,11 @@ from typing import Any
 
 from loop_ls.engine.journal.border import plain_text
 from loop_ls.formats.settings.model import Settings
-from loop_ls.index.discovery import candidates, find_roots, load_settings, read_text
+from loop_ls.index.disk.discovery import candidates, find_roots, load_settings, read_text
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import resolve_key
-from loop_ls.index.roots import Roots
-from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
 
 HEAD_KEYS = ("$schema:", "name:", '"$schema":', '"name":', "'$schema':", "'name':")

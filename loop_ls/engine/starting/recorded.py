@@ -12,7 +12,7 @@ from typing import Any
 from loop_ls.engine.refusal import Refused
 from loop_ls.engine.starting.consent import without_password
 from loop_ls.engine.starting.prepare import Problem
-from loop_ls.index.discovery import load
+from loop_ls.index.disk.discovery import load
 
 #: Sections of the settings that a run depends on.
 SECTIONS = ("judge", "assist", "limits", "assistants")

@@ -11,8 +11,8 @@ from loop_ls.features.variable_docs import variable_text
 from loop_ls.features.words import excerpt
 from loop_ls.formats.workflow.keys import SHAPES
 from loop_ls.index.document import Document
+from loop_ls.index.object_file import WHOLE
 from loop_ls.index.scope import scope_at
-from loop_ls.index.whole import WHOLE
 from loop_ls.index.workspace import Workspace
 
 

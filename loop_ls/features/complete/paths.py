@@ -13,7 +13,7 @@ from loop_ls.features.complete.quoting import as_text
 from loop_ls.features.complete.request import Request
 from loop_ls.features.values import Item, ItemKind
 from loop_ls.formats.common.key_table import Key
-from loop_ls.index.uris import folder_of
+from loop_ls.index.disk.uris import folder_of
 
 #: Keys whose value names a file, and what stands in front of the path.
 _PREFIX = {"items": "file://", "input_file": ""}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loop_ls import rules
-from loop_ls.index.uris import uri_of
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.rules.finding import Severity
 from loop_ls.server.rpc.raw_json import Written, written
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.formats.settings.model import Settings
-from loop_ls.index.discovery import find_roots, load_settings
+from loop_ls.index.disk.discovery import find_roots, load_settings
+from loop_ls.index.disk.ignored import Ignored
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.ignored import Ignored
-from loop_ls.index.roots import Roots
-from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import NEEDS_ALL_FILES, Checker
 from loop_ls.server.documents import uris

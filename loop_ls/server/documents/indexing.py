@@ -16,8 +16,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.formats.workflow.detect_format import SETTINGS_NAME, by_name, could_be_ours
-from loop_ls.index.beside import with_called
-from loop_ls.index.discovery import (
+from loop_ls.index.disk.discovery import (
     CONFIG_NAME,
     candidates,
     find_roots,
@@ -27,9 +26,10 @@ from loop_ls.index.discovery import (
     load,
     read_file,
 )
+from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.ignored import NAME as IGNORE_FILE
-from loop_ls.index.uris import uri_of
+from loop_ls.index.nearby_lookup import with_called
 from loop_ls.server.diagnostics.workspace_stream import SLICE
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.session import from_disk

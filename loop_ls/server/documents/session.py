@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from loop_ls.index.discovery import load
+from loop_ls.index.disk.discovery import load
 from loop_ls.index.document import Document
 from loop_ls.rules.finding import Finding
 from loop_ls.server.capabilities import ClientFacts

@@ -7,7 +7,7 @@ import gc
 import logging
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.index.discovery import read_text
+from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.documents.session import OpenDocument, read, without_text

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from loop_ls.index.uris import path_of, uri_of
+from loop_ls.index.disk.uris import path_of, uri_of
 from loop_ls.text.pattern import pattern
 
 _UNESCAPED = "/:~!$&'()*+,;=@"

@@ -11,8 +11,8 @@ from loop_ls.engine.enhance.known import Known, known_skills, maxima
 from loop_ls.engine.enhance.operations import Operation
 from loop_ls.engine.enhance.planning import Planned, Planning
 from loop_ls.formats.common.target import Target
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.roots import Roots
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.check import Checker
 from loop_ls.rules.finding import Severity

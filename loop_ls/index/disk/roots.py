@@ -1,7 +1,7 @@
 """Where the workflows of a workspace are, and what a file is called there (spec 1.3).
 
 A root is a folder with the files that count as lying in it. Pure: what exists on the disk is found
-by `index.discovery` and handed in.
+by `index.disk.discovery` and handed in.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from loop_ls.formats.workflow.model import (
     Workflow,
 )
 from loop_ls.formats.workflow.placeholder_syntax import names_in
-from loop_ls.index.graph_names import Node
+from loop_ls.index.graph.names import Node
 
 _AFTERWARDS = frozenset(("loop.iteration", "loop.output"))
 

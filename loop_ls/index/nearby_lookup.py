@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from loop_ls.index.discovery import is_candidate, load
+from loop_ls.index.disk.discovery import is_candidate, load
+from loop_ls.index.disk.uris import folder_of, stem_of, uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.uris import folder_of, stem_of, uri_of
 from loop_ls.index.workspace import Workspace
 
 #: Files that are looked at, in all folders together.

@@ -17,12 +17,12 @@ from typing import Any
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.settings.model import Problem, Settings, file_values, settings_of
 from loop_ls.formats.workflow.detect_format import SETTINGS_NAME, by_name
+from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
+from loop_ls.index.disk.ignored import Ignored
+from loop_ls.index.disk.reference_files import layer
+from loop_ls.index.disk.roots import Root, Roots, root_of_glob
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.ignored import NAME as IGNORE_FILE
-from loop_ls.index.ignored import Ignored
-from loop_ls.index.reference_files import layer
-from loop_ls.index.roots import Root, Roots, root_of_glob
-from loop_ls.index.uris import uri_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.decode import MAX_BYTES, decode, too_large

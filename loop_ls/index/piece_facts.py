@@ -9,8 +9,8 @@ from loop_ls.formats.common.object_parts import NOTHING as NO_PARTS
 from loop_ls.formats.common.object_parts import PieceParts, parts_of_piece
 from loop_ls.formats.common.typed_mapping import Fault
 from loop_ls.index.element import Element
-from loop_ls.index.head import Top, inline_items, read_top
 from loop_ls.index.reading import read_element
+from loop_ls.index.top_level import Top, inline_items, read_top
 from loop_ls.syntax.nodes import Mapping, Node, resolved
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.workflow.placeholder_syntax import producers
-from loop_ls.index.closure import Closure, bits
-from loop_ls.index.graph_names import Node, Providers
+from loop_ls.index.graph.names import Node, Providers
+from loop_ls.index.graph.reachability import Closure, bits
 
 if TYPE_CHECKING:
     from loop_ls.formats.workflow.model import Element, Workflow
@@ -294,7 +294,7 @@ def run_order(workflow: Workflow) -> tuple[Element, ...]:
 
 def _graph(workflow: Workflow) -> Graph:
     # Only who runs workflows needs their values, and building those classes is felt at start.
-    from loop_ls.index.workflow_nodes import nodes_of
+    from loop_ls.index.graph.workflow_nodes import nodes_of
 
     return Graph.of(nodes_of(workflow))
 

@@ -1,0 +1,1 @@
+"""Files on disk: discovery, ignore files, workflow roots, URIs."""

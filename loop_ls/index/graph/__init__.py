@@ -1,0 +1,1 @@
+"""Dependency graph of one file: needs, order, reachability."""
