@@ -15,10 +15,10 @@ from loop_ls.index.document import Document
 from loop_ls.index.nearby_lookup import with_called
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.checked import Checked, CheckedFile
-from loop_ls.rules.check import NEEDS_ALL_FILES, Checker
-from loop_ls.rules.finding import Finding
-from loop_ls.rules.registry import all_rules
-from loop_ls.rules.selection import PROFILES
+from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
+from loop_ls.rules.engine.finding import Finding
+from loop_ls.rules.engine.registry import all_rules
+from loop_ls.rules.engine.rule_selection import PROFILES
 
 
 class BadUsage(Exception):

@@ -92,8 +92,8 @@ def _engine(
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:
     """The errors of each document, as the checker finds them."""
-    from loop_ls.rules.check import Checker
-    from loop_ls.rules.finding import Severity
+    from loop_ls.rules.engine.checker import Checker
+    from loop_ls.rules.engine.finding import Severity
 
     checker = Checker()
     return [

@@ -23,8 +23,8 @@ from loop_ls.index.element import Element
 from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.cells import shown
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Severity
 
 HELP = "list what can be run, with its inputs"
 

@@ -13,9 +13,9 @@ from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.settings.page import settings_named, settings_page
 from loop_ls.report.checked import WORDS
 from loop_ls.report.paint import Paint, wants_colour
-from loop_ls.rules.finding import Tier
-from loop_ls.rules.page_text import index_markdown, page_markdown
-from loop_ls.rules.registry import Rule, all_rules
+from loop_ls.rules.docs.render import index_markdown, page_markdown
+from loop_ls.rules.engine.finding import Tier
+from loop_ls.rules.engine.registry import Rule, all_rules
 
 HELP = "explain a rule, with a bad and a good example"
 WIDTH = 88

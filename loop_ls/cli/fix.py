@@ -15,8 +15,8 @@ from loop_ls.index.document import Document
 from loop_ls.report.baseline import write_whole
 from loop_ls.report.cells import shown
 from loop_ls.report.paint import Paint, wants_colour
-from loop_ls.rules.check import Checker
-from loop_ls.rules.fixing import Fixed, fix_document
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.fixes.apply import Fixed, fix_document
 
 HELP = "apply the fixes that keep the meaning"
 

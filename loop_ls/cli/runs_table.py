@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from loop_ls.cli.watch.words import REASONS, clock, fitted, money
 from loop_ls.report.cells import shown, width
 from loop_ls.report.paint import Paint, wants_colour
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.finding import Severity
 
 Answer = dict[str, Any]
 Cell = tuple[str, Callable[[str], str]]

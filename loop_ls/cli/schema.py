@@ -34,7 +34,7 @@ def file_name(name: FormatName) -> str:
 
 
 def text_of(name: FormatName) -> str:
-    from loop_ls.rules.registry import all_rules
+    from loop_ls.rules.engine.registry import all_rules
 
     titles = {code: rule.title for code, rule in all_rules().items()} if name == "settings" else {}
     return json.dumps(schema_of(name, titles), ensure_ascii=False, indent=2) + "\n"

@@ -13,9 +13,9 @@ from loop_ls.features.changes import line_edits
 from loop_ls.features.values import Action, ActionKind, Edits
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Finding, Fix, TextEdit, Tier
-from loop_ls.rules.fixing import fix_document
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding, Fix, TextEdit, Tier
+from loop_ls.rules.fixes.apply import fix_document
 from loop_ls.text.position import Span
 
 

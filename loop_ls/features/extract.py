@@ -21,7 +21,7 @@ from loop_ls.index.disk.uris import path_of, uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.nodes import Entry, Mapping
 from loop_ls.text.lines import Text, without_trailing_blanks
 from loop_ls.text.position import Position, Span

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from loop_ls.features.pieces import with_starts
 from loop_ls.index.document import Document
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
 from loop_ls.syntax.tree import Tree, read_yaml
 from loop_ls.text.lines import Text

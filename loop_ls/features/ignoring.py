@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from loop_ls.features.values import Action, ActionKind, Edits
 from loop_ls.index.document import Document
-from loop_ls.rules.finding import Finding, TextEdit, Tier
-from loop_ls.rules.suppression import MARK, UNUSED, anchor
+from loop_ls.rules.engine.finding import Finding, TextEdit, Tier
+from loop_ls.rules.engine.suppression import MARK, UNUSED, anchor
 from loop_ls.text.position import Position, Span
 
 _ABOVE = re.compile(r"^\s*#\s*loop-ls:\s*ignore\s+[A-Z]{2}\d{3}(?:[\s,]+[A-Z]{2}\d{3})*")

@@ -12,7 +12,7 @@ from loop_ls.features.key_docs import short
 from loop_ls.features.values import About, Item, ItemKind
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.common.scalars import floating
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Span
 
 

@@ -14,7 +14,7 @@ from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import flag
 from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.edit.edits import remove_entry
 from loop_ls.text.position import Position, Span
 

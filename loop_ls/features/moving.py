@@ -17,7 +17,7 @@ from loop_ls.index.disk.uris import stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import key_of, resolve
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 
 
 def moved(workspace: Workspace, renames: Mapping[str, str]) -> Edits:

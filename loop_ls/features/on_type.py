@@ -11,7 +11,7 @@ from loop_ls.features.pieces import pieces_at
 from loop_ls.features.spot.block import Frame, dash_at, indent_of, open_frames
 from loop_ls.formats.common.key_table import Type
 from loop_ls.index.document import Document
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
 

@@ -16,7 +16,7 @@ from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import key_of, resolve
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
 

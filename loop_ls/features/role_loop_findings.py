@@ -9,7 +9,7 @@ from loop_ls.features.values import LoopView, RunView
 from loop_ls.features.words import excerpt
 from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
-from loop_ls.rules.finding import Finding, Related, Severity
+from loop_ls.rules.engine.finding import Finding, Related, Severity
 from loop_ls.text.position import Span
 
 _GOOD = ("approved", "goal_met", "condition_met", "completed", None)

@@ -20,7 +20,7 @@ from loop_ls.formats.role_loop.problems import PARAMETER_NAME
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
 

@@ -18,7 +18,7 @@ from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")

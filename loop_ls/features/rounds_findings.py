@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from loop_ls.features.rounds import Rounds, StepFailure
 from loop_ls.index.document import Document
-from loop_ls.rules.finding import Finding, Severity
+from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.text.position import Position, Span
 
 _SEVERITIES = {

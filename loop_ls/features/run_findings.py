@@ -13,7 +13,7 @@ from loop_ls.features.values import LoopView, RunView
 from loop_ls.features.words import count
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.rules.finding import Finding, Related, Severity
+from loop_ls.rules.engine.finding import Finding, Related, Severity
 from loop_ls.text.position import Span
 
 RULE = "loop-run"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from loop_ls.rules.finding import TextEdit, Tier
+from loop_ls.rules.engine.finding import TextEdit, Tier
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:

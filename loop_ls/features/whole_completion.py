@@ -141,7 +141,7 @@ class _Asked:
             )
 
     def _rules(self) -> Iterator[Item]:
-        from loop_ls.rules.registry import all_rules
+        from loop_ls.rules.engine.registry import all_rules
 
         rules = all_rules().values()
         for place, rule in enumerate(one for one in rules if one.code not in self.spot.written):

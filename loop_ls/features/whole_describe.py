@@ -46,7 +46,7 @@ def describe_whole(workspace: Workspace, document: Document, about: About) -> st
 
 
 def _rule(code: str) -> str | None:
-    from loop_ls.rules.registry import all_rules
+    from loop_ls.rules.engine.registry import all_rules
 
     rule = all_rules().get(code)
     return f"**{rule.name}** — {rule.severity.name.lower()}\n\n{rule.title}" if rule is not None else None

@@ -56,7 +56,7 @@ def _pair(look: WholeLook) -> str | None:
     assert look.pair is not None
     if look.field.key.name != "rules":
         return key_text(look.field.key, look.shape)
-    from loop_ls.rules.registry import all_rules
+    from loop_ls.rules.engine.registry import all_rules
 
     rule = all_rules().get(look.pair.name)
     if rule is None:

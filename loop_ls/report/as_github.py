@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from loop_ls.report.cells import shown
 from loop_ls.report.checked import Checked, CheckedFile
-from loop_ls.rules.finding import Finding, Severity
+from loop_ls.rules.engine.finding import Finding, Severity
 
 _COMMANDS = {
     Severity.ERROR: "error",

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from loop_ls.report.checked import WORDS, Checked, CheckedFile
-from loop_ls.rules.finding import Finding
+from loop_ls.rules.engine.finding import Finding
 
 VERSION = 1
 

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 from loop_ls.report.cells import shown
 from loop_ls.report.checked import WORDS, Checked, CheckedFile
 from loop_ls.report.excerpt import excerpt
-from loop_ls.rules.finding import Finding, Severity
+from loop_ls.rules.engine.finding import Finding, Severity
 
 
 def as_junit(checked: Checked, failing: Severity | None = Severity.ERROR) -> str:

@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from loop_ls import __version__
 from loop_ls.report.checked import Checked, CheckedFile
-from loop_ls.rules.finding import Finding, Fix, Severity
-from loop_ls.rules.page_text import help_text, page_markdown
-from loop_ls.rules.registry import Rule, all_rules
+from loop_ls.rules.docs.render import help_text, page_markdown
+from loop_ls.rules.engine.finding import Finding, Fix, Severity
+from loop_ls.rules.engine.registry import Rule, all_rules
 from loop_ls.text.position import Position, Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -13,7 +13,7 @@ from loop_ls.report.cells import shown
 from loop_ls.report.checked import WORDS, Checked, CheckedFile
 from loop_ls.report.excerpt import excerpt
 from loop_ls.report.paint import Paint
-from loop_ls.rules.finding import Finding, Severity, Tier
+from loop_ls.rules.engine.finding import Finding, Severity, Tier
 
 
 def as_text(checked: Checked, colour: bool = False) -> str:

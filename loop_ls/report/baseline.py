@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from loop_ls.report.checked import Checked, CheckedFile
-from loop_ls.rules.finding import Finding
+from loop_ls.rules.engine.finding import Finding
 
 VERSION = 1
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from loop_ls.rules.finding import Finding, Fix, Severity, TextEdit
+from loop_ls.rules.engine.finding import Finding, Fix, Severity, TextEdit
 from loop_ls.text.position import Position, Span
 
 #: The words of the command line and of the JSON output.

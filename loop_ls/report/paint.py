@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TextIO
 
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.finding import Severity
 
 _CODES = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.INFORMATION: "1;36", Severity.HINT: "1;34"}
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from loop_ls.formats.common.did_you_mean import nearest, plain
 from loop_ls.index.element import Element, Use
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
+from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.loop_places import places_of, variables_at
-from loop_ls.rules.view import View
 
 #: First words that other tools use for the results of steps.
 _LIKE_STEP = ("step", "steps")

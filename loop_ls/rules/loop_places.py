@@ -7,7 +7,7 @@ from typing import Literal
 
 from loop_ls.index.element import Element, Use
 from loop_ls.index.loop_variables import LoopVariable, Where, variables_of
-from loop_ls.rules.view import View
+from loop_ls.rules.engine.tracked_view import View
 
 Mode = Literal["refine", "iterate"]
 Places = Sequence[tuple[Mode, Where]]

@@ -31,7 +31,7 @@ from loop_ls.server.warm_up import practise, rehearse
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loop_ls.rules.finding import Finding
+    from loop_ls.rules.engine.finding import Finding
     from loop_ls.server.commands import Commands
     from loop_ls.server.crash_reports import CrashReports
     from loop_ls.server.documents.indexing import Indexing

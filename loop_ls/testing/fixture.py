@@ -33,7 +33,7 @@ _SNIPPET = re.compile(r"(?:steps|loops|env|execution):")
 
 
 class Found(Protocol):
-    """What a fixture can be compared with: `rules.finding.Finding` fits."""
+    """What a fixture can be compared with: `rules.engine.finding.Finding` fits."""
 
     @property
     def rule(self) -> str: ...

@@ -7,8 +7,8 @@ import pytest
 from loop_ls.cli.explain import page
 from loop_ls.cli.main import main
 from loop_ls.report.paint import Paint
-from loop_ls.rules.page_text import all_pages
-from loop_ls.rules.registry import Rule, all_rules
+from loop_ls.rules.docs.render import all_pages
+from loop_ls.rules.engine.registry import Rule, all_rules
 
 RULES = all_rules()
 

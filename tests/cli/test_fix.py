@@ -258,7 +258,7 @@ def test_explain_shows_a_rule_by_code_or_name(capfd: pytest.CaptureFixture[str])
 
 
 def test_explain_lists_all_rules_and_refuses_others(capfd: pytest.CaptureFixture[str]) -> None:
-    from loop_ls.rules.registry import all_rules
+    from loop_ls.rules.engine.registry import all_rules
 
     assert main(["explain", "--list"]) == 0
     assert len(capfd.readouterr().out.splitlines()) == len(all_rules())

@@ -12,7 +12,7 @@ import yaml
 
 from loop_ls.cli.main import COMMANDS, main
 from loop_ls.formats.schema.published import FORMATS
-from loop_ls.rules.page_text import PAGES
+from loop_ls.rules.docs.render import PAGES
 
 TOP = Path(__file__).resolve().parents[2]
 README = (TOP / "README.md").read_text("utf-8")

@@ -38,7 +38,7 @@ EDITS = _targets(
     ("page of every rule", "loop_ls.server.diagnostics.convert",
      "tests/server/diagnostics/test_diagnostics.py::"
      "test_a_finding_leads_to_the_page_of_its_rule"),
-    ("silence in place", "loop_ls.rules.suppression",
+    ("silence in place", "loop_ls.rules.engine.suppression",
      "tests/rules/test_suppression.py::"
      "test_UP_16_a_comment_on_or_above_the_line_silences_the_rule_it_names"),
     ("silence in place, action", "loop_ls.features.ignoring",

@@ -11,8 +11,8 @@ from loop_ls.features.actions import actions, fix_all
 from loop_ls.features.changes import line_edits
 from loop_ls.features.values import ActionKind
 from loop_ls.index.document import Document
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Finding, Fix, Severity, TextEdit, Tier
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding, Fix, Severity, TextEdit, Tier
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span, span
 

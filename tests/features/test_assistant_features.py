@@ -18,7 +18,7 @@ from loop_ls.features.workspace_symbols import workspace_symbols
 from loop_ls.formats.assistant.keys import ASSISTANT, ASSISTANT_FILE, CRITERIA, CRITERIA_TYPES, PURPOSES, TOOLS
 from loop_ls.formats.settings.keys import LEVELS, PROVIDER_KINDS, SETTINGS
 from loop_ls.formats.settings.model import settings_of
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from loop_ls.text.position import Position, Span
 from tests.features.conftest import Ask, Asked
 

@@ -11,7 +11,7 @@ from loop_ls.features.extract import extract
 from loop_ls.features.values import ActionKind
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 
 FLOW = """
 #- flow.yaml

@@ -20,7 +20,7 @@ from loop_ls.features.workspace_symbols import workspace_symbols
 from loop_ls.formats.role_loop.keys import DEFINITION, PARAMETER, ROLE, TERMINATION, TERMINATIONS
 from loop_ls.formats.role_loop.roles import ROLES
 from loop_ls.formats.settings.model import settings_of
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from loop_ls.text.position import Position
 from tests.features.conftest import Ask, Asked, replaced
 

@@ -14,7 +14,7 @@ from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.finding import Severity
 
 PAIR: dict[str, Any] = {
     "name": "pair",

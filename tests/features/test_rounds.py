@@ -15,7 +15,7 @@ from loop_ls.features.run_findings import run_findings
 from loop_ls.features.run_view import run_view
 from loop_ls.features.values import RunView
 from loop_ls.formats.settings.model import Settings
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.finding import Severity
 from loop_ls.text.position import Position, Span
 
 FLOW = """

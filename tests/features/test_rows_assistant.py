@@ -12,7 +12,7 @@ import yaml
 
 from loop_ls.features.completion import describe
 from loop_ls.formats.settings.model import settings_of
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from tests.features.conftest import Ask, Asked
 from tests.features.test_role_loop_features import accepted
 

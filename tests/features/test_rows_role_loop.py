@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from tests.features.conftest import Ask, Asked
 from tests.features.test_role_loop_features import WHOLE, accepted
 

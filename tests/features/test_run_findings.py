@@ -8,7 +8,7 @@ import pytest
 
 from loop_ls.features.run_findings import run_findings
 from loop_ls.features.values import LoopView, RunView, Verdict
-from loop_ls.rules.finding import Finding, Severity
+from loop_ls.rules.engine.finding import Finding, Severity
 
 FLOW = """
     steps:

@@ -14,7 +14,7 @@ from loop_ls.cli.main import main
 from loop_ls.cli.schema import file_name, text_of
 from loop_ls.formats.schema.published import FORMATS, FormatName, schema_of
 from loop_ls.formats.workflow.detect_format import recognise
-from loop_ls.rules.registry import all_rules
+from loop_ls.rules.engine.registry import all_rules
 from loop_ls.syntax.tree import read_json, read_yaml
 from loop_ls.testing.fixture import read_fixture
 from loop_ls.text.lines import Text

@@ -36,8 +36,8 @@ from loop_ls.features.tokens import tokens
 from loop_ls.features.workspace_symbols import workspace_symbols
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Finding
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding
 from loop_ls.text.position import Position, Span
 
 NEW = "brand_new"

@@ -16,9 +16,9 @@ from loop_ls.features.unchanged import clean
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Finding, TextEdit, Tier
-from loop_ls.rules.fixing import fix_document
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding, TextEdit, Tier
+from loop_ls.rules.fixes.apply import fix_document
 from loop_ls.text.position import Position
 from tests.properties.asking import NEW, Case
 

@@ -12,7 +12,7 @@ import loop_ls
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.registry import all_rules
+from loop_ls.rules.engine.registry import all_rules
 from loop_ls.testing.fixture import read_fixture
 
 ROOT = "/w"

@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from tests.properties.asking import FEATURES, Case, ask
 from tests.properties.hands import place, typed
 from tests.properties.proofs import PROOFS

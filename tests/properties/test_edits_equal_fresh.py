@@ -17,7 +17,7 @@ from loop_ls.features.tokens import tokens
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position

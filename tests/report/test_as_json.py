@@ -7,7 +7,7 @@ from typing import Any
 
 from loop_ls.report.as_json import as_json
 from loop_ls.report.checked import Checked, CheckedFile
-from loop_ls.rules.finding import Finding, Fix, Severity, Tier
+from loop_ls.rules.engine.finding import Finding, Fix, Severity, Tier
 from loop_ls.text.position import Span, span
 
 

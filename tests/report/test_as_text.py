@@ -11,7 +11,7 @@ import pytest
 from loop_ls.report.as_text import as_text, summary
 from loop_ls.report.checked import Checked, CheckedFile
 from loop_ls.report.paint import wants_colour
-from loop_ls.rules.finding import Finding, Fix, Related, Severity, Tier
+from loop_ls.rules.engine.finding import Finding, Fix, Related, Severity, Tier
 from loop_ls.text.position import Span, span
 
 

@@ -13,8 +13,8 @@ from loop_ls.report.as_github import as_github
 from loop_ls.report.as_junit import as_junit
 from loop_ls.report.as_sarif import as_sarif
 from loop_ls.report.checked import Checked, CheckedFile
-from loop_ls.rules.finding import Finding, Fix, Related, Severity, TextEdit, Tier
-from loop_ls.rules.registry import all_rules
+from loop_ls.rules.engine.finding import Finding, Fix, Related, Severity, TextEdit, Tier
+from loop_ls.rules.engine.registry import all_rules
 from loop_ls.text.position import Span, span
 
 NASTY = 'a \x1b[31m\x00 <b> & "q" 50%\r\n\ud800\uffff ]]> end'

@@ -8,8 +8,8 @@ from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Finding
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding
 from loop_ls.testing.fixture import Fixture, differences, read_fixture
 
 ROOT = "/ws"

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from loop_ls.formats.settings.model import Settings
-from loop_ls.rules.finding import Finding
+from loop_ls.rules.engine.finding import Finding
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import findings_of
 

@@ -7,7 +7,7 @@ from threading import Thread
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from loop_ls.text.position import Position, Span
 
 FLOW = """\

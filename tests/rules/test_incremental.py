@@ -1,4 +1,4 @@
-"""Findings after edits are those of a check from scratch, whatever was edited (the promise of `rules.check`)."""
+"""Findings after edits are those of a check from scratch, whatever was edited (the promise of `rules.engine.checker`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from loop_ls.text.position import Position, Span
 
 FLOW = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loop_ls.index.document import Document
-from loop_ls.rules.check import Checker
+from loop_ls.rules.engine.checker import Checker
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import document_of, findings_of, workspace_of
 

@@ -9,7 +9,7 @@ import pytest
 
 from loop_ls.formats.settings.keys import SETTINGS
 from loop_ls.formats.settings.page import settings_named, settings_page
-from loop_ls.rules.page_text import (
+from loop_ls.rules.docs.render import (
     PAGES,
     all_pages,
     example_files,
@@ -18,7 +18,7 @@ from loop_ls.rules.page_text import (
     page_path,
     write_pages,
 )
-from loop_ls.rules.registry import Rule, all_rules
+from loop_ls.rules.engine.registry import Rule, all_rules
 
 RULES = all_rules()
 
@@ -29,7 +29,7 @@ def test_there_are_130_23_27_and_7_rules() -> None:
 
 def test_the_files_are_current_and_there_are_no_others() -> None:
     written = {path.name: path.read_text("utf-8") for path in PAGES.iterdir()}
-    assert written == all_pages(), "run `python -m loop_ls.rules.page_text`"
+    assert written == all_pages(), "run `python -m loop_ls.rules.docs.render`"
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

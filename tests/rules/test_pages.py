@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from loop_ls.rules.registry import Rule, all_rules
-from loop_ls.rules.selection import PROFILES
+from loop_ls.rules.engine.registry import Rule, all_rules
+from loop_ls.rules.engine.rule_selection import PROFILES
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import findings_of
 

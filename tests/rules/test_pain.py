@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loop_ls.index.document import Document
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Tier
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Tier
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import ROOT, check_findings, document_of, findings_of, workspace_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loop_ls.formats.settings.model import settings_of
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.finding import Severity
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import check_findings, findings_of
 from tests.rules.role_loops import PATH, check, codes, definition, found, source

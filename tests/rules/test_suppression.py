@@ -9,10 +9,10 @@ from loop_ls.features.ignoring import ignoring
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Finding
-from loop_ls.rules.fixing import fix_document
-from loop_ls.rules.registry import all_rules
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding
+from loop_ls.rules.engine.registry import all_rules
+from loop_ls.rules.fixes.apply import fix_document
 from loop_ls.text.position import Position, Span
 
 HEAD = """\

@@ -9,11 +9,11 @@ import pytest
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Finding
-from loop_ls.rules.registry import CHECKS, Check, all_rules
-from loop_ls.rules.selection import PROFILES, Plan
-from loop_ls.rules.traits import Traits
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding
+from loop_ls.rules.engine.prefilter import Traits
+from loop_ls.rules.engine.registry import CHECKS, Check, all_rules
+from loop_ls.rules.engine.rule_selection import PROFILES, Plan
 from loop_ls.testing.fixture import read_fixture
 
 RULES = {code: rule for code, rule in all_rules().items() if code.startswith("WF")}

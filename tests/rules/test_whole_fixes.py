@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Fix
-from loop_ls.rules.fixing import applied, fix_document
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Fix
+from loop_ls.rules.fixes.apply import applied, fix_document
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import document_of, workspace_of
 from tests.rules.role_loops import source

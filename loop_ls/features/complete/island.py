@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from loop_ls.features.spot.place import Spot, Where
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
 _NAME_BEFORE = re.compile(r"[\w.-]*$")

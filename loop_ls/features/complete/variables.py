@@ -18,7 +18,7 @@ from loop_ls.formats.workflow.placeholder_syntax import RAG_PARTS, RESERVED
 from loop_ls.index.element import Element
 from loop_ls.index.loop_variables import variables_of
 from loop_ls.index.scope import Scope, Variable, scope_at
-from loop_ls.rules.finding import TextEdit
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
 #: More than anybody reads; the editor asks again while the name is being typed.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from loop_ls.rules.wording import shortened
+from loop_ls.rules.docs.phrases import shortened
 
 
 def _words(text: str) -> frozenset[str]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loop_ls import rules
 from loop_ls.index.disk.uris import uri_of
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.rpc.raw_json import Written, written
 
 if TYPE_CHECKING:
-    from loop_ls.rules.finding import Finding, Related
+    from loop_ls.rules.engine.finding import Finding, Related
     from loop_ls.server.capabilities import ClientFacts
     from loop_ls.server.documents.position_mapping import Places
 

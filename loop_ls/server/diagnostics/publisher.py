@@ -16,7 +16,7 @@ from loop_ls.server.rpc.raw_json import Written, record, sequence
 
 if TYPE_CHECKING:
     from loop_ls.index.document import Document
-    from loop_ls.rules.finding import Finding
+    from loop_ls.rules.engine.finding import Finding
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.language_server import LoopServer

@@ -18,11 +18,11 @@ from loop_ls.index.disk.roots import Roots
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import NEEDS_ALL_FILES, Checker
+from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
 from loop_ls.server.documents import uris
 
 if TYPE_CHECKING:
-    from loop_ls.rules.finding import Finding
+    from loop_ls.rules.engine.finding import Finding
 
 logger = logging.getLogger(__name__)
 

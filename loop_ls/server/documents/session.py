@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from loop_ls.index.disk.discovery import load
 from loop_ls.index.document import Document
-from loop_ls.rules.finding import Finding
+from loop_ls.rules.engine.finding import Finding
 from loop_ls.server.capabilities import ClientFacts
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.folders import Folder, canonical

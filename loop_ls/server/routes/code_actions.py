@@ -15,7 +15,7 @@ from loop_ls.features.loop_places import loop_places
 from loop_ls.features.loop_switch import loop_switch
 from loop_ls.features.rounds_lenses import preview
 from loop_ls.features.values import Action, ActionKind
-from loop_ls.rules.finding import Tier
+from loop_ls.rules.engine.finding import Tier
 from loop_ls.server.diagnostics.convert import Setting, diagnostic
 from loop_ls.server.documents.workspace_edit import workspace_edit
 from loop_ls.server.routes.requests import about

@@ -12,7 +12,7 @@ from loop_ls.server.rpc import methods
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from loop_ls.rules.finding import TextEdit
+    from loop_ls.rules.engine.finding import TextEdit
     from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.run_findings import run_findings
 from loop_ls.index.top_level import SECTIONS
-from loop_ls.rules.finding import Finding, Severity
+from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents import uris
 from loop_ls.server.runs import consent

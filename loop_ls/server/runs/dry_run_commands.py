@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.estimate import estimate
 from loop_ls.features.preview import Given, Preview, previews
 from loop_ls.formats.common.did_you_mean import nearest
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.command_answers import Answer, refused
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from loop_ls.formats.common.target import Target
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Severity
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Severity
 
 FLOW = """\
 $schema: workflow/v2.0

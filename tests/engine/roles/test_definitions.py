@@ -15,8 +15,8 @@ from loop_ls.engine.roles.definitions import Definition, definitions
 from loop_ls.formats.role_loop.built_in_loops import BUILT_IN, built_in_text
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, IterationBound
 from loop_ls.index.disk.discovery import discover
-from loop_ls.rules.check import Checker
-from loop_ls.rules.finding import Finding, Severity
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.testing.models import SILENCE
 
 from .conftest import PAIR, House

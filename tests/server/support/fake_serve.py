@@ -17,7 +17,7 @@ from loop_ls.server.serve import serve_stdio
 
 
 def _make_analysis_fail() -> None:
-    from loop_ls.rules.check import Checker
+    from loop_ls.rules.engine.checker import Checker
 
     findings = Checker.findings
 

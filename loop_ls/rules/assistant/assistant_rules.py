@@ -1,0 +1,357 @@
+"""Assistant files: who the assistant is, and whether its loop is set up as a whole (assistant-loop spec 1.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.assistant.keys import LIST, MANUAL
+from loop_ls.formats.assistant.parts import AssistantParts, is_list
+from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, unquoted, whole
+from loop_ls.formats.common.key_table import Key, Shape
+from loop_ls.formats.common.problem import Placed
+from loop_ls.formats.common.typed_mapping import Block, Unknown
+from loop_ls.rules.engine.context import Draft, Spot, draft
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.object_view import WholeView, mark, root_message, syntax_fault
+from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.fixes.json import add_key, add_key_behind
+from loop_ls.rules.role_loop.role_loop_rules import reworded
+from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
+from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Alias, Entry, Node
+
+
+@rule("AL001", "syntax", Severity.ERROR, on="assistant syntax")
+def syntax(view: WholeView) -> Iterator[Draft]:
+    """A file that cannot be read, or that is no mapping of keys.
+
+    Nothing else is said about the file until it is repaired.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: "You repair failing tests.
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: "You repair failing tests."
+    """
+    fault = syntax_fault(view.document)
+    if fault is not None:
+        yield Draft(Spot(None, fault.span), fault.message)
+    else:
+        message = f"an assistant is a mapping with `name` and `persona`, not {root_message(view.document)}"
+        yield Draft(view.begin(), message)
+
+
+@rule("AL002", "required", Severity.ERROR, on="assistant")
+def required(view: WholeView) -> Iterator[Draft]:
+    """An assistant without a name or a persona, or with a name of more than 100 characters.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: ""
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+    """
+    yield from map(view.of_flaw, view.flaws("AL002"))
+
+
+@rule("AL003", "unknown-key", Severity.WARNING, on="assistant", fixes=(Tier.SAFE,))
+def unknown_key(view: WholeView) -> Iterator[Draft]:
+    """A key that does not exist at this place.
+
+    It is skipped, and what stands behind it does nothing. A file that lists several `assistants` has no
+    other key at top level.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        max_iterations: 5
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxIterations: 5
+    """
+    parts = view.parts
+    if is_list(parts):
+        message = f"nothing but `{LIST}` stands in a file that lists several; put this into one of them"
+        beside = [(part.piece, part.entry) for name, part in parts.keys.items() if name != LIST]
+        beside += [(stray.piece, stray.unknown.entry) for stray in parts.strays]
+        for piece, entry in beside:
+            yield draft(piece, entry.key.span, message)
+    for one in view.assistants:
+        present = {part.field.key.name for part in one.written()}
+        shape = parts.shape if one.block is None else one.block.shape
+        if one.block is not None or not is_list(parts):
+            for stray in one.strays():
+                yield _unknown(stray.piece, stray.unknown, shape, renamed(stray.unknown, present))
+        for name in ("loopCriteria", "retry"):
+            part = one.get(name)
+            block = None if part is None else part.field.value
+            if part is not None and isinstance(block, Block):
+                for unknown in block.unknown:
+                    yield _unknown(part.piece, unknown, block.shape, renamed(unknown, block.fields))
+
+
+def _unknown(piece: Piece, unknown: Unknown, shape: Shape, better: str | None) -> Draft:
+    span = unknown.entry.key.span
+    fix = (builders.reword(piece, span, better),) if better and not unknown.entry.merged else ()
+    return draft(piece, span, unknown_sentence(unknown, shape), fixes=fix)
+
+
+@rule("AL004", "bad-value", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
+def bad_value(view: WholeView) -> Iterator[Draft]:
+    """A value of the wrong type, or one that its key does not know.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        purpose: repairing
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        purpose: coding
+    """
+    for placed in view.flaws("AL004"):
+        yield view.of_flaw(placed, *(reworded(placed) or _retyped(view, placed)))
+
+
+def _retyped(view: WholeView, placed: Placed) -> tuple[Fix, ...]:
+    """Quotes that are missing, or too many."""
+    at, piece = placed.flaw.at, placed.piece
+    if at is None or piece is None or isinstance(at, Entry | Alias):
+        return ()
+    key = _key_of(view, at)
+    if key is None:
+        return ()
+    bare = unquoted(key, at)
+    if bare is not None:
+        title = "Remove the quotes" if bare == text_of(at) else f"Change to `{bare}`"
+        return (builders.replace(piece, at.span, bare, title),)
+    if WORDS.get(key.type) == "a text" and kind_of(at) in ("number", "true or false"):
+        return (builders.quote(piece, at.span),)
+    return ()
+
+
+def _key_of(view: WholeView, node: Node) -> Key | None:
+    """The key whose value a node is."""
+    for one in view.assistants:
+        for part in one.written():
+            if part.node is node:
+                return part.field.key
+            if isinstance(part.field.value, Block):
+                for field in part.field.value.fields.values():
+                    if field.node is node:
+                        return field.key
+    return None
+
+
+@rule("AL021", "iterations-range", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
+def iterations_range(view: WholeView) -> Iterator[Draft]:
+    """A number of iterations that is not from 1 to 100.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxIterations: 0
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxIterations: 10
+    """
+    for placed in view.flaws("AL021"):
+        at = placed.flaw.at
+        bare = None if isinstance(at, Entry) or at is None else text_of(at)
+        fits = bare is not None and bare.isascii() and bare.isdigit() and 1 <= int(bare[:9]) <= 100
+        if fits and bare is not None and placed.piece is not None and at is not None and not isinstance(at, Entry):
+            yield view.of_flaw(placed, builders.replace(placed.piece, at.span, bare, "Remove the quotes"))
+        else:
+            yield view.of_flaw(placed)
+
+
+# -- the loop as a whole --------------------------------------------------------------------------
+
+
+@rule("AL022", "criteria-without-enable", Severity.HINT, on="assistant", fixes=(Tier.REVIEW,))
+def criteria_without_enable(view: WholeView) -> Iterator[Draft]:
+    """A criterion for a loop that is not switched on.
+
+    Without `loopEnabled: true` the assistant cannot be started as a loop.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        loopCriteria: {type: manual}
+        maxIterations: 1
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxBudgetUsd: 0.5
+        loopEnabled: true
+        loopCriteria: {type: manual}
+        maxIterations: 1
+    """
+    for one in view.assistants:
+        part = one.get("loopCriteria")
+        if part is None or not one.has("loopCriteria") or one.enabled:
+            continue
+        if one.get("loopEnabled") is None and one.meant("loopEnabled"):
+            continue
+        message = "the loop is not switched on, so this has no effect; add `loopEnabled: true`"
+        enable: tuple[Fix, ...] = ()
+        if one.get("loopEnabled") is None and not part.entry.merged:
+            title = "Switch the loop on"
+            if one.block is None:
+                enable = (add_key_behind(part, "loopEnabled", True, title, Tier.REVIEW),)
+            else:
+                enable = (add_key(part.piece, one.block, "loopEnabled", True, title, Tier.REVIEW),)
+        yield draft(part.piece, part.entry.key.span, message, fixes=enable)
+
+
+@rule("AL023", "cap-only", Severity.INFORMATION, on="assistant")
+def cap_only(view: WholeView) -> Iterator[Draft]:
+    """A loop that runs to its last iteration, because nothing says when its work is done.
+
+    `type: max_iterations` says so on purpose.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxBudgetUsd: 0.5
+        loopEnabled: true
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxBudgetUsd: 0.5
+        loopEnabled: true
+        loopCriteria: {type: max_iterations}
+    """
+    for one in view.assistants:
+        if one.has("loopCriteria") or (one.get("loopCriteria") is None and one.meant("loopCriteria")):
+            continue
+        yield from _at_enabled(one, "nothing ends this loop early, so every iteration runs; add `loopCriteria`")
+
+
+@rule("AL024", "manual-single-round", Severity.INFORMATION, on="assistant", fixes=(Tier.SAFE,))
+def manual_single_round(view: WholeView) -> Iterator[Draft]:
+    """A loop for a person to approve that never comes to its second iteration.
+
+    Both answers end it: yes completes the loop, no fails it.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxBudgetUsd: 0.5
+        loopEnabled: true
+        loopCriteria: {type: manual}
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxBudgetUsd: 0.5
+        loopEnabled: true
+        loopCriteria: {type: manual}
+        maxIterations: 1
+    """
+    for one in view.assistants:
+        part, criteria, limit = one.get("loopCriteria"), one.criteria, one.max_iterations
+        if part is None or criteria is None or not one.enabled or one.criteria_type != MANUAL:
+            continue
+        field = criteria.get("type")
+        if field is None or field.node is None or limit is None or limit <= 1:
+            continue
+        message = f"both answers end this loop, so one iteration runs and not {limit}"
+        yield draft(part.piece, mark(field.node), message, fixes=_once(one))
+
+
+def _once(one: AssistantParts) -> tuple[Fix, ...]:
+    title = "Say that it runs once"
+    limit, criteria = one.get("maxIterations"), one.get("loopCriteria")
+    if limit is not None and limit.node is not None:
+        if limit.entry.merged or isinstance(limit.node, Alias):
+            return ()
+        return (builders.replace(limit.piece, limit.node.span, "1", title),) if whole(limit.node) is not None else ()
+    if criteria is None or criteria.entry.merged:
+        return ()
+    if one.block is None:
+        return (add_key_behind(criteria, "maxIterations", 1, title),)
+    return (add_key(criteria.piece, one.block, "maxIterations", 1, title),)
+
+
+@rule("AL025", "no-budget", Severity.INFORMATION, on="assistant")
+def no_budget(view: WholeView) -> Iterator[Draft]:
+    """A loop whose cost nothing limits but the number of iterations.
+
+    `maxBudgetUsd` limits one iteration, `maxTotalBudgetUsd` the loop, `limits.budgetUsd` in the settings
+    every run of the project.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        loopEnabled: true
+        loopCriteria: {type: max_iterations}
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        maxBudgetUsd: 0.5
+        loopEnabled: true
+        loopCriteria: {type: max_iterations}
+    """
+    if view.settings.limits.budget_usd is not None:
+        return
+    for one in view.assistants:
+        if not any(one.meant(name) for name in ("maxBudgetUsd", "maxTotalBudgetUsd")):
+            limit = one.max_iterations
+            upto = f"up to {limit} iterations" if limit is not None and limit > 1 else "an iteration"
+            yield from _at_enabled(one, f"{upto} without a limit on cost; add `maxBudgetUsd`")
+
+
+def _at_enabled(one: AssistantParts, message: str) -> Iterator[Draft]:
+    part = one.get("loopEnabled")
+    if part is not None and one.enabled:
+        yield draft(part.piece, part.entry.key.span, message)
+
+
+@rule("AL027", "provider-unsupported", Severity.WARNING, on="assistant")
+def provider_unsupported(view: WholeView) -> Iterator[Draft]:
+    """A provider that nothing is set up to run.
+
+    `claude-code` runs by itself; the others need an entry of that name under `providers` in the settings.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        provider: openai
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        provider: claude-code
+    """
+    for one in view.assistants:
+        part = one.get("provider")
+        text = None if part is None else text_of(part.node)
+        if part is None or part.node is None or text not in ("openai", "perplexity"):
+            continue
+        if text not in view.settings.providers:
+            message = f"nothing is set up to run `{text}`: name it under `providers` in the settings"
+            yield draft(part.piece, mark(part.node), message)

@@ -1,0 +1,60 @@
+"""The values of criteria as their rules see them: texts with what they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from loop_ls.formats.assistant.keys import REGEX, TEST_PASS
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.regex_check import compiled
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.rules.engine.context import Draft, draft
+from loop_ls.rules.engine.finding import Fix
+from loop_ls.rules.engine.object_view import WholeView, mark
+from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Node, Scalar
+
+
+class Value(NamedTuple):
+    """A text behind `value`, and what it belongs to."""
+
+    one: AssistantParts
+    piece: Piece
+    block: Block
+    type: str
+    node: Node
+    text: str
+
+    def found(self, message: str, *fix: Fix, tags: frozenset[str] = frozenset()) -> Draft:
+        return draft(self.piece, mark(self.node), message, fixes=fix, tags=tags)
+
+    @property
+    def scalar(self) -> Scalar | None:
+        """The text as written here, not behind an alias."""
+        return self.node if isinstance(self.node, Scalar) else None
+
+
+def values(view: WholeView, type_: str | None = None) -> Iterator[Value]:
+    for one in view.assistants:
+        part, block, own = one.get("loopCriteria"), one.criteria, one.criteria_type
+        field = None if block is None else block.get("value")
+        text = None if field is None else text_of(field.node)
+        if part is None or block is None or field is None or field.node is None or text is None or own is None:
+            continue
+        if type_ is None or own == type_:
+            yield Value(one, part.piece, block, own, field.node, text)
+
+
+def patterns(view: WholeView) -> Iterator[tuple[Value, str]]:
+    """Patterns that compile, with their Python spelling."""
+    for value in values(view, REGEX):
+        source = compiled(value.text).source if value.text else None
+        if source is not None:
+            yield value, source
+
+
+def commands(view: WholeView) -> Iterator[Value]:
+    """Commands that are used: exact words in `argv` win over them."""
+    return (one for one in values(view, TEST_PASS) if one.text.strip() and not one.block.has("argv"))

@@ -1,0 +1,1 @@
+"""Rule documentation: pages and phrases that messages share."""

@@ -1,0 +1,1 @@
+"""Incremental rule engine: work units, dependency tracking, suppression, selection."""

@@ -1,0 +1,184 @@
+"""All findings of a document among others, at the price of what changed since the last time.
+
+Used by the language server after every keystroke and by `loop-ls check` once for every file. A
+`Checker` remembers the last version of each document that it was asked about; asked about another
+one, it runs the rules again that looked at something different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from loop_ls.index.document import Document
+from loop_ls.index.object_file import WHOLE
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.document_state import Session
+from loop_ls.rules.engine.finding import Finding, Severity
+from loop_ls.rules.engine.queries import World
+from loop_ls.rules.engine.registry import CHECKS, all_rules
+from loop_ls.rules.engine.rule_selection import Plan, Selection, plan
+from loop_ls.rules.engine.suppression import heard
+from loop_ls.rules.engine.unreadable import unreadable
+from loop_ls.rules.engine.workspace_queries import Neighbours, Summaries
+
+if TYPE_CHECKING:
+    from loop_ls.rules.engine.object_files import WholeFiles
+
+#: What cannot be said before all files are known: that a name comes from nowhere, that nobody calls.
+NEEDS_ALL_FILES = frozenset({"WF501", "WF502", "WF506", "WF601", "unused-ignore"})
+#: Errors that say nothing about whether a called workflow can run (WF609).
+_NOT_ITS_OWN = frozenset({"WF604", "WF605", "WF609"})
+
+
+class Checker:
+    """`enable` takes `compat`, `pedantic` and codes, `disable` codes; the settings of the workspace
+    are honoured below them. Not for several threads at once."""
+
+    def __init__(self, enable: Iterable[str] = (), disable: Iterable[str] = ()) -> None:
+        self._enable, self._disable = tuple(enable), tuple(disable)
+        self._rules: Mapping[str, str] | None = None
+        self._plan: Plan | None = None
+        self._sessions: dict[str, Session] = {}
+        self._remembers = True
+        self._wholes: WholeFiles | None = None
+        self._summaries = Summaries()
+        self._neighbours: Neighbours | None = None
+        self._last: World | None = None
+        self._errors: dict[str, int] = {}  # of the workspace that `_neighbours` belong to
+
+    def findings(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+        """Every finding of a document that its author did not silence, by place and rule."""
+        found = self._found(workspace, document)
+        return heard(document, found, self._current_plan(workspace).selection)
+
+    def speaks(self, workspace: Workspace, code: str) -> bool:
+        """Whether a rule is asked. One that nobody knows any more counts as asked: it finds nothing."""
+        known = all_rules()
+        selection = self._current_plan(workspace).selection
+        return code not in known or any(selection.is_on(check) for check in CHECKS if check.rule.code == code)
+
+    def _found(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+        if document.fault is not None:
+            return unreadable(document)
+        if document.format in WHOLE:
+            return self._whole_files().findings(self._current_plan(workspace).selection, workspace, document)
+        session = self._updated(workspace, document)
+        if session is None:
+            return ()
+        session.run_late(self._world(workspace, document))
+        return session.findings(late=True)
+
+    def check_all(
+        self, workspace: Workspace, uris: Container[str] | None = None
+    ) -> Iterator[tuple[Document, tuple[Finding, ...]]]:
+        """The documents with these URIs (None: all) in path order, once: nothing is remembered for a
+        next time."""
+        self._remembers = False
+        try:
+            for document in sorted(workspace.documents.values(), key=lambda one: one.path):
+                if uris is None or document.uri in uris:
+                    found = self.findings(workspace, document)
+                    self._count(workspace, document)
+                    self._sessions.pop(document.uri, None)
+                    yield document, found
+        finally:
+            self._remembers = True
+            self._sessions.clear()
+
+    def beside(self, workspace: Workspace) -> Checker:
+        """Another one with the same choice of rules, for a thread of its own."""
+        other = Checker(self._enable, self._disable)
+        other._plan = self._current_plan(workspace)
+        other._rules = self._rules
+        return other
+
+    def take_over(self, other: Checker, uri: str) -> None:
+        """What `other` has found out about a document, unless this one looked at it meanwhile."""
+        session = other._sessions.get(uri)
+        if session is not None and session.plan is self._plan:
+            self._sessions.setdefault(uri, session)
+
+    def forget(self, uri: str) -> None:
+        """Free what is remembered of a document that was closed or deleted."""
+        self._sessions.pop(uri, None)
+        self._errors.pop(uri, None)
+        self._summaries.forget(uri)
+        if self._wholes is not None:
+            self._wholes.forget(uri)
+
+    def _whole_files(self) -> WholeFiles:
+        if self._wholes is None:
+            from loop_ls.rules.engine.object_files import WholeFiles  # most sessions never see such a file
+
+            self._wholes = WholeFiles()
+        return self._wholes
+
+    # -- sessions ---------------------------------------------------------------------------------
+
+    def _updated(self, workspace: Workspace, document: Document) -> Session | None:
+        place = _place(document)
+        if place is None:
+            self._sessions.pop(document.uri, None)
+            return None
+        plan_ = self._current_plan(workspace)
+        session = self._sessions.get(document.uri)
+        if session is None or session.place != place or session.plan is not plan_ or _moved(session, workspace):
+            session = self._sessions[document.uri] = Session(plan_, place, self._remembers)
+        if session.document is not document or session.workspace is not workspace:
+            session.update(self._world(workspace, document), workspace)
+        return session
+
+    def _current_plan(self, workspace: Workspace) -> Plan:
+        rules = workspace.settings.rules
+        if self._plan is None or rules != self._rules:
+            self._rules = rules
+            self._plan = plan(Selection.of(self._enable, self._disable, rules))
+            self._errors.clear()
+        return self._plan
+
+    def _world(self, workspace: Workspace, document: Document) -> World:
+        if self._neighbours is None or self._neighbours.workspace is not workspace:
+            self._neighbours = Neighbours(workspace, self._summaries)
+            self._last = None
+            self._errors.clear()
+        if self._last is None or self._last.document is not document:
+            self._last = World(document, self._neighbours, partial(self._errors_of, workspace), document.names)
+        return self._last
+
+    # -- findings ---------------------------------------------------------------------------------
+
+    def _errors_of(self, workspace: Workspace, key: str) -> int:
+        document = workspace.by_key(key)
+        return 0 if document is None else self._count(workspace, document)
+
+    def _count(self, workspace: Workspace, document: Document) -> int:
+        """The errors of a workflow in this workspace, counted once."""
+        self._world(workspace, document)
+        if document.uri not in self._errors:
+            self._errors[document.uri] = self._counted(workspace, document)
+        return self._errors[document.uri]
+
+    def _counted(self, workspace: Workspace, document: Document) -> int:
+        if document.fault is not None:
+            return 1
+        session = self._updated(workspace, document)
+        found = () if session is None else session.findings(late=False)
+        return sum(one.severity is Severity.ERROR and one.rule not in _NOT_ITS_OWN for one in found)
+
+
+def _place(document: Document) -> str | None:
+    match document.format:
+        case "workflow":
+            return "document" if document.tree.root_kind == "mapping" else "root"
+        case "lookalike":
+            return "lookalike"
+        case _:
+            return None
+
+
+def _moved(session: Session, workspace: Workspace) -> bool:
+    """Whether the folder itself is another one: other roots, other providers."""
+    old = session.workspace
+    return old is not None and (old.roots != workspace.roots or old.settings.providers != workspace.settings.providers)

@@ -1,0 +1,79 @@
+"""Checking files that are no workflow: every rule of their format, on every version.
+
+Broken syntax is told alone (RL001, AL001, LS001): what cannot be read says nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.context import Draft
+from loop_ls.rules.engine.finding import Finding
+from loop_ls.rules.engine.finding_builder import Placing
+from loop_ls.rules.engine.object_view import WholeView, is_unreadable
+from loop_ls.rules.engine.registry import Check
+from loop_ls.rules.engine.rule_selection import Plan, Selection, plan
+from loop_ls.rules.engine.work_unit import local_unit
+from loop_ls.text.position import Span
+
+#: What the rules about syntax look at: `role_loop syntax` and its kin.
+SYNTAX = " syntax"
+
+
+class _Answer(NamedTuple):
+    plan: Plan
+    workspace: Workspace
+    document: Document
+    findings: tuple[Finding, ...]
+
+
+class WholeFiles:
+    """Remembers the last answer for each document."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, _Answer] = {}
+        self._plans: dict[str, tuple[Selection, Plan]] = {}
+
+    def findings(self, selection: Selection, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+        chosen = self._plan(selection, document.format or "")
+        known = self._answers.get(document.uri)
+        if known is not None and known.plan is chosen and known.workspace is workspace and known.document is document:
+            return known.findings
+        found = _check(chosen, workspace, document)
+        self._answers[document.uri] = _Answer(chosen, workspace, document, found)
+        return found
+
+    def _plan(self, selection: Selection, format_: str) -> Plan:
+        known = self._plans.get(format_)
+        if known is None or known[0] is not selection:
+            known = self._plans[format_] = (selection, plan(selection, format_))
+        return known[1]
+
+    def forget(self, uri: str) -> None:
+        self._answers.pop(uri, None)
+
+
+def _check(chosen: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+    unit = local_unit(_once(document, _drafts(chosen, WholeView(document, workspace))))
+    return Placing(document, chosen.levels, workspace.documents.get, 0).findings((unit,), broken=False)
+
+
+def _drafts(chosen: Plan, view: WholeView) -> Iterator[tuple[Check, Draft]]:
+    place = view.document.format or ""
+    for check in chosen.wide.get(place + SYNTAX if is_unreadable(view.document) else place, ()):
+        for draft in check.run(view):
+            yield check, draft
+
+
+def _once(document: Document, drafts: Iterator[tuple[Check, Draft]]) -> Iterator[tuple[Check, Draft]]:
+    """One finding of a rule for one place: what several objects share by an anchor is told where it is written."""
+    seen: set[tuple[str, Span]] = set()
+    for check, draft in drafts:
+        piece, span, _ = draft.spot
+        place = (check.rule.code, span if piece is None else document.absolute(piece, span))
+        if place not in seen:
+            seen.add(place)
+            yield check, draft

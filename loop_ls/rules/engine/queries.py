@@ -1,0 +1,393 @@
+"""The questions that rules ask about a file as a whole, as plain functions of the world.
+
+Each is asked through `rules.engine.tracked_view`, which keeps the answer. An answer has to compare equal as long as
+nothing changed that a rule could notice; only answers about places may hold elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.common.typed_mapping import Block, Pair
+from loop_ls.formats.workflow.placeholder_syntax import producers
+from loop_ls.index.disk.uris import folder_of, stem_of
+from loop_ls.index.document import Document
+from loop_ls.index.element import Definition, Element, Stray, Use
+from loop_ls.index.names import NameTable
+from loop_ls.index.piece_facts import Facts
+from loop_ls.index.reading import strays_of
+from loop_ls.index.top_level import Top
+from loop_ls.rules.engine.call_facts import Callee, Callers, Circle
+from loop_ls.rules.engine.callee_summary import AFTERWARDS
+from loop_ls.rules.engine.workspace_queries import Neighbours
+from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Node
+from loop_ls.text.fault import Fault
+
+
+@dataclass(slots=True)
+class World:
+    """One file among others, as they are now. `errors_of` counts the errors of another workflow;
+    `near`, `readers`, `meanings` and `sorted_names` remember answers, since many elements ask the same."""
+
+    document: Document
+    neighbours: Neighbours
+    errors_of: Callable[[str], int]
+    names: NameTable
+    near: dict[str, str | None] = field(default_factory=dict)
+    readers: tuple[int, ...] | None = None
+    meanings: dict[str, Known | None] = field(default_factory=dict)
+    sorted_names: tuple[str, ...] | None = None
+
+
+class Known(NamedTuple):
+    """What a name means. `owner` is the step or loop that gives it its value: its own name, or that
+    of the loop whose outputs are accumulated. `times`: how often the name is defined. `order`: its
+    `execution_order`. `goes_on`: a loop with `on_failure: continue`."""
+
+    name: str
+    owner: str
+    kind: Literal["step", "loop", "accumulate"]
+    mode: str | None
+    loop_mode: Literal["refine", "iterate"] | None
+    times: int = 1
+    order: int | None = None
+    goes_on: bool = False
+
+
+def known(world: World, name: str) -> Known | None:
+    meanings = world.meanings
+    if name in meanings:
+        return meanings[name]
+    found = world.names.get(name)
+    meaning = meanings[name] = None if found is None else _known(found[0], len(found))
+    return meaning
+
+
+def _known(definition: Definition, times: int) -> Known:
+    element = definition.element
+    mode = "loop" if element.loop is not None else element.mode
+    order = element.node.execution_order
+    goes_on = element.loop is not None and element.loop.text("on_failure") == "continue"
+    return Known(definition.name, element.name, definition.kind, mode, element.loop_mode, times, order, goes_on)
+
+
+def places(world: World, name: str) -> tuple[Definition, ...]:
+    return world.names.get(name, ())
+
+
+def near_name(world: World, name: str) -> str | None:
+    found = near_variable(world, name)
+    if found is None or _is_element(world, found):
+        return found
+    return nearest(name, (known for known in _sorted_names(world) if _is_element(world, known)))
+
+
+def _is_element(world: World, name: str) -> bool:
+    return any(one.kind != "accumulate" for one in world.names.get(name, ()))
+
+
+def near_variable(world: World, name: str) -> str | None:
+    if name not in world.near:
+        world.near[name] = nearest(name, ("input", *_sorted_names(world)))
+    return world.near[name]
+
+
+def _sorted_names(world: World) -> tuple[str, ...]:
+    """Of several names that are equally near the first counts, and an edit must not change which one that is."""
+    if world.sorted_names is None:
+        world.sorted_names = tuple(sorted(world.names))
+    return world.sorted_names
+
+
+def is_mentioned(world: World, name: str, by_others_than: Element) -> bool:
+    return any(element is not by_others_than for element in world.document.mentioned().get(name, ()))
+
+
+def is_used(world: World, name: str) -> bool:
+    """Whether the result of this name is read anywhere; waiting for it does not count."""
+    return any(
+        name in producers(use.name) for element in world.document.mentioned().get(name, ()) for use in element.uses
+    )
+
+
+def first_use(world: World, name: str) -> tuple[Element, Use] | None:
+    return world.document.first_use(name)
+
+
+def only_in_until(world: World, name: str) -> bool:
+    uses = (use for element in world.document.mentioning(name) for use in element.uses if use.name == name)
+    return all(use.slot.kind == "until" for use in uses)
+
+
+def users(world: World, name: str) -> tuple[Element, ...]:
+    return world.document.mentioning(name)
+
+
+def parameters(world: World) -> tuple[str, ...]:
+    return world.document.parameters
+
+
+def faults(world: World) -> tuple[Fault, ...]:
+    return world.document.tree.faults
+
+
+def root_kind(world: World) -> str:
+    return world.document.tree.root_kind
+
+
+# -- head -----------------------------------------------------------------------------------------
+
+
+def top(world: World, name: str) -> Top | None:
+    return world.document.head.get(name)
+
+
+def tops(world: World) -> tuple[Top, ...]:
+    return world.document.head.tops
+
+
+def expects(world: World, name: str) -> bool:
+    return world.document.head.meant(name)
+
+
+def has_entries(world: World) -> bool:
+    return world.document.has_entries()
+
+
+def odd_items(world: World) -> tuple[tuple[Piece, Node], ...]:
+    return tuple((piece, fault.node) for piece, facts in world.document.facts() for fault in facts.faults)
+
+
+def empty_sections(world: World) -> tuple[Top, ...]:
+    found: list[Top] = []
+    pieces: list[tuple[Piece, Facts] | None] = [*world.document.facts(), None]
+    for here, following in pairwise(pieces):
+        if here is None or here[1].top is None or here[0].kind != "head" or here[0].node is not None:
+            continue
+        if following is None or following[0].kind != "item" or following[0].section != here[0].section:
+            found.append(here[1].top)
+    return tuple(found)
+
+
+def stem(world: World) -> str | None:
+    return stem_of(world.document.path) if world.document.uri.startswith("file:") else None
+
+
+def default(world: World, name: str) -> Any:
+    block = world.document.execution
+    field = None if block is None else block.get(name)
+    if field is None:
+        return None
+    return bool(field.value) if isinstance(field.value, tuple) else field.value
+
+
+def has_env(world: World, name: str) -> bool:
+    """Whether `env` has a constant. Of one that is no mapping nobody knows what it was to hold."""
+    top = world.document.head.get("env")
+    unread = top is not None and top.field is not None and any(one.node is top.field.node for one in top.field.faults)
+    return unread or name in world.document.env
+
+
+def near_env(world: World, name: str) -> str | None:
+    return nearest(name, sorted(world.document.env))
+
+
+def settles_models(world: World) -> bool:
+    block = world.document.execution
+    return block is not None and _has(block, "provider") and _has(block, "model")
+
+
+def without_model(world: World) -> tuple[tuple[Element, tuple[str, ...]], ...]:
+    execution = world.document.execution
+    chain = execution is not None and _has(execution, "providers")
+    found = []
+    for element in world.document.elements:
+        if element.kind == "step" and (element.mode == "embeddings" or (element.mode == "run" and not chain)):
+            lacking = _lacking(element, execution)
+            if lacking:
+                found.append((element, lacking))
+    return tuple(found)
+
+
+def _lacking(element: Element, execution: Block | None) -> tuple[str, ...]:
+    """`embeddings` take each half from the nearest place that has it, and know no chain (2.9)."""
+    blocks = [element.block, *([execution] if execution is not None else [])]
+    if element.mode == "embeddings":
+        blocks += [block for block in (element.block.block("embeddings"),) if block is not None]
+    elif _has(element.block, "providers"):
+        return ()
+    return tuple(key for key in ("provider", "model") if not any(_has(block, key) for block in blocks))
+
+
+def _has(block: Block, key: str) -> bool:
+    """Whether a value is there; a faulty one counts (5.0), and so does a misspelt key."""
+    field = block.get(key)
+    if field is None:
+        return block.meant(key)
+    return bool(field.value) or bool(field.faults)
+
+
+def chain(world: World) -> tuple[str, ...]:
+    block = world.document.execution
+    if block is None:
+        return ()
+    links = tuple(link.text("provider") or "" for link in block.blocks("providers"))
+    return links or tuple(filter(None, (block.text("provider"),)))
+
+
+def providers_that_inherit_temperature(world: World) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for element in world.document.elements:
+        if element.kind == "step" and not element.block.has("temperature"):
+            found.update(dict.fromkeys(link.text("provider") or "" for link in element.block.blocks("providers")))
+            found[element.block.text("provider") or ""] = None
+            found.update(dict.fromkeys(votes_without_temperature(element.block)))
+    return tuple(found)
+
+
+def votes_without_temperature(step: Block) -> tuple[str, ...]:
+    """The providers of a consensus that take the temperature of their step."""
+    consensus = step.block("consensus")
+    votes = consensus.blocks("executions") if consensus is not None else ()
+    return tuple(vote.text("provider") or "" for vote in votes if not vote.has("temperature"))
+
+
+def strays(world: World, name: str) -> tuple[Stray, ...]:
+    found = world.document.head.get(name)
+    return () if found is None or found.field is None else tuple(strays_of(found.field, found.piece.lines))
+
+
+def constants(world: World) -> tuple[Pair, ...]:
+    return tuple(world.document.env.values())
+
+
+def is_read(world: World, name: str) -> bool:
+    """`{{env.KEY.part}}` is a fault of its own (WF503) and a use of `env.KEY` all the same."""
+    mentioned = world.document.mentioned()
+    return name in mentioned or any(one.startswith(f"{name}.") for one in mentioned)
+
+
+def is_provider(world: World, name: str) -> bool:
+    return name in PROVIDERS or name in world.neighbours.workspace.settings.providers
+
+
+def provider_names(world: World) -> tuple[str, ...]:
+    return (*world.neighbours.workspace.settings.providers, *PROVIDERS)
+
+
+def models_of(world: World, provider: str) -> tuple[str, ...]:
+    known = world.neighbours.workspace.settings.providers.get(provider)
+    return () if known is None else known.models
+
+
+# -- order ----------------------------------------------------------------------------------------
+
+
+def depends_explicitly(world: World, element: Element, name: str) -> bool:
+    graph = world.document.graph
+    on = graph.index(name)
+    return on is not None and graph.depends_explicitly(world.document.position(element), on)
+
+
+def share_a_cycle(world: World, element: Element, name: str) -> bool:
+    graph, index = world.document.graph, world.document.position(element)
+    on = graph.index(name)
+    return on is not None and graph.depends(index, on) and graph.depends(on, index)
+
+
+def loops_before(world: World, element: Element) -> tuple[Known, ...]:
+    document = world.document
+    loops = (document.elements[i] for i in document.graph.loops_before(document.position(element)))
+    return tuple(Known(one.name, one.name, one.kind, "loop", one.loop_mode) for one in loops)
+
+
+def third_loop(world: World, element: Element) -> str | None:
+    document = world.document
+    index = document.graph.third(document.position(element))
+    return None if index is None else document.elements[index].name
+
+
+def loop_is_read(world: World, loop: Element) -> bool:
+    document = world.document
+    readers = _readers_of_loops(world)
+    if not readers:
+        return False
+    index = document.position(loop)
+    return any(document.graph.depends(reader, index) for reader in readers)
+
+
+def _readers_of_loops(world: World) -> tuple[int, ...]:
+    """The positions of the elements that use what a loop leaves behind."""
+    if world.readers is None:
+        document = world.document
+        mentioned = document.mentioned()
+        found = {one for name in AFTERWARDS for one in mentioned.get(name, ())}
+        world.readers = tuple(
+            document.position(one)
+            for one in found
+            if any(use.name in AFTERWARDS and not use.slot.of_loop for use in one.uses)
+        )
+    return world.readers
+
+
+def cycles(world: World) -> tuple[tuple[Element, ...], ...]:
+    document = world.document
+    return tuple(tuple(document.elements[i] for i in cycle) for cycle in document.graph.cycles)
+
+
+def gives_result(world: World, element: Element) -> bool:
+    return last_step(world.document.elements) is element
+
+
+def last_step(elements: Sequence[Element]) -> Element | None:
+    """The element that gives the result (4.6). Looked for from the end: that costs the same in a long file."""
+    return next((one for one in reversed(elements) if one.kind == "step"), elements[-1] if elements else None)
+
+
+def has_steps(world: World) -> bool:
+    return any(element.kind == "step" for element in world.document.elements)
+
+
+# -- other files ----------------------------------------------------------------------------------
+
+
+def callee(world: World, reference: str) -> Callee:
+    return world.neighbours.callee(world.document, reference)
+
+
+def errors_of(world: World, key: str) -> int:
+    return world.errors_of(key)
+
+
+def callers(world: World) -> Callers:
+    return world.neighbours.callers(world.document)
+
+
+def circle(world: World, element: Element) -> Circle | None:
+    return world.neighbours.circle(world.document, element)
+
+
+def innermost_runs(world: World, element: Element) -> int | None:
+    return world.neighbours.innermost_runs(world.document, element)
+
+
+def twin(world: World) -> str | None:
+    return world.neighbours.twin(world.document)
+
+
+def file_exists(world: World, path: str) -> bool:
+    """True for whatever cannot be looked up: a text that is no file yet, a path out of the workspace."""
+    if not world.document.uri.startswith("file:"):
+        return True
+    bases = (folder_of(world.document.path), world.neighbours.workspace.roots.workspace)
+    try:
+        return any(Path(base, path).exists() for base in bases)
+    except (OSError, ValueError):
+        return True

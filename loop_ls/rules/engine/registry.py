@@ -1,0 +1,166 @@
+"""The list of rules: every rule is a small function with a code, a name, a severity and a page.
+
+The page is the docstring: a title line, an explanation, and one bad and one good example that the
+tests run. Nothing here runs a rule; see `rules.engine.checker`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Literal
+
+from loop_ls.rules.engine.finding import Severity, Tier
+from loop_ls.text.record import equal_record
+
+Profile = Literal["compat", "pedantic"]
+
+#: What a function looks at. A word in small letters is the name of a shape (`formats.workflow.keys`):
+#: the function sees every block of it. LOCAL ones see nothing but their piece of the text.
+Run = Callable[..., Iterable[Any]]
+
+#: Modules that register rules when they are imported, in the order of the specifications. Those of a
+#: format are imported when there is a file of it.
+_GROUPS = {
+    "workflow": (
+        *("file_rules", "yaml_rules", "head_rules", "execution_rules", "number_rules", "step_rules", "mode_rules"),
+        *("condition_rules", "needs_rules", "loop_rules", "loop_use_rules", "variable_rules", "loop_variable_rules"),
+        *("text_rules", "reference_rules", "quality_rules", "limit_rules", "provider_rules"),
+    ),
+    "role_loop": ("role_loop_rules", "role_termination_rules", "role_parameter_rules"),
+    "assistant": ("assistant_rules", "criteria_rules", "pattern_rules"),
+    "settings": ("settings_rules",),
+}
+
+
+@equal_record
+class Rule:
+    """What people know about a rule. `missing` rules speak of things that are not there, and so stay
+    silent in a file that cannot be read in full (spec 5.0)."""
+
+    code: str
+    name: str
+    severity: Severity
+    profile: Profile | None
+    fixes: frozenset[Tier]
+    missing: bool
+    doc: str = field(repr=False)
+
+    @cached_property
+    def page(self) -> Page:
+        return read_page(self.doc)
+
+    @property
+    def title(self) -> str:
+        return self.page.title
+
+
+@equal_record
+class Page:
+    title: str
+    text: str
+    bad: str
+    good: str
+
+
+@equal_record
+class Check:
+    """One function of a rule. A rule may have several: for other places, or for a profile only.
+
+    `replaces`: while its profile is on it stands for the functions of the default profile. `about`:
+    one of these traits has to be there (see `rules.engine.prefilter`); empty: the function looks for itself.
+    """
+
+    rule: Rule
+    run: Run
+    on: tuple[str, ...]
+    profile: Profile | None
+    replaces: bool
+    local: bool
+    missing: bool
+    about: tuple[str, ...] = ()
+
+
+#: The series of codes, one for each format.
+_FIRST = ("WF", "RL", "AL", "LS")
+
+RULES: dict[str, Rule] = {}
+CHECKS: list[Check] = []
+
+
+def rule(
+    code: str,
+    name: str,
+    severity: Severity,
+    *,
+    on: str | tuple[str, ...],
+    local: bool = False,
+    profile: Profile | None = None,
+    fixes: tuple[Tier, ...] = (),
+    missing: bool = False,
+    about: str | tuple[str, ...] = (),
+) -> Callable[[Run], Run]:
+    """Register a rule and its first function; the docstring is its page."""
+
+    def register(run: Run) -> Run:
+        assert code not in RULES, f"{code} is registered twice"
+        RULES[code] = Rule(code, name, severity, profile, frozenset(fixes), missing, run.__doc__ or "")
+        return _add(Check(RULES[code], run, _places(on), profile, False, local, missing, _places(about)))
+
+    return register
+
+
+def also(
+    code: str,
+    *,
+    on: str | tuple[str, ...],
+    local: bool = False,
+    profile: Profile | None = None,
+    replaces: bool = False,
+    missing: bool = False,
+    about: str | tuple[str, ...] = (),
+) -> Callable[[Run], Run]:
+    """One more function of a rule that is registered already."""
+
+    def register(run: Run) -> Run:
+        home = RULES[code]
+        absent = missing or home.missing
+        return _add(Check(home, run, _places(on), profile or home.profile, replaces, local, absent, _places(about)))
+
+    return register
+
+
+def _places(on: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (on,) if isinstance(on, str) else on
+
+
+def _add(check: Check) -> Run:
+    CHECKS.append(check)
+    return check.run
+
+
+def load(format_: str) -> None:
+    """Import the rules of a format."""
+    for group in _GROUPS[format_]:
+        import_module(f"loop_ls.rules.{format_}.{group}")
+
+
+def all_rules() -> Mapping[str, Rule]:
+    """Every rule by code: workflows, role loops, assistants, settings, each in the order of its specification."""
+    for format_ in _GROUPS:
+        load(format_)
+    return dict(sorted(RULES.items(), key=lambda item: (_FIRST.index(item[0][:2]), item[0])))
+
+
+def read_page(doc: str) -> Page:
+    """A docstring taken apart: title, text, and the blocks behind `Bad::` and `Good::`."""
+    from inspect import cleandoc  # slow to import, and only pages need it
+    from textwrap import dedent
+
+    title, _, rest = cleandoc(doc).partition("\n\n")
+    rest = f"\n{rest}"
+    text, _, examples = rest.partition("\nBad::\n")
+    bad, _, good = examples.partition("\nGood::\n")
+    return Page(" ".join(title.split()), text.strip(), dedent(bad).strip("\n"), dedent(good).strip("\n"))

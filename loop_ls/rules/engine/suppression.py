@@ -1,0 +1,181 @@
+"""Findings that their author wants to keep quiet: `# loop-ls: ignore WF703` on the line or above it (UP-16).
+
+Codes are named, so that nothing else is hidden by the way. A finding inside of a text of several lines is
+meant by the line on which that text begins. JSON has no comments: its settings have globs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from loop_ls.rules.engine.finding import Finding, Fix, Severity, TextEdit
+from loop_ls.rules.engine.registry import CHECKS
+from loop_ls.rules.engine.rule_selection import Selection
+from loop_ls.syntax.nodes import Mapping, Node, Scalar, Sequence
+from loop_ls.text.pattern import pattern
+from loop_ls.text.position import Position, Span
+
+if TYPE_CHECKING:
+    from loop_ls.index.document import Document
+    from loop_ls.syntax.incremental.piece import Piece
+
+#: What an unused comment is reported as. It is no rule of a format and has no page.
+UNUSED = "unused-ignore"
+MARK = "loop-ls:"
+
+_DIRECTIVE = pattern(r"(?:^|(?<=\s))#\s*loop-ls:\s*ignore\s+([A-Z]{2}\d{3}(?:[\s,]+[A-Z]{2}\d{3})*)\b")
+_CODE = pattern(r"[A-Z]{2}\d{3}")
+
+
+class Directive(NamedTuple):
+    """`alone`: nothing else is on its line."""
+
+    codes: tuple[str, ...]
+    alone: bool
+
+
+def heard(document: Document, found: tuple[Finding, ...], selection: Selection) -> tuple[Finding, ...]:
+    """The findings that are not suppressed, and one for each comment that suppresses nothing."""
+    if not document.text.mentions(MARK):
+        return found
+    by_line = _by_line(document)
+    used: set[tuple[Span, str]] = set()
+    left = []
+    for finding in found:
+        hit = next((one for one in _meant(document, finding, by_line) if finding.rule in one[1].codes), None)
+        if hit is None:
+            left.append(finding)
+        else:
+            used.add((hit[0], finding.rule))
+    left += _unused(by_line, used, selection)
+    return tuple(sorted(left, key=lambda one: (one.span.start, one.rule)))
+
+
+def anchor(document: Document, at: Position) -> int:
+    """The line that a comment about this place belongs to: the one on which its text begins."""
+    for piece, start in _pieces(document):
+        if start <= at.line < start + len(piece.lines):
+            for span in _texts(piece):
+                if span.start.line + start < at.line <= _last(span) + start:
+                    return span.start.line + start
+    return at.line
+
+
+def _by_line(document: Document) -> dict[int, list[tuple[Span, Directive]]]:
+    """Comments by the line that they are about."""
+    found: dict[int, list[tuple[Span, Directive]]] = {}
+    inside = [span.shift(start) for piece, start in _pieces(document) for span in _texts(piece, several=False)]
+    for number, line in enumerate(document.text.lines):
+        match = _DIRECTIVE.search(line) if MARK in line else None
+        if match is None or document.path.endswith((".json", ".jsonc")):
+            continue
+        span = Span(Position(number, match.start()), Position(number, match.end()))
+        if any(text.start <= span.start < text.end for text in inside):
+            continue
+        alone = not line[: match.start()].strip()
+        directive = Directive(tuple(dict.fromkeys(_CODE.findall(match[1]))), alone)
+        found.setdefault(_below(document, number) if alone else number, []).append((span, directive))
+    return found
+
+
+def _below(document: Document, line: int) -> int:
+    """The next line that is no comment and not empty."""
+    lines = document.text.lines
+    while line < len(lines) and (not lines[line].strip() or lines[line].lstrip().startswith("#")):
+        line += 1
+    return line
+
+
+def _meant(
+    document: Document, finding: Finding, by_line: dict[int, list[tuple[Span, Directive]]]
+) -> Iterator[tuple[Span, Directive]]:
+    line = finding.span.start.line
+    yield from by_line.get(line, ())
+    own = anchor(document, finding.span.start)
+    if own != line:
+        yield from by_line.get(own, ())
+
+
+def _unused(
+    by_line: dict[int, list[tuple[Span, Directive]]], used: set[tuple[Span, str]], selection: Selection
+) -> Iterator[Finding]:
+    for listed in by_line.values():
+        for span, directive in listed:
+            idle = [code for code in directive.codes if (span, code) not in used and not _is_off(code, selection)]
+            if not idle:
+                continue
+            names = ", ".join(f"`{code}`" for code in idle)
+            yield Finding(
+                UNUSED,
+                Severity.INFORMATION,
+                span,
+                f"{names} says nothing here, so this comment hides nothing",
+                name=UNUSED,
+                fixes=(Fix("Remove what hides nothing", _Without(span, directive, tuple(idle)), preferred=True),),
+                tags=frozenset({"unnecessary"}),
+            )
+
+
+def _is_off(code: str, selection: Selection) -> bool:
+    """Whether a rule does not speak now, so that nobody can tell whether a comment about it is needed."""
+    own = [check for check in CHECKS if check.rule.code == code]
+    return code in selection.disabled or (bool(own) and not any(selection.is_on(check) for check in own))
+
+
+class _Without:
+    """The edit that takes codes out of a comment, or the comment away."""
+
+    __slots__ = ("_directive", "_idle", "_span")
+
+    def __init__(self, span: Span, directive: Directive, idle: tuple[str, ...]) -> None:
+        self._span, self._directive, self._idle = span, directive, idle
+
+    def __call__(self, document: Document) -> tuple[TextEdit, ...]:
+        kept = [code for code in self._directive.codes if code not in self._idle]
+        (line, column), end = self._span
+        if kept:
+            return (TextEdit(self._span, f"# {MARK} ignore {', '.join(kept)}"),)
+        text = document.text.lines[line]
+        rest = text[end.column :].lstrip()
+        if rest.startswith("#"):  # another remark, which stays
+            return (TextEdit(Span(Position(line, column), Position(line, len(text) - len(rest))), ""),)
+        if self._directive.alone and line + 1 < len(document.text.lines):
+            return (TextEdit(Span(Position(line, 0), Position(line + 1, 0)), ""),)
+        before = len(text[:column].rstrip())
+        return (TextEdit(Span(Position(line, before), Position(line, len(text))), ""),)
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def _pieces(document: Document) -> Iterator[tuple[Piece, int]]:
+    for piece in document.tree.pieces:
+        yield piece, document.tree.start_of(piece)
+
+
+def _texts(piece: Piece, several: bool = True) -> tuple[Span, ...]:
+    """The places of texts, or only of those of several lines."""
+    spans = (node.span for node in _scalars(piece.node, 0))
+    return tuple(span for span in spans if not several or _last(span) > span.start.line)
+
+
+def _last(span: Span) -> int:
+    return span.end.line - 1 if span.end.column == 0 and span.end.line > span.start.line else span.end.line
+
+
+def _scalars(node: Node | None, depth: int) -> Iterator[Scalar]:
+    if depth > 60:
+        return
+    match node:
+        case Scalar():
+            yield node
+        case Mapping():
+            for entry in node.entries:
+                if not entry.merged:
+                    yield from _scalars(entry.value, depth + 1)
+        case Sequence():
+            for item in node.items:
+                yield from _scalars(item, depth + 1)
+        case _:
+            return

@@ -1,0 +1,141 @@
+"""What rules ask about other files, answered from a workspace in plain values (see `rules.engine.call_facts`).
+
+One instance belongs to one snapshot of the workspace. Summaries are kept with the documents that
+they were made of and outlive it.
+"""
+
+from __future__ import annotations
+
+from loop_ls.index.calls import circle_through, innermost_runs
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.graph.reachability import Closure
+from loop_ls.index.resolve import Match, resolve
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.call_facts import Call, Callee, Callers, Circle, Summary
+from loop_ls.rules.engine.callee_summary import summarise
+
+
+class Summaries:
+    """Summaries by document; an entry is of use only for the very snapshot that it was made of."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Document, Summary]] = {}
+
+    def of(self, document: Document) -> Summary:
+        known = self._known.get(document.uri)
+        if known is not None and known[0] is document:
+            return known[1]
+        summary = summarise(document)
+        if known is not None and known[1] == summary:
+            summary = known[1]
+        self._known[document.uri] = (document, summary)
+        return summary
+
+    def forget(self, uri: str) -> None:
+        self._known.pop(uri, None)
+
+
+class Neighbours:
+    def __init__(self, workspace: Workspace, summaries: Summaries | None = None) -> None:
+        self.workspace = workspace
+        self._summaries = summaries or Summaries()
+        self._numbers: dict[str, int] = {}
+        self._documents: list[Document] = []
+        self._edges: dict[int, tuple[int, ...]] = {}
+        self._folders: dict[str, str] = {}
+        self._meant: dict[tuple[str, str], Match | None] = {}
+        self._suggested: dict[str, tuple[str, ...]] = {}
+        self._closure = Closure(self._edges_of)
+
+    def path(self, document: Document) -> str:
+        """The path of a file as people know it: counted from the workspace folder."""
+        return document.path.removeprefix(f"{self.workspace.roots.workspace.rstrip('/')}/")
+
+    def document(self, uri: str) -> Document | None:
+        return self.workspace.documents.get(uri)
+
+    def callee(self, document: Document, reference: str) -> Callee:
+        match = self._match(document, reference)
+        found = None if match is None else self.workspace.by_key(match.key)
+        if match is None or found is None:
+            return Callee(None, suggestions=self._suggestions(document, reference))
+        return Callee(
+            match.key,
+            self._summaries.of(found),
+            shadowed=match.other,
+            by_folder=match.key != reference,
+            is_caller=found.uri == document.uri,
+        )
+
+    def _match(self, document: Document, reference: str) -> Match | None:
+        folder = self._folders.get(document.uri)
+        if folder is None:
+            folder = self._folders[document.uri] = self.workspace.folder(document)
+        meant = (folder, reference)
+        if meant not in self._meant:
+            self._meant[meant] = resolve(folder, reference, self.workspace.keys) if reference else None
+        return self._meant[meant]
+
+    def _suggestions(self, document: Document, reference: str) -> tuple[str, ...]:
+        """Looked for once: many files may miss the same workflow."""
+        if reference not in self._suggested:
+            self._suggested[reference] = self.workspace.resolve(document, reference).suggestions
+        return self._suggested[reference]
+
+    def _called(self, document: Document, element: Element) -> Document | None:
+        match = self._match(document, element.reference.text) if element.reference is not None else None
+        return None if match is None else self.workspace.by_key(match.key)
+
+    def callers(self, document: Document) -> Callers:
+        return Callers(
+            tuple(
+                Call(
+                    self.path(call.document),
+                    self.workspace.key(call.document) or self.path(call.document),
+                    call.element.name,
+                    call.reference.kind,
+                    call.element.loop_mode if call.reference.kind == "loop" else None,
+                    frozenset(pair.name for pair in call.reference.arguments or ()),
+                )
+                for call in self.workspace.callers(document)
+            )
+        )
+
+    def twin(self, document: Document) -> str | None:
+        first, *_ = self.workspace.namesakes(document) or (document,)
+        return None if first.uri == document.uri else self.path(first)
+
+    def circle(self, document: Document, element: Element) -> Circle | None:
+        """The shortest way on which a call leads back to its own file."""
+        callee = self._called(document, element)
+        if callee is None:
+            return None
+        home, start = self._number(document), self._number(callee)
+        if start != home and not self._closure.of(start) >> home & 1:
+            return None
+        found = circle_through(self.workspace, document, element)
+        if found is None:
+            return None
+        keys = tuple(self.workspace.key(one) or self.path(one) for one, _ in found.calls)
+        return Circle((*keys, keys[0]), found.guarded)
+
+    def innermost_runs(self, document: Document, element: Element) -> int | None:
+        if self._called(document, element) is None:
+            return None
+        return innermost_runs(self.workspace, document, element)
+
+    def _number(self, document: Document) -> int:
+        number = self._numbers.setdefault(document.uri, len(self._documents))
+        if number == len(self._documents):
+            self._documents.append(document)
+        return number
+
+    def _edges_of(self, node: int) -> tuple[int, ...]:
+        known = self._edges.get(node)
+        if known is None:
+            document = self._documents[node]
+            found = [self._called(document, element) for element in document.calling]
+            known = tuple(dict.fromkeys(self._number(one) for one in found if one is not None))
+            self._edges[node] = known
+        return known

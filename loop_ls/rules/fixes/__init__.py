@@ -1,0 +1,1 @@
+"""Quick fixes: builders of edits and how they are applied."""

@@ -1,0 +1,200 @@
+"""The changes that rules propose. Each is computed against the document as it is when it is wanted.
+
+A fix whose piece is gone by then changes nothing. Layout is left to `syntax.edit.edits`, which keeps
+style and comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.rules.engine.finding import Fix, TextEdit, Tier
+from loop_ls.rules.fixes.merge_blocks import merged
+from loop_ls.rules.until.without_variable import without_variable
+from loop_ls.syntax.edit import edits as layout
+from loop_ls.syntax.edit.render import in_quotes, scalar_text
+from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Entry, Scalar, Style
+from loop_ls.text.position import Position, Span
+
+Edits = Callable[[Document], tuple[TextEdit, ...]]
+
+_QUOTES = {"'": Style.SINGLE, '"': Style.DOUBLE}
+
+
+def replace(piece: Piece, span: Span, text: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        return (TextEdit(document.absolute(piece, span), text),)
+
+    return _fix(title, change, tier)
+
+
+def reword(piece: Piece, span: Span, new: str) -> Fix:
+    """Another word for the same place, in the quotes that are there; an alias is left alone."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        place = document.absolute(piece, span)
+        first = document.text.slice(place)[:1]
+        if first in ("*", "|", ">"):
+            return ()
+        style = _QUOTES.get(first)
+        written = in_quotes(new, style) if style is not None else None
+        return (TextEdit(place, written or scalar_text(new, True)),)
+
+    return _fix(f"Change to `{new}`", change)
+
+
+def quote(piece: Piece, span: Span) -> Fix:
+    """Quotes around a value that YAML would take for something else."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        place = document.absolute(piece, span)
+        written = document.text.slice(place)
+        quoted = in_quotes(written, Style.DOUBLE)
+        return () if quoted is None else (TextEdit(place, quoted),)
+
+    return _fix("Put quotes around it", change)
+
+
+def quote_whole(piece: Piece, span: Span) -> Fix:
+    """Quotes around a text that cannot be read without them; nothing where it can neither with them."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        place = document.absolute(piece, span)
+        quoted = in_quotes(document.text.slice(place), Style.DOUBLE)
+        after = document.edit(place, quoted)
+        return (TextEdit(place, quoted),) if _faults(after) < _faults(document) else ()
+
+    return _fix("Put quotes around it", change)
+
+
+def _faults(document: Document) -> int:
+    return len(document.tree.faults) + sum(len(piece.faults) for piece in document.tree.pieces)
+
+
+def plain_blanks() -> Fix:
+    """Spaces wherever in the file something stands in front of words that only looks like a space."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        spans = [
+            document.absolute(piece, fault.span)
+            for piece in document.tree.pieces
+            for fault in piece.faults
+            if fault.code == "odd-blank"
+        ]
+        return tuple(TextEdit(span, _plain_blanks(document.text.slice(span))) for span in spans)
+
+    return _fix("Write plain spaces", change)
+
+
+def _plain_blanks(text: str) -> str:
+    """As wide as it looks: some of these signs have no width."""
+    return "".join("" if sign in "\u200b\u2060\ufeff" else " " if sign != "\t" else sign for sign in text)
+
+
+def wrap(piece: Piece, span: Span, before: str, after: str, title: str) -> Fix:
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        start, end = document.absolute(piece, span)
+        return TextEdit(Span(start, start), before), TextEdit(Span(end, end), after)
+
+    return _fix(title, change)
+
+
+def bracket(piece: Piece, span: Span) -> Fix:
+    return wrap(piece, span, "[", "]", "Write it as a list")
+
+
+def insert_key(piece: Piece, block: Block, key: str, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
+    """A new key at the end of a mapping."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        return _taken(layout.insert_entry(document.tree, piece, block.node, key, value))
+
+    return _fix(title, change, tier)
+
+
+def fill_in(piece: Piece, entry: Entry, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
+    """A value for a key that has none."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        end = document.absolute(piece, entry.key.span).end
+        colon = document.text.line(end.line).index(":", end.column) + 1
+        place = Position(end.line, colon)
+        return (TextEdit(Span(place, place), f" {value}"),)
+
+    return _fix(title, change, tier)
+
+
+def remove_key(piece: Piece, block: Block, entry: Entry, tier: Tier = Tier.SAFE) -> Fix:
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        return _taken(layout.remove_entry(document.tree, piece, block.node, entry))
+
+    return Fix(f"Remove `{entry.key.text}`", guarded(change), tier)
+
+
+def add_need(element: Element, name: str) -> Fix:
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        found = layout.add_to_list(document.tree, element.piece, element.block.node, "needs", name, after="name")
+        return _taken(found)
+
+    return _fix(f"Add `{name}` to `needs`", change)
+
+
+def add_schema(schema: str) -> Fix:
+    """To be reviewed: a file that becomes a workflow is loaded, checked and run as one."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        line = f"$schema: {schema}{document.text.eol}"
+        return (TextEdit(Span(Position(0, 0), Position(0, 0)), line),)
+
+    return _fix(f"Add `$schema: {schema}`", change, Tier.REVIEW)
+
+
+def condition_without(piece: Piece, scalar: Scalar, name: str, number: int) -> Fix | None:
+    """The condition without the placeholder that is the `number`-th one of this name in it; None where no sentence
+    without it says the same."""
+    text = _condition_without(scalar.text, name, number)
+    return None if text is None else write_text(piece, scalar, text, f"Write it without `{{{{{name}}}}}`")
+
+
+def _condition_without(condition: str, name: str, number: int) -> str | None:
+    found = list(re.finditer(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", condition))
+    return without_variable(condition, *found[number].span(), name) if number < len(found) else None
+
+
+def write_text(piece: Piece, scalar: Scalar, text: str, title: str) -> Fix:
+    """Another text for a scalar, in the style that is there; to be reviewed."""
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        return _taken(layout.set_scalar(document.tree, piece, scalar, text))
+
+    return Fix(title, guarded(change), Tier.REVIEW)
+
+
+def merge_section(later: Piece, first: Piece, name: str) -> Fix:
+    """Move the entries of a repeated `steps` or `loops` block behind those of the first one."""
+    return _fix(f"Move these entries into the first `{name}`", lambda document: merged(document, first, later))
+
+
+def _fix(title: str, change: Edits, tier: Tier = Tier.SAFE) -> Fix:
+    return Fix(title, guarded(change), tier, tier is Tier.SAFE)
+
+
+def guarded(change: Edits) -> Edits:
+    """Nothing for a document that no longer holds the piece."""
+
+    def edits(document: Document) -> tuple[TextEdit, ...]:
+        try:
+            return change(document)
+        except (LookupError, ValueError):
+            return ()
+
+    return edits
+
+
+def _taken(edits: Iterable[layout.Edit]) -> tuple[TextEdit, ...]:
+    return tuple(TextEdit(edit.span, edit.text) for edit in edits)

@@ -1,0 +1,428 @@
+"""Role-loop definitions: name, description, stages and their roles (role-loop spec 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from loop_ls.formats.common.json_types import is_blank, text_of, whole
+from loop_ls.formats.common.object_parts import Item
+from loop_ls.formats.common.problem import Placed
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.formats.role_loop.keys import EVALUATION
+from loop_ls.formats.role_loop.parts import order_of, role_part
+from loop_ls.formats.role_loop.placeholders import fill
+from loop_ls.rules.docs.phrases import shortened
+from loop_ls.rules.engine.context import Draft, Spot
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.object_view import WholeView, mark, root_message, syntax_fault
+from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.fixes.json import add_key_behind
+from loop_ls.syntax.nodes import Entry
+from loop_ls.text.position import Span
+
+#: What a prompt may say to lead to a word of approval (8.1).
+_APPROVING = ("approv", "lgtm", "looks good", "accept", "passes all criteria")
+
+
+@rule("RL001", "json", Severity.ERROR, on="role_loop syntax", fixes=(Tier.SAFE,))
+def json(view: WholeView) -> Iterator[Draft]:
+    """A definition that is no JSON, or no object.
+
+    It cannot be started, and nothing else is said about the file. JSON knows no comments and takes no
+    comma behind the last entry.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2},
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    fault = syntax_fault(view.document)
+    if fault is None:
+        yield Draft(view.begin(), f"a role-loop definition is an object, not {root_message(view.document)}")
+        return
+    remove: tuple[Fix, ...] = ()
+    if fault.code == "trailing-comma":
+        piece = view.document.tree.pieces[0]
+        remove = (builders.replace(piece, fault.span, "", "Remove the comma"),)
+    yield Draft(Spot(None, fault.span), fault.message, fixes=remove)
+
+
+@rule("RL002", "name", Severity.ERROR, on="role_loop")
+def name(view: WholeView) -> Iterator[Draft]:
+    """A definition without a name, or with one that is none.
+
+    The name starts the loop, whatever the file is called. It consists of small letters, digits, `-` and
+    `_`, so that it can be a file name and a word on a command line.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "Build it",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build-it",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    yield from map(view.of_flaw, view.flaws("RL002"))
+
+
+@rule("RL003", "duplicate-name", Severity.ERROR, on="role_loop")
+def duplicate_name(view: WholeView) -> Iterator[Draft]:
+    """Two definitions of one folder with the same name.
+
+    Only one of them can be started by it. A definition of the same name as a built-in one is fine: it
+    takes its place.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+        #- loops/rebuild.json
+        {
+          "name": "build",
+          "description": "Builds it again",
+          "roles": [{"role": "coder", "prompt": "Build again."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+        #- loops/rebuild.json
+        {
+          "name": "rebuild",
+          "description": "Builds it again",
+          "roles": [{"role": "coder", "prompt": "Build again."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    part, others = view.parts.get("name"), sorted(view.twins(), key=lambda one: one.path)
+    if part is None or part.node is None or not others:
+        return
+    files = ", ".join(other.path.rpartition("/")[2] for other in others)
+    related = []
+    for other in others:
+        there = other.whole.parts.get("name")
+        if there is not None and there.node is not None:
+            related.append((Spot(there.piece, mark(there.node), other.uri), "the same name"))
+    message = f"`{view.loop.name}` is also the name of {files}; only one of them can be started by it"
+    yield Draft(Spot(part.piece, mark(part.node)), message, related=tuple(related))
+
+
+@rule("RL004", "description", Severity.WARNING, on="role_loop")
+def description(view: WholeView) -> Iterator[Draft]:
+    """A definition that does not say what it is for.
+
+    Lists of definitions show the description, and whoever starts a loop chooses by it.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    part = view.parts.get("description")
+    if part is None:
+        if not view.parts.meant("description"):
+            yield Draft(view.begin(), "the definition has no `description`; say in a line what the loop is for")
+    elif is_blank(part.node):
+        spot = Spot(part.piece, mark(part.node or part.entry))
+        yield Draft(spot, "the description is empty; say in a line what the loop is for")
+
+
+@rule("RL005", "no-roles", Severity.ERROR, on="role_loop")
+def no_roles(view: WholeView) -> Iterator[Draft]:
+    """A definition without stages, or with an entry that is none.
+
+    Every entry of `roles` is an object with a role and a prompt. A loop needs one at least.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    yield from map(view.of_flaw, view.flaws("RL005"))
+
+
+@rule("RL006", "role-empty", Severity.ERROR, on="role_loop")
+def role_empty(view: WholeView) -> Iterator[Draft]:
+    """A stage that does not say whose turn it is.
+
+    `role` names the role; without it `name` does.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    yield from map(view.of_flaw, view.flaws("RL006"))
+
+
+@rule("RL007", "role-unknown", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
+def role_unknown(view: WholeView) -> Iterator[Draft]:
+    """A stage whose role nobody knows.
+
+    Roles are built in or named in the project's settings under `roles`; letter case counts. A role
+    settles what the stage may do, so an unknown one is refused.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "codr", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    for placed in view.flaws("RL007"):
+        yield view.of_flaw(placed, *reworded(placed))
+
+
+def reworded(placed: Placed) -> tuple[Fix, ...]:
+    """The spelling that was probably meant."""
+    flaw = placed.flaw
+    if flaw.better is None or placed.piece is None or flaw.at is None:
+        return ()
+    span: Span = flaw.at.key.span if isinstance(flaw.at, Entry) else flaw.at.span
+    return (builders.reword(placed.piece, span, flaw.better),)
+
+
+@rule("RL008", "prompt-empty", Severity.ERROR, on="role_loop")
+def prompt_empty(view: WholeView) -> Iterator[Draft]:
+    """A stage without a prompt.
+
+    The prompt says what the role has to do in its turn.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": ""}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    yield from map(view.of_flaw, view.flaws("RL008"))
+
+
+@rule("RL009", "order", Severity.WARNING, on="role_loop")
+def order(view: WholeView) -> Iterator[Draft]:
+    """Stages whose numbers do not go up by one as they stand in the file.
+
+    If every stage has an `order`, the numbers count and not the places in the list: a number that goes
+    down, comes twice or leaves a gap makes the file say something else than it shows.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Plans and builds a house",
+          "roles": [
+            {"role": "coder", "prompt": "Build.", "order": 1},
+            {"role": "plan", "prompt": "Plan.", "order": 0}
+          ],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Plans and builds a house",
+          "roles": [
+            {"role": "plan", "prompt": "Plan.", "order": 0},
+            {"role": "coder", "prompt": "Build.", "order": 1}
+          ],
+          "termination_condition": {"type": "iteration_bound", "value": 2}
+        }
+    """
+    if view.loop.orders is None:
+        return
+    for before, stage in pairwise(view.loop.stages):
+        node, earlier = order_of(stage), whole(order_of(before))
+        number = whole(node)
+        if node is None or number is None or earlier is None or number == earlier + 1:
+            continue
+        if number == earlier:
+            why = f"{number} is the number of the stage before as well"
+        elif number < earlier:
+            why = f"{number} comes behind {earlier}, so this stage runs earlier than it stands"
+        else:
+            why = f"the numbers leave a gap between {earlier} and {number}"
+        yield Draft(Spot(stage.piece, mark(node)), f"{why}; number the stages in the order in which they stand")
+        return
+
+
+@rule("RL010", "termination-missing", Severity.WARNING, on="role_loop", fixes=(Tier.SAFE,))
+def termination_missing(view: WholeView) -> Iterator[Draft]:
+    """A definition that does not say when it ends.
+
+    It is taken to end after one iteration.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}]
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 1}
+        }
+    """
+    parts = view.parts
+    if parts.get("termination_condition") is not None or parts.meant("termination_condition"):
+        return
+    last = list(parts.keys.values())[-1:]
+    title = "Say that it ends after one iteration"
+    insert = tuple(
+        add_key_behind(part, "termination_condition", {"type": "iteration_bound", "value": 1}, title) for part in last
+    )
+    message = "the definition does not say when it ends, so it ends after one iteration"
+    yield Draft(view.begin(), message, fixes=insert)
+
+
+@rule("RL019", "no-evaluator", Severity.WARNING, on="role_loop")
+def no_evaluator(view: WholeView) -> Iterator[Draft]:
+    """A loop that ends by approval, and nobody who approves.
+
+    The answer of the last stage ends an `evaluation_bound` loop. A role that may write files would judge
+    its own work, and a judge whose prompt leads to no word of approval lets every round pass.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house and looks at it",
+          "roles": [
+            {"role": "coder", "prompt": "Build."},
+            {"role": "reviewer", "prompt": "Look at the house and describe it."}
+          ],
+          "termination_condition": {"type": "evaluation_bound", "value": {"criteria": "It stands"}}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house and looks at it",
+          "roles": [
+            {"role": "coder", "prompt": "Build."},
+            {"role": "reviewer", "prompt": "Look at the house. Say APPROVED, or what is wrong with it."}
+          ],
+          "termination_condition": {"type": "evaluation_bound", "value": {"criteria": "It stands"}}
+        }
+    """
+    reading = view.loop.termination
+    if reading is None or reading.type != EVALUATION or not view.loop.in_run_order:
+        return
+    last = view.loop.in_run_order[-1]
+    part = role_part(last)
+    message = _why_no_evaluator(view, last)
+    if part is not None and message is not None:
+        yield Draft(Spot(last.piece, mark(part.node or part.entry)), message)
+
+
+def _why_no_evaluator(view: WholeView, last: Item) -> str | None:
+    role = view.roles.get(view.loop.role_of(last) or "")
+    if role is not None and role.access == "full":
+        return f"the last stage judges, and `{role.name}` may write files: it would judge its own work"
+    prompt = last.get("prompt")
+    text = None if prompt is None else text_of(prompt.node)
+    if text is None or not text.strip() or _mode(view) == "llm":
+        return None
+    filled = fill(text, view.loop.values)
+    if filled.open or any(word in filled.text.lower() for word in _APPROVING):
+        return None
+    said = shortened(text, 30)
+    return f"the last stage is never told to approve anything (`{said}`): say when it answers APPROVED"
+
+
+def _mode(view: WholeView) -> str | None:
+    part = view.parts.get("approval")
+    block = None if part is None else part.field.value
+    mode = block.get("mode") if isinstance(block, Block) else None
+    return None if mode is None else text_of(mode.node)

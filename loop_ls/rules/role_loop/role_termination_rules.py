@@ -1,0 +1,110 @@
+"""Role-loop definitions: when a loop ends (role-loop spec 2.5, 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.rules.engine.context import Draft, Spot
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.object_view import WholeView, mark
+from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.role_loop.role_loop_rules import reworded
+from loop_ls.syntax.nodes import Entry
+
+
+@rule("RL011", "termination-type", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
+def termination_type(view: WholeView) -> Iterator[Draft]:
+    """A termination condition without a type, or with one that does not exist.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "sometimes", "value": 3}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 3}
+        }
+    """
+    for placed in view.flaws("RL011"):
+        yield view.of_flaw(placed, *(() if placed.flaw.parameter else reworded(placed)))
+
+
+@rule("RL012", "termination-value", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
+def termination_value(view: WholeView) -> Iterator[Draft]:
+    """A termination condition whose value is none that its type takes.
+
+    `evaluation_bound` takes `criteria` and `max_review_rounds`, `iteration_bound` a number of
+    iterations, `goal_bound` an object with `max_iterations`, `time_bound` seconds or a date. Limits are
+    above 0 and may be written as texts; a placeholder counts with the default of its parameter.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 0}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds a house",
+          "roles": [{"role": "coder", "prompt": "Build."}],
+          "termination_condition": {"type": "iteration_bound", "value": 3}
+        }
+    """
+    condition = view.parts.get("termination_condition")
+    block = condition.field.value if condition is not None else None
+    for placed in view.flaws("RL012"):
+        flaw = placed.flaw
+        if not flaw.advice:
+            yield view.of_flaw(placed)
+            continue
+        rename: tuple[Fix, ...] = ()
+        alone = isinstance(block, Block) and not block.has("value")
+        if alone and isinstance(flaw.at, Entry) and placed.piece is not None:
+            rename = (builders.reword(placed.piece, flaw.at.key.span, "value"),)
+        yield view.of_flaw(placed, *rename)._replace(severity=Severity.INFORMATION)
+
+
+@rule("RL021", "manual-unbounded", Severity.INFORMATION, on="role_loop")
+def manual_unbounded(view: WholeView) -> Iterator[Draft]:
+    """A loop that nothing ends but a person.
+
+    It goes on, and costs, until somebody stops it or a limit of the project does.
+
+    Bad::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds one house after the other",
+          "roles": [{"role": "coder", "prompt": "Build one more house."}],
+          "termination_condition": {"type": "manual"}
+        }
+    Good::
+        #- loops/build.json
+        {
+          "name": "build",
+          "description": "Builds three houses",
+          "roles": [{"role": "coder", "prompt": "Build one more house."}],
+          "termination_condition": {"type": "iteration_bound", "value": 3}
+        }
+    """
+    part = view.parts.get("termination_condition")
+    if part is None or not view.loop.is_manual or not isinstance(part.field.value, Block):
+        return
+    field = part.field.value.get("type")
+    if field is not None and field.node is not None:
+        message = "nothing ends this loop but a stop; every iteration costs"
+        yield Draft(Spot(part.piece, mark(field.node)), message)

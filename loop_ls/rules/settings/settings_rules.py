@@ -1,0 +1,310 @@
+"""The settings of a project, `.loop-ls.yaml`: keys, values, secrets, and what they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, wrong_type
+from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.secret import is_secret, is_variable_name, names_secret, takes_from_environment
+from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair
+from loop_ls.formats.settings.keys import PROVIDER_KINDS
+from loop_ls.formats.settings.model import out_of_range
+from loop_ls.index.disk.discovery import folders
+from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
+from loop_ls.rules.engine.context import Draft, Spot, draft
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.object_view import WholeView, mark, root_message, syntax_fault
+from loop_ls.rules.engine.registry import all_rules, rule
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
+from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
+
+
+class _Place(NamedTuple):
+    """A field that is written in the file, with its piece."""
+
+    piece: Piece
+    field: Field
+
+
+def _fields(view: WholeView) -> Iterator[_Place]:
+    """Every known key of the file, outer ones first."""
+    for part in view.parts.keys.values():
+        yield _Place(part.piece, part.field)
+    for piece, block in _blocks(view):
+        yield from (_Place(piece, field) for field in block.fields.values() if not field.entry.merged)
+
+
+def _blocks(view: WholeView) -> Iterator[tuple[Piece, Block]]:
+    """Every mapping with keys of its own."""
+    for part in view.parts.keys.values():
+        value = part.field.value
+        tops = [value] if isinstance(value, Block) else []
+        tops += [one.block for one in _named(part.field) if one.block is not None]
+        for top in tops:
+            yield from ((part.piece, block) for block in top.walk())
+
+
+def _named(field: Field) -> tuple[Named, ...]:
+    value = field.value
+    return tuple(one for one in value if isinstance(one, Named)) if isinstance(value, tuple) else ()
+
+
+@rule("LS001", "syntax", Severity.ERROR, on="settings syntax")
+def syntax(view: WholeView) -> Iterator[Draft]:
+    """A settings file that cannot be read, or that is no mapping of keys.
+
+    The settings that were read last stay as they are.
+
+    Bad::
+        #- .loop-ls.yaml
+        limits: {maxIterations: 20
+    Good::
+        #- .loop-ls.yaml
+        limits: {maxIterations: 20}
+    """
+    fault = syntax_fault(view.document)
+    if fault is not None:
+        yield Draft(Spot(None, fault.span), fault.message)
+    else:
+        message = f"the settings are a mapping of keys, not {root_message(view.document)}"
+        yield Draft(view.begin(), message)
+
+
+@rule("LS002", "unknown-key", Severity.WARNING, on="settings", fixes=(Tier.SAFE,))
+def unknown_key(view: WholeView) -> Iterator[Draft]:
+    """A key that does not exist at its place.
+
+    Names of providers, roles, servers and enhanced workflows are free; what stands below them is not.
+
+    Bad::
+        #- .loop-ls.yaml
+        limits: {maxIteration: 20}
+    Good::
+        #- .loop-ls.yaml
+        limits: {maxIterations: 20}
+    """
+    secret = {id(entry) for _, entry, _ in _secrets(view) if entry is not None}
+    found = [(stray.piece, stray.unknown, view.parts.shape, set(view.parts.keys)) for stray in view.parts.strays]
+    for piece, block in _blocks(view):
+        found += [(piece, unknown, block.shape, set(block.fields)) for unknown in block.unknown]
+    for piece, unknown, shape, present in found:
+        if id(unknown.entry) in secret or unknown.entry.merged:
+            continue
+        span, better = unknown.entry.key.span, renamed(unknown, present)
+        fix = (builders.reword(piece, span, better),) if better else ()
+        yield draft(piece, span, unknown_sentence(unknown, shape), fixes=fix)
+
+
+@rule("LS003", "bad-value", Severity.ERROR, on="settings")
+def bad_value(view: WholeView) -> Iterator[Draft]:
+    """A value of the wrong type, or outside of its list or range. It is not taken.
+
+    Of a key that is written twice the first one counts.
+
+    Bad::
+        #- .loop-ls.yaml
+        limits: {maxIterations: many}
+    Good::
+        #- .loop-ls.yaml
+        limits: {maxIterations: 20}
+    """
+    for piece, field in _fields(view):
+        for at, message in _wrong(field):
+            yield draft(piece, mark(at), message)
+    for section, items in view.parts.items.items():
+        part = view.parts.get(section)
+        if items and items[0].node is not None and part is not None:
+            yield draft(items[0].piece, mark(items[0].node), f"`{section}` is {part.field.key.type.value}")
+    for piece, block in _blocks(view):
+        absent = [key.name for key in block.shape.keys.values() if key.required and not block.meant(key.name)]
+        if absent:
+            yield draft(piece, mark(block.node), f"{block.shape.title} needs {listed(absent, 'and')}")
+        for repeated in block.repeated:
+            message = f"`{repeated.later.key.text}` is written twice; the first one counts"
+            yield draft(piece, repeated.later.key.span, message)
+
+
+def _wrong(field: Field) -> Iterator[tuple[Node, str]]:
+    key, node = field.key, field.node
+    if node is None or field.empty:
+        return
+    for fault in field.faults:
+        yield fault.node, f"`{key.name}` has to be {fault.expected}"
+    if field.faults:
+        return
+    if key.type is Type.TEXT and wrong_type(key, node) is not None:
+        yield node, f"`{key.name}` has to be {WORDS[key.type]}"
+    elif _is_kind(field):
+        return  # LS006
+    elif isinstance(field.value, str | int | float) and (why := out_of_range(key, field.value)) is not None:
+        yield node, f"`{key.name}` {why}"
+    elif isinstance(field.value, tuple) and key.choices:
+        for pair in field.value:
+            if isinstance(pair, Pair) and pair.node is not None and pair.text not in key.choices:
+                hint = did_you_mean(pair.text or "", key.choices)
+                yield pair.node, f"`{pair.name}` has to be {listed(key.choices)}{hint}"
+
+
+def _is_kind(field: Field) -> bool:
+    return field.key.name == "kind" and field.key.choices == PROVIDER_KINDS
+
+
+@rule("LS004", "secret-in-file", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
+def secret_in_file(view: WholeView) -> Iterator[Draft]:
+    """A key or token in a file that others will read.
+
+    Keys stay in the environment; the file names the variable (`apiKeyEnv`). One that stood in a file
+    should be replaced by whoever gave it out.
+
+    Bad::
+        #- .loop-ls.yaml
+        providers:
+          house:
+            kind: openai
+            apiKey: 0123456789abcdef
+    Good::
+        #- .loop-ls.yaml
+        providers:
+          house:
+            kind: openai
+            apiKeyEnv: HOUSE_API_KEY
+    """
+    for piece, entry, scalar in _secrets(view):
+        name = entry.key.text if entry is not None else ""
+        if entry is not None and is_variable_name(scalar.text) and name.lower().replace("_", "") == "apikey":
+            message = f"`{name}` would hold the key itself; name the variable of the environment in `apiKeyEnv`"
+            block = next((one for _, one in _blocks(view) if entry in one.node.entries), None)
+            fix: tuple[Fix, ...] = ()
+            if block is not None and not block.has("apiKeyEnv"):
+                fix = (builders.reword(piece, entry.key.span, "apiKeyEnv"),)
+            yield draft(piece, mark(scalar), message, fixes=fix)
+            continue
+        message = "a key or token stands in a file that others read; name the variable of the environment that holds it"
+        yield draft(piece, mark(scalar), message)
+
+
+def _secrets(view: WholeView) -> Iterator[tuple[Piece, Entry | None, Scalar]]:
+    """Values that are keys or tokens by their shape or by the name of their key."""
+    for part in view.parts.keys.values():
+        yield from _secrets_in(part.piece, part.entry, part.node)
+    for stray in view.parts.strays:
+        yield from _secrets_in(stray.piece, stray.unknown.entry, stray.unknown.entry.value)
+
+
+def _secrets_in(piece: Piece, entry: Entry | None, node: Node | None) -> Iterator[tuple[Piece, Entry | None, Scalar]]:
+    match node:
+        case Scalar():
+            if _is_secret(entry, node):
+                yield piece, entry, node
+        case Mapping():
+            for inner in node.entries:
+                if not inner.merged:
+                    yield from _secrets_in(piece, inner, inner.value)
+        case Sequence():
+            for item in node.items:
+                yield from _secrets_in(piece, None, item)
+        case Alias() | None:
+            return
+
+
+def _is_secret(entry: Entry | None, scalar: Scalar) -> bool:
+    if is_secret(scalar.text):
+        return True
+    named = entry is not None and names_secret(entry.key.text)
+    value = scalar.text.strip() if kind_of(scalar) in ("text", "number") else ""
+    return named and bool(value) and not takes_from_environment(value)
+
+
+@rule("LS005", "unknown-rule", Severity.WARNING, on="settings", fixes=(Tier.SAFE,))
+def unknown_rule(view: WholeView) -> Iterator[Draft]:
+    """A rule that does not exist. Rules are named by their codes; `loop-ls explain --list` shows them.
+
+    Bad::
+        #- .loop-ls.yaml
+        rules: {WF1115: off}
+    Good::
+        #- .loop-ls.yaml
+        rules: {WF115: off}
+    """
+    part, known = view.parts.get("rules"), all_rules()
+    pairs = part.field.value if part is not None and isinstance(part.field.value, tuple) else ()
+    for pair in pairs:
+        if part is None or not isinstance(pair, Pair) or pair.name in known or pair.entry.merged:
+            continue
+        better = nearest(pair.name, known, 1) or nearest(pair.name.upper(), known, 1)
+        better = pair.name.upper() if pair.name.upper() in known else better
+        hint = f"; did you mean `{better}`?" if better else "; `loop-ls explain --list` shows all"
+        fix = (builders.reword(part.piece, pair.entry.key.span, better),) if better else ()
+        message = f"there is no rule `{shortened(pair.name)}`{hint}"
+        yield draft(part.piece, pair.entry.key.span, message, fixes=fix)
+
+
+@rule("LS006", "unknown-provider-kind", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
+def unknown_provider_kind(view: WholeView) -> Iterator[Draft]:
+    """A provider of a kind that does not exist.
+
+    The kind is the dialect that a service speaks, or how a program is asked.
+
+    Bad::
+        #- .loop-ls.yaml
+        providers:
+          house: {kind: openapi, baseUrl: "http://127.0.0.1:8080/v1"}
+    Good::
+        #- .loop-ls.yaml
+        providers:
+          house: {kind: openai, baseUrl: "http://127.0.0.1:8080/v1"}
+    """
+    for piece, field in _fields(view):
+        text = text_of(field.node)
+        if not _is_kind(field) or field.node is None or text is None or text in PROVIDER_KINDS:
+            continue
+        better = nearest(text, PROVIDER_KINDS)
+        hint = did_you_mean(text, PROVIDER_KINDS) or f"; there are {listed(PROVIDER_KINDS, 'and')}"
+        written = isinstance(field.node, Scalar)
+        fix = (builders.reword(piece, field.node.span, better),) if better and written else ()
+        yield draft(piece, mark(field.node), f"`{shortened(text)}` is no kind of provider{hint}", fixes=fix)
+
+
+@rule("LS007", "unreachable-glob", Severity.INFORMATION, on="settings")
+def unreachable_glob(view: WholeView) -> Iterator[Draft]:
+    """A pattern for folders of workflows that leads to none.
+
+    Patterns count from the folder of the settings and cannot leave it.
+
+    Bad::
+        #- .loop-ls.yaml
+        workflowRoots: [../elsewhere]
+    Good::
+        #- .loop-ls.yaml
+        workflowRoots: [flows]
+        #- flows/greet.yaml
+        $schema: workflow/v2.0
+        name: greet
+        version: 1.0.0
+        description: Greets somebody
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    part = view.parts.get("workflowRoots")
+    found = part.node if part is not None else None
+    for item in found.items if isinstance(found, Sequence) else ():
+        pattern = text_of(item)
+        if part is None or item is None or pattern is None or _leads_somewhere(view, pattern):
+            continue
+        outside = ".." in pattern.replace("\\", "/").split("/") or pattern.startswith("/")
+        why = "leads out of the workspace" if outside else "leads to no folder of the workspace"
+        yield draft(part.piece, mark(item), f"`{shortened(pattern)}` {why}, so nothing is looked up there")
+
+
+def _leads_somewhere(view: WholeView, pattern: str) -> bool:
+    root = view.workspace.roots.workspace
+    if folders(root, pattern):
+        return True
+    known = pattern.strip("/").removeprefix("./")
+    return any(other.path.startswith(f"{root}/{known}/") for other in view.workspace.documents.values())

@@ -1,0 +1,259 @@
+"""`execution`: who is asked, how much at a time, and what the log says (5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.typed_mapping import Field
+from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
+from loop_ls.rules.engine.context import Draft, Site, entry_span, value_span
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.registry import also, rule
+from loop_ls.rules.fixes import builders
+
+
+@rule("WF107", "pair-beside-chain", Severity.WARNING, on=("execution", "step"), local=True, about="providers")
+def pair_beside_chain(site: Site) -> Iterator[Draft]:
+    """`provider` or `model` beside `providers`.
+
+    A failover chain wins, so the single provider and model beside it are never asked.
+
+    Bad::
+        execution:
+          provider: ollama
+          model: llama3.2
+          providers:
+            - {provider: openai, model: gpt-4o}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution:
+          providers:
+            - {provider: ollama, model: llama3.2}
+            - {provider: openai, model: gpt-4o}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    chain = site.block.get("providers")
+    if chain is None or not (chain.value or chain.faults):
+        return
+    written = [field for field in site.own_fields() if field.key.name in ("provider", "model")]
+    if written:
+        first = min(written, key=lambda field: field.entry.key.span.start)
+        message = f"`providers` wins, so this `{first.key.name}` is never asked"
+        yield site.found(first.entry.key.span, message)
+
+
+@rule("WF108", "half-a-provider", Severity.ERROR, on="provider", local=True, missing=True)
+def half_a_provider(site: Site) -> Iterator[Draft]:
+    """A link of a failover chain without `provider` or without `model`.
+
+    Bad::
+        execution:
+          providers:
+            - {provider: openai, model: gpt-4o}
+            - provider: anthropic
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution:
+          providers:
+            - {provider: openai, model: gpt-4o}
+            - {provider: anthropic, model: claude-sonnet-4}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    lacking = lacks(site, "provider", "model")
+    if lacking:
+        yield site.found(entry_span(site.block), f"this entry of `providers` has no {listed(lacking, 'and no')}")
+
+
+def lacks(site: Site, *keys: str) -> list[str]:
+    """Of texts that have to be there those that are missing or empty."""
+    return [key for key in keys if not site.block.meant(key) or site.block.text(key) == ""]
+
+
+def has_no(site: Site, key: str) -> str:
+    """How to say that a value is missing: whether its key is."""
+    return f"has an empty `{key}`" if site.block.has(key) else f"has no `{key}`"
+
+
+def outside_its_list(field: Field | None) -> str | None:
+    """The value of a key with a closed list that is not on the list."""
+    if field is None or field.empty or not isinstance(field.value, str) or field.value in field.key.choices:
+        return None
+    return field.value
+
+
+def not_in_list(site: Site, field: Field, value: str, severity: Severity | None = None) -> Draft:
+    choices = field.key.choices
+    return site.found(
+        value_span(field),
+        f"`{shortened(value)}` is no `{field.key.name}`; it is one of {listed(choices)}{did_you_mean(value, choices)}",
+        severity,
+        fixes=nearest_choice(site, field, value),
+    )
+
+
+def nearest_choice(site: Site, field: Field, value: str) -> tuple[Fix, ...]:
+    better = nearest(value, field.key.choices)
+    if better is None or field.scalar is None or field.scalar is not field.node:
+        return ()
+    return (builders.reword(site.piece, field.span, better),)
+
+
+@rule("WF110", "unknown-log-level", Severity.ERROR, on="execution", local=True, fixes=(Tier.SAFE,))
+def unknown_log_level(site: Site) -> Iterator[Draft]:
+    """A `logging` level that does not exist.
+
+    The levels are `error`, `warn`, `info`, `step` (or `steps`), `debug`, `verbose` and `noisy`. Some
+    documents say `normal`, which is refused; `info` is what they mean.
+
+    Bad::
+        execution:
+          provider: ollama
+          model: llama3.2
+          logging: normal
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution:
+          provider: ollama
+          model: llama3.2
+          logging: info
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    yield from _logging(site, None)
+
+
+@also("WF110", on="step", local=True)
+def unknown_log_level_of_a_step(site: Site) -> Iterator[Draft]:
+    yield from _logging(site, Severity.WARNING)
+
+
+def _logging(site: Site, severity: Severity | None) -> Iterator[Draft]:
+    field = site.own("logging")
+    value = outside_its_list(field)
+    if field is None or value is None:
+        return
+    found = not_in_list(site, field, value, severity)
+    if value.casefold() == "normal" and field.scalar is not None and field.scalar is field.node:
+        found = found._replace(fixes=(builders.reword(site.piece, field.span, "info"),))
+    yield found
+
+
+@rule("WF111", "unknown-error-policy", Severity.ERROR, on="execution", local=True, fixes=(Tier.SAFE,))
+def unknown_error_policy(site: Site) -> Iterator[Draft]:
+    """An `on_error` that does not exist.
+
+    Bad::
+        execution:
+          provider: ollama
+          model: llama3.2
+          on_error: abort_all
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution:
+          provider: ollama
+          model: llama3.2
+          on_error: cancel_all
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    field = site.own("on_error")
+    value = outside_its_list(field)
+    if field is not None and value is not None:
+        yield not_in_list(site, field, value)
+
+
+@rule("WF112", "workers-out-of-range", Severity.ERROR, on="execution", local=True)
+def workers_out_of_range(site: Site) -> Iterator[Draft]:
+    """A number of workers below 0 or above 100.
+
+    Bad::
+        execution:
+          provider: ollama
+          model: llama3.2
+          parallel: true
+          max_workers: 101
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution:
+          provider: ollama
+          model: llama3.2
+          parallel: true
+          max_workers: 10
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    field, workers = site.own("max_workers"), site.block.integer("max_workers")
+    if field is not None and workers is not None and not 0 <= workers <= 100:
+        yield site.found(value_span(field), "`max_workers` has to be between 0 and 100; 0 means the default, 3")
+
+
+@rule("WF113", "workers-without-parallel", Severity.ERROR, on="execution", local=True, fixes=(Tier.SAFE,))
+def workers_without_parallel(site: Site) -> Iterator[Draft]:
+    """Workers without `parallel: true`.
+
+    Without it steps run one after the other, and mcp-cli refuses the workflow.
+
+    Bad::
+        execution:
+          provider: ollama
+          model: llama3.2
+          max_workers: 4
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution:
+          provider: ollama
+          model: llama3.2
+          parallel: true
+          max_workers: 4
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    field, workers = site.own("max_workers"), site.block.integer("max_workers")
+    parallel = site.block.get("parallel")
+    if field is None or not workers or workers < 0 or (parallel is not None and (parallel.value or parallel.faults)):
+        return
+    if site.block.meant("parallel") and parallel is None:
+        return
+    yield site.found(
+        field.entry.key.span,
+        "`max_workers` needs `parallel: true`",
+        fixes=(_make_parallel(site, parallel), builders.remove_key(site.piece, site.block, field.entry)),
+    )
+
+
+def _make_parallel(site: Site, parallel: Field | None) -> Fix:
+    if parallel is not None and parallel.scalar is not None:
+        return builders.replace(site.piece, parallel.scalar.span, "true", "Set `parallel: true`")
+    return builders.insert_key(site.piece, site.block, "parallel", "true", "Add `parallel: true`")
+
+
+@rule("WF120", "no-failover", Severity.HINT, on="execution", local=True, profile="pedantic")
+def no_failover(site: Site) -> Iterator[Draft]:
+    """A single provider: when it fails, so does the workflow.
+
+    Bad::
+        execution:
+          provider: ollama
+          model: llama3.2
+        steps:
+          - {name: greeting, run: "Greet {{input}}"}
+    Good::
+        execution:
+          providers:
+            - {provider: ollama, model: llama3.2}
+            - {provider: openai, model: gpt-4o}
+        steps:
+          - {name: greeting, run: "Greet {{input}}"}
+    """
+    field = site.own("provider")
+    if field is not None and not site.block.has("providers"):
+        yield site.found(field.entry.key.span, "a single `provider` has no failover; `providers` lists several")

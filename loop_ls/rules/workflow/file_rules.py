@@ -1,0 +1,139 @@
+"""Whether a file can be read at all, and whether it is what it wants to be (5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.workflow.keys import SCHEMA
+from loop_ls.rules.docs.phrases import shortened
+from loop_ls.rules.engine.context import LINE_1, Draft, Site, Spot, draft, value_span
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.registry import also, rule
+from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.fixes import builders
+from loop_ls.text.fault import Fault
+
+#: Faults that every further line repeats, and those of them that a file says once.
+_ALL_ALIKE = ("tab", "odd-blank", "indentation")
+_EVERYWHERE = ("tab", "odd-blank")
+
+#: Faults of a whole document that hide what stands below them.
+_ENDS = ("second-document", "directive")
+
+
+@rule("WF001", "syntax", Severity.ERROR, on="tree", local=True, fixes=(Tier.SAFE,))
+def syntax(site: Site) -> Iterator[Draft]:
+    """Text that is no YAML: a quote or bracket that never closes, a tab, wrong indentation.
+
+    The rest of the file is read as far as it goes, so that one slip costs one finding. Nothing is
+    said about what may be missing until it is repaired.
+
+    Bad::
+        steps:
+          - name: greet
+            run: "Greet {{input}}
+    Good::
+        steps:
+          - name: greet
+            run: "Greet {{input}}"
+    """
+    told: set[str] = set()
+    for fault in site.piece.faults:
+        if fault.code in told or (told and fault.code == "indentation"):
+            continue  # what follows from the first slip
+        if fault.code in _ALL_ALIKE:
+            told.add(fault.code)
+        else:
+            told.add("")
+        once = fault.code if fault.code in _EVERYWHERE else ""
+        yield site.found(fault.span, fault.message, fixes=_mending(site, fault))._replace(once=once)
+
+
+def _mending(site: Site, fault: Fault) -> tuple[Fix, ...]:
+    match fault.code:
+        case "odd-blank":
+            return (builders.plain_blanks(),)
+        case "quotes-needed":
+            return (builders.quote_whole(site.piece, fault.span),)
+        case _:
+            return ()
+
+
+@also("WF001", on=("document", "root"))
+def syntax_of_the_whole(view: View) -> Iterator[Draft]:
+    for fault in view.faults():
+        if fault.code not in _ENDS:
+            yield Draft(Spot(None, fault.span), fault.message)
+
+
+@rule("WF002", "no-schema", Severity.WARNING, on="lookalike")
+def no_schema(view: View) -> Iterator[Draft]:
+    """A file that looks like a workflow and does not say so.
+
+    Without `$schema: workflow/v2.0` it is skipped without a word, and nothing else is checked.
+
+    Bad::
+        name: flow
+        version: 1.0.0
+        description: Forgot to say what it is
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        $schema: workflow/v2.0
+        name: flow
+        version: 1.0.0
+        description: Says what it is
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    schema, name = view.top("$schema"), view.top("name")
+    if schema is not None and schema.field is not None and schema.piece.node is not None:
+        written = schema.field.value if isinstance(schema.field.value, str) else ""
+        message = f"`{shortened(written)}` is not the schema of a workflow; write `{SCHEMA}`"
+        yield draft(schema.piece, value_span(schema.field), message)
+    elif name is not None:
+        message = f"this looks like a workflow and is skipped: `$schema: {SCHEMA}` is missing"
+        yield draft(name.piece, name.entry.key.span, message, fixes=(builders.add_schema(SCHEMA),))
+
+
+@rule("WF003", "no-mapping", Severity.ERROR, on="root")
+def no_mapping(view: View) -> Iterator[Draft]:
+    """A workflow file whose root is not a mapping of keys.
+
+    Bad::
+        - $schema: workflow/v2.0
+          name: flow
+          version: 1.0.0
+          steps:
+            - {name: greet, run: "Greet {{input}}"}
+    Good::
+        $schema: workflow/v2.0
+        name: flow
+        version: 1.0.0
+        description: A mapping
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    kind = {"sequence": "a list", "scalar": "a text", "empty": "empty"}.get(view.root_kind(), "no mapping")
+    yield Draft(LINE_1, f"the root of a workflow is a mapping of keys; here it is {kind}")
+
+
+@rule("WF004", "second-document", Severity.WARNING, on=("document", "root"))
+def second_document(view: View) -> Iterator[Draft]:
+    """A second YAML document in one file: everything below the `---` is ignored.
+
+    Bad::
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+        ---
+        name: leftover
+    Good::
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    for fault in view.faults():
+        if fault.code in _ENDS:
+            yield Draft(Spot(None, fault.span), fault.message)

@@ -1,0 +1,438 @@
+"""The keys of a loop, at top level and inside a step (5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, entry_span, value_span
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.workflow.execution_rules import has_no, lacks, not_in_list, outside_its_list
+
+LOOPS = ("loop", "step loop")
+
+
+def mode_of(block: Block) -> Literal["refine", "iterate"] | None:
+    """The mode of a loop; None for an unknown or faulty one, about which nothing else is said."""
+    field = block.get("mode")
+    if field is None or field.empty or field.value == "":
+        return None if field is None and block.meant("mode") else "refine"
+    match field.value:
+        case "refine":
+            return "refine"
+        case "iterate":
+            return "iterate"
+        case _:
+            return None
+
+
+@rule("WF401", "loop-without-name", Severity.ERROR, on="loop", local=True, missing=True)
+def loop_without_name(site: Site) -> Iterator[Draft]:
+    """A top-level loop without a name. A loop inside a step takes the name of its step.
+
+    Bad::
+        loops:
+          - workflow: draft
+            max_iterations: 3
+            until: "The reply contains READY"
+        steps:
+          - {name: print, run: "Print {{input}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - name: polish
+            workflow: draft
+            max_iterations: 3
+            until: "The reply contains READY"
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    if lacks(site, "name"):
+        yield site.found(entry_span(site.block), "this loop has no `name`")
+
+
+@rule("WF402", "loop-without-workflow", Severity.ERROR, on=LOOPS, local=True, missing=True)
+def loop_without_workflow(site: Site) -> Iterator[Draft]:
+    """A loop that does not say which workflow it repeats.
+
+    Bad::
+        loops:
+          - {name: polish, max_iterations: 3, until: "The reply contains READY"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    if lacks(site, "workflow"):
+        yield site.found(site.label, f"{_this(site)} {has_no(site, 'workflow')}: say which one it repeats")
+
+
+def _this(site: Site) -> str:
+    name = site.element.name if site.element is not None else ""
+    return f"the loop `{name}`" if name else "this loop"
+
+
+@rule("WF403", "loop-without-limit", Severity.ERROR, on=LOOPS, local=True, fixes=(Tier.REVIEW,))
+def loop_without_limit(site: Site) -> Iterator[Draft]:
+    """A loop without `max_iterations`, or with one below 1.
+
+    Nothing else keeps a condition that never holds from costing money for ever. 3 suits polishing, 5
+    development, 10 exploration.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, until: "The reply contains READY"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    field = site.own("max_iterations")
+    limit = site.block.integer("max_iterations")
+    if field is not None and limit is not None and limit < 1:
+        yield site.found(value_span(field), "`max_iterations` has to be 1 or more")
+
+
+def limits(site: Site) -> tuple[Fix, ...]:
+    chosen = ((3, "polishing"), (5, "development"), (10, "exploration"))
+    return tuple(_limit(site, str(number), f"Limit to {number} (suits {what})") for number, what in chosen)
+
+
+def _limit(site: Site, number: str, title: str) -> Fix:
+    field = site.block.get("max_iterations")
+    if field is not None and not field.entry.merged:
+        return builders.fill_in(site.piece, field.entry, number, title, Tier.REVIEW)
+    return builders.insert_key(site.piece, site.block, "max_iterations", number, title, Tier.REVIEW)
+
+
+@rule("WF404", "unknown-loop-mode", Severity.ERROR, on=LOOPS, local=True, fixes=(Tier.SAFE,))
+def unknown_loop_mode(site: Site) -> Iterator[Draft]:
+    """A `mode` that is neither `refine` nor `iterate`.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, mode: repeat, max_iterations: 3, until: "The reply contains READY"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, mode: refine, max_iterations: 3, until: "The reply contains READY"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    field = site.own("mode")
+    value = outside_its_list(field)
+    if field is not None and value:
+        yield not_in_list(site, field, value)
+
+
+@rule("WF405", "loop-without-condition", Severity.ERROR, on=LOOPS, local=True, missing=True)
+def loop_without_condition(site: Site) -> Iterator[Draft]:
+    """A refine loop without `until`: nothing ever ends it early.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    if mode_of(site.block) == "refine" and lacks(site, "until"):
+        yield site.found(site.label, f"{_this(site)} {has_no(site, 'until')}: say what ends it")
+
+
+@rule("WF406", "loop-without-items", Severity.ERROR, on=LOOPS, local=True, missing=True)
+def loop_without_items(site: Site) -> Iterator[Draft]:
+    """An iterate loop without `items`.
+
+    Bad::
+        loops:
+          - {name: each_line, workflow: draft, mode: iterate, max_iterations: 50}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        loops:
+          - {name: each_line, workflow: draft, mode: iterate, items: "{{input}}", max_iterations: 50}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    if mode_of(site.block) == "iterate" and lacks(site, "items"):
+        yield site.found(site.label, f"{_this(site)} {has_no(site, 'items')}: say what it goes through")
+
+
+@rule("WF407", "key-of-other-mode", Severity.WARNING, on=LOOPS, local=True)
+def key_of_other_mode(site: Site) -> Iterator[Draft]:
+    """A key without effect in this mode: `until` in iterate, `items` or `min_success_rate` in refine.
+
+    Bad::
+        loops:
+          - name: each_line
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            max_iterations: 50
+            until: "The reply contains READY"
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        loops:
+          - {name: each_line, workflow: draft, mode: iterate, items: "{{input}}", max_iterations: 50}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    mode = mode_of(site.block)
+    idle = {"iterate": ("until",), "refine": ("items", "min_success_rate"), None: ()}[mode]
+    for name in idle:
+        field = site.block.get(name)
+        if field is not None and not field.entry.merged:
+            message = f"`{name}` has no effect in a loop of mode `{mode}`"
+            yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
+
+
+@rule("WF408", "unknown-loop-policy", Severity.ERROR, on=LOOPS, local=True, fixes=(Tier.SAFE,))
+def unknown_loop_policy(site: Site) -> Iterator[Draft]:
+    """An `on_failure` of a loop that is not `halt`, `continue` or `retry`.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY", on_failure: skip}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY", on_failure: halt}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    field = site.own("on_failure")
+    value = outside_its_list(field)
+    if field is not None and value is not None:
+        yield not_in_list(site, field, value)
+
+
+@rule("WF409", "retry-without-number", Severity.WARNING, on=LOOPS, local=True, profile="compat")
+def retry_without_number(site: Site) -> Iterator[Draft]:
+    """`on_failure: retry` of a loop without `max_retries`.
+
+    Here it means three more tries; mcp-cli refuses the loop.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY", on_failure: retry}
+        steps:
+          - {name: print, needs: [polish], run: "Print {{polish}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - name: polish
+            workflow: draft
+            max_iterations: 3
+            until: "The reply contains READY"
+            on_failure: retry
+            max_retries: 3
+        steps:
+          - {name: print, needs: [polish], run: "Print {{polish}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    field, retries = site.own("on_failure"), site.block.get("max_retries")
+    if field is None or field.value != "retry" or (retries is not None and retries.faults):
+        return
+    if (site.block.integer("max_retries") or 0) < 1 and not (retries is None and site.block.meant("max_retries")):
+        yield site.found(field.entry.key.span, "mcp-cli refuses `retry` without `max_retries`; here it means 3")
+
+
+@rule("WF410", "retry-key-without-retry", Severity.INFORMATION, on=LOOPS, local=True)
+def retry_key_without_retry(site: Site) -> Iterator[Draft]:
+    """`max_retries` or `retry_delay` of a loop without `on_failure: retry`.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY", retry_delay: 5s}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - name: polish
+            workflow: draft
+            max_iterations: 3
+            until: "The reply contains READY"
+            on_failure: retry
+            retry_delay: 5s
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    policy = site.block.get("on_failure")
+    if policy is not None and (policy.faults or policy.value == "retry"):
+        return
+    if policy is None and site.block.meant("on_failure"):
+        return
+    for name in ("max_retries", "retry_delay"):
+        field = site.own(name)
+        if field is not None and not field.empty:
+            message = f"`{name}` has no effect without `on_failure: retry`"
+            yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
+
+
+@rule("WF411", "success-rate-out-of-range", Severity.ERROR, on=LOOPS, local=True)
+def success_rate_out_of_range(site: Site) -> Iterator[Draft]:
+    """A `min_success_rate` outside 0 to 1: it is a share, not a percentage.
+
+    Bad::
+        loops:
+          - name: each_line
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            max_iterations: 50
+            min_success_rate: 80
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        loops:
+          - name: each_line
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            max_iterations: 50
+            min_success_rate: 0.8
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    field, rate = site.own("min_success_rate"), site.block.number("min_success_rate")
+    if field is not None and rate is not None and not 0 <= rate <= 1:
+        yield site.found(value_span(field), "`min_success_rate` is a share between 0 and 1, such as 0.8")
+
+
+@rule("WF412", "parallel-refine", Severity.WARNING, on=LOOPS, local=True)
+def parallel_refine(site: Site) -> Iterator[Draft]:
+    """`parallel: true` on a refine loop, whose iterations build on one another.
+
+    It is ignored here; mcp-cli starts all iterations at once and never asks the condition.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY", parallel: true}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    field = site.own("parallel")
+    if field is not None and field.value is True and mode_of(site.block) == "refine":
+        yield site.found(
+            field.entry.key.span, "`parallel` is ignored in a refine loop, whose iterations build on one another"
+        )
+
+
+@rule("WF413", "parallel-without-workers", Severity.WARNING, on="step loop", local=True)
+def parallel_without_workers(site: Site) -> Iterator[Draft]:
+    """`parallel: true` without `max_workers` in a loop inside a step.
+
+    Here it means 3 at a time; mcp-cli refuses the workflow.
+
+    Bad::
+        steps:
+          - name: each_line
+            loop: {workflow: draft, mode: iterate, items: "{{input}}", max_iterations: 50, parallel: true}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        steps:
+          - name: each_line
+            loop:
+              workflow: draft
+              mode: iterate
+              items: "{{input}}"
+              max_iterations: 50
+              parallel: true
+              max_workers: 3
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    field = site.own("parallel")
+    if field is None or field.value is not True or mode_of(site.block) != "iterate":
+        return
+    workers = site.block.get("max_workers")
+    if (workers is None and not site.block.meant("max_workers")) or (workers is not None and workers.empty):
+        yield site.found(field.entry.key.span, "mcp-cli wants `max_workers` beside `parallel: true` here; it means 3")
+
+
+@rule("WF414", "idle-workers", Severity.WARNING, on=LOOPS, local=True)
+def idle_workers(site: Site) -> Iterator[Draft]:
+    """`max_workers` of a loop without `parallel: true`, or outside 1 to 100.
+
+    Bad::
+        loops:
+          - name: each_line
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            max_iterations: 50
+            max_workers: 4
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        loops:
+          - name: each_line
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            max_iterations: 50
+            parallel: true
+            max_workers: 4
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    field, workers = site.own("max_workers"), site.block.integer("max_workers")
+    if field is None or workers is None:
+        return
+    parallel = site.block.get("parallel")
+    idle = not site.block.meant("parallel") if parallel is None else not parallel.value and not parallel.faults
+    if idle:
+        yield site.found(field.entry.key.span, "`max_workers` has no effect without `parallel: true`")
+    elif not 1 <= workers <= 100:
+        yield site.found(field.entry.key.span, "`max_workers` has to be between 1 and 100")

@@ -1,0 +1,233 @@
+"""Loops and the rest of the file: limits that are missing, items, outputs that nobody reads (5.5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from loop_ls.index.element import Element
+from loop_ls.rules.docs.phrases import shortened
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, draft, value_span
+from loop_ls.rules.engine.finding import Severity
+from loop_ls.rules.engine.prefilter import LOOP
+from loop_ls.rules.engine.registry import also, rule
+from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.workflow.execution_rules import has_no
+from loop_ls.rules.workflow.loop_rules import LOOPS, limits, mode_of
+
+
+@also("WF403", on=LOOPS, local=True, missing=True)
+def limit_missing(site: Site) -> Iterator[Draft]:
+    field = site.block.get("max_iterations")
+    if (field is None and not site.block.meant("max_iterations")) or (field is not None and field.empty):
+        what = has_no(site, "max_iterations")
+        message = f"this loop {what}: say after how many iterations it ends at the latest"
+        yield site.found(site.label, message, fixes=limits(site))
+
+
+@rule("WF415", "items-file-missing", Severity.WARNING, on=LOOPS)
+def items_file_missing(site: Site, view: View) -> Iterator[Draft]:
+    """`items: file://...` with a file that does not exist.
+
+    A relative path counts from the folder of the workflow, then from the workspace folder. Paths
+    with a placeholder and paths under `/outputs/` are known only when the loop runs.
+
+    Bad::
+        loops:
+          - {name: each_line, workflow: draft, mode: iterate, items: "file://no_such_list.txt", max_iterations: 50}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        loops:
+          - {name: each_line, workflow: draft, mode: iterate, items: "file://{{input}}", max_iterations: 50}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    field, text = site.own("items"), site.block.text("items")
+    if field is None or not text or mode_of(site.block) != "iterate" or not text.startswith("file://"):
+        return
+    path = text.removeprefix("file://").strip()
+    if path and "{{" not in path and not path.startswith("/outputs/") and not view.file_exists(path):
+        yield site.found(value_span(field), f"there is no file `{shortened(path)}`")
+
+
+@rule("WF416", "unread-history", Severity.HINT, on="element", missing=True, about=LOOP)
+def unread_history(element: Element, view: View) -> Iterator[Draft]:
+    """An `accumulate` variable that nobody reads.
+
+    Bad::
+        loops:
+          - name: polish
+            workflow: draft
+            max_iterations: 3
+            until: "The reply contains READY"
+            accumulate: all_drafts
+        steps:
+          - {name: print, needs: [polish], run: "Print {{polish}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - name: polish
+            workflow: draft
+            max_iterations: 3
+            until: "The reply contains READY"
+            accumulate: all_drafts
+        steps:
+          - {name: print, needs: [polish], run: "Compare the drafts in {{all_drafts}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    word = element.accumulate
+    field = element.loop.get("accumulate") if element.loop is not None else None
+    if word is None or field is None or field.entry.merged or view.is_mentioned(word.text, element):
+        return
+    yield draft(element.piece, word.span, f"nobody reads `{shortened(word.text)}`", tags=UNNECESSARY)
+
+
+@rule("WF417", "unused-loop", Severity.HINT, on="element", missing=True, about=LOOP)
+def unused_loop(element: Element, view: View) -> Iterator[Draft]:
+    """A top-level loop that nobody reads or waits for, and that is not the result of the workflow.
+
+    Bad::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        steps:
+          - {name: print, run: "Print {{input}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        steps:
+          - {name: print, needs: [polish], run: "Say that {{input}} is done"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    if element.kind != "loop" or element.name_span is None or view.is_mentioned(element.name, element):
+        return
+    if element.accumulate is not None and view.is_mentioned(element.accumulate.text, element):
+        return
+    if view.gives_result(element) or view.loop_is_read(element):
+        return
+    message = f"nobody reads the loop `{shortened(element.name)}` or waits for it"
+    yield draft(element.piece, element.name_span, message, tags=UNNECESSARY)
+
+
+@rule("WF418", "parallel-result-lost", Severity.WARNING, on="element", profile="compat", about=LOOP)
+def parallel_result_lost(element: Element, view: View) -> Iterator[Draft]:
+    """A parallel iterate loop whose result is read later: mcp-cli leaves it undefined.
+
+    Bad::
+        loops:
+          - name: each_line
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            max_iterations: 50
+            parallel: true
+            max_workers: 4
+        steps:
+          - {name: print, needs: [each_line], run: "Print {{each_line}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        loops:
+          - {name: each_line, workflow: draft, mode: iterate, items: "{{input}}", max_iterations: 50}
+        steps:
+          - {name: print, needs: [each_line], run: "Print {{each_line}}"}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    loop = element.loop
+    field = loop.get("parallel") if loop is not None else None
+    if loop is None or field is None or field.value is not True or mode_of(loop) != "iterate" or field.entry.merged:
+        return
+    names = [element.name] if element.kind == "loop" and element.name else []
+    if element.accumulate is not None:
+        names.append(element.accumulate.text)
+    read = [name for name in names if view.is_used(name)]
+    if read:
+        yield draft(element.piece, field.entry.key.span, f"mcp-cli never defines `{read[0]}` for a parallel loop")
+
+
+@rule("WF419", "items-are-lines", Severity.INFORMATION, on=LOOPS, local=True)
+def items_are_lines(site: Site) -> Iterator[Draft]:
+    """`items` that is plain text: each line of it is one item.
+
+    Bad::
+        loops:
+          - {name: each_word, workflow: draft, mode: iterate, items: "red, green, blue", max_iterations: 5}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        loops:
+          - {name: each_word, workflow: draft, mode: iterate, items: '["red", "green", "blue"]', max_iterations: 5}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    field, text = site.own("items"), site.block.text("items")
+    if field is None or not text or mode_of(site.block) != "iterate":
+        return
+    if "{{" in text or text.startswith("file://") or _is_json(text):
+        return
+    lines = sum(1 for line in text.splitlines() if line.strip())
+    what = "one item" if lines == 1 else f"{lines} items"
+    yield site.found(value_span(field), f"this text is {what}: one for every line; a list is written as JSON")
+
+
+def _is_json(text: str) -> bool:
+    """A JSON array, or JSON in every line."""
+    if _loads(text):
+        return True
+    lines = [line for line in text.splitlines() if line.strip()]
+    return bool(lines) and all(_loads(line) for line in lines)
+
+
+def _loads(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+@rule("WF420", "policy-not-written", Severity.HINT, on=LOOPS, local=True, profile="pedantic")
+def policy_not_written(site: Site) -> Iterator[Draft]:
+    """A loop that does not say what happens when an iteration fails.
+
+    Documents and programs differ in the default: here it is `halt`, mcp-cli goes on.
+
+    Bad::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
+        #- draft.yaml
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    Good::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY", on_failure: halt}
+        #- draft.yaml
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: improve, run: "Improve {{input}}, write READY below it"}
+    """
+    if not site.block.meant("on_failure"):
+        yield site.found(site.label, "this loop does not say what a failure does; the default is `halt` here")

@@ -1,0 +1,245 @@
+"""Who is asked: providers and models of steps, and the constants of `env` (5.2, 5.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.rules.docs.phrases import counted, did_you_mean, listed, shortened
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, draft, node_span, value_span
+from loop_ls.rules.engine.finding import Severity, Tier
+from loop_ls.rules.engine.queries import votes_without_temperature
+from loop_ls.rules.engine.registry import also, rule
+from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.workflow.text_rules import not_filled
+
+
+@rule("WF106", "no-model", Severity.ERROR, on="document", missing=True)
+def no_model(view: View) -> Iterator[Draft]:
+    """A step that asks a model, and no provider or no model for it.
+
+    A step takes what it lacks from `execution`.
+
+    Bad::
+        execution: {temperature: 0.2}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution: {provider: ollama, model: llama3.2, temperature: 0.2}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    top = view.top("execution")
+    if top is not None and top.field is not None and top.field.faults:
+        return
+    if view.settles_models():
+        return
+    lacking = view.without_model()
+    if not lacking:
+        return
+    element, missing = lacking[0]
+    what = listed(missing, "and no")
+    if top is None or len(lacking) == 1:
+        more = f" (and {counted(len(lacking) - 1, 'more step')})" if len(lacking) > 1 else ""
+        message = f"`{shortened(element.name)}`{more} has no {what}: set it here or in `execution`"
+        yield draft(element.piece, element.label_span, message)
+        return
+    yield draft(top.piece, top.entry.key.span, f"{counted(len(lacking), 'step')} have no {what} to ask")
+
+
+@rule("WF109", "lone-half", Severity.WARNING, on="step")
+def lone_half(site: Site, view: View) -> Iterator[Draft]:
+    """Only `provider` or only `model` on a step while `execution` has a failover chain.
+
+    Which link of the chain it should change is anybody's guess, so the chain stays as it is.
+
+    Bad::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: greet, model: gpt-4o-mini, run: "Greet {{input}}"}
+    Good::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: greet, provider: openai, model: gpt-4o-mini, run: "Greet {{input}}"}
+    """
+    found = _lone(site)
+    if found is not None and view.default("providers"):
+        message = f"a lone `{found}` changes nothing while `execution` has a chain: write `provider` and `model`"
+        yield site.found(site.block.fields[found].entry.key.span, message)
+
+
+def _lone(site: Site) -> str | None:
+    """The one of `provider` and `model` that a step has without the other and without a chain."""
+    block = site.block
+    if block.has("providers"):
+        return None
+    written = [key for key in ("provider", "model") if block.meant(key)]
+    if len(written) != 1 or site.own(written[0]) is None or block.fields[written[0]].empty:
+        return None
+    return written[0]
+
+
+@also("WF109", on="step", profile="compat")
+def lone_half_anywhere(site: Site, view: View) -> Iterator[Draft]:
+    found = _lone(site)
+    if found is not None and not view.default("providers"):
+        message = f"mcp-cli ignores a lone `{found}`"
+        yield site.found(site.block.fields[found].entry.key.span, message, Severity.INFORMATION)
+
+
+@rule("WF116", "constant-not-filled", Severity.INFORMATION, on="document")
+def constant_not_filled(view: View) -> Iterator[Draft]:
+    """A placeholder in a value of `env`: constants are taken as they are written.
+
+    Bad::
+        env: {GREETING: "Hello {{input}}"}
+        steps:
+          - {name: greet, run: "Say {{env.GREETING}}"}
+    Good::
+        env: {GREETING: Hello}
+        steps:
+          - {name: greet, run: "Say {{env.GREETING}} to {{input}}"}
+    """
+    top = view.top("env")
+    told: set[int] = set()
+    for stray in view.strays("env"):
+        if top is not None and stray.island.name is not None and id(stray.scalar) not in told:
+            told.add(id(stray.scalar))
+            message = f"`{{{{{stray.island.name}}}}}` stays as it is: nothing is filled in in constants"
+            yield draft(top.piece, node_span(stray.scalar), message)
+
+
+@also("WF509", on="document")
+def placeholder_in_head(view: View) -> Iterator[Draft]:
+    for top in view.tops():
+        if top.name in ("env", "steps", "loops") or top.field is None or view.top(top.name) is not top:
+            continue
+        for stray in view.strays(top.name):
+            if stray.island.name is not None:
+                yield draft(top.piece, stray.island.span, not_filled(stray.key.name, stray.island))
+
+
+@rule("WF117", "unread-constant", Severity.HINT, on="document", missing=True)
+def unread_constant(view: View) -> Iterator[Draft]:
+    """A constant in `env` that nothing in this file reads.
+
+    Bad::
+        env: {TONE: friendly, LENGTH: short}
+        steps:
+          - {name: greet, run: "Greet {{input}} in a {{env.TONE}} way"}
+    Good::
+        env: {TONE: friendly}
+        steps:
+          - {name: greet, run: "Greet {{input}} in a {{env.TONE}} way"}
+    """
+    top = view.top("env")
+    if top is None:
+        return
+    for pair in view.constants():
+        if not pair.entry.merged and not view.is_read(f"env.{pair.name}"):
+            message = f"nothing in this file reads `{{{{env.{shortened(pair.name)}}}}}`"
+            yield draft(top.piece, pair.entry.key.span, message, tags=UNNECESSARY)
+
+
+_ASKING = ("execution", "provider", "step", "embeddings", "consensus execution")
+
+
+@rule("WF901", "unknown-provider", Severity.INFORMATION, on=_ASKING, fixes=(Tier.SAFE,))
+def unknown_provider(site: Site, view: View) -> Iterator[Draft]:
+    """A provider that neither the settings nor the known services name.
+
+    The list of providers is open; add yours to `providers` in `.loop-ls.yaml`, and this is silent.
+
+    Bad::
+        execution: {provider: antropic, model: claude-sonnet-4}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution: {provider: anthropic, model: claude-sonnet-4}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    field = site.own("provider")
+    name = field.value if field is not None else None
+    if field is None or not isinstance(name, str) or not name or view.is_provider(name):
+        return
+    better = nearest(name, view.provider_names())
+    hint = f"; did you mean `{better}`?" if better else ""
+    message = f"`{shortened(name)}` is neither a known provider nor one of this project{hint}"
+    fix = (builders.reword(site.piece, field.span, better),) if better else ()
+    yield site.found(value_span(field), message, fixes=fix)
+
+
+@rule("WF902", "unknown-model", Severity.HINT, on=_ASKING, profile="pedantic")
+def unknown_model(site: Site, view: View) -> Iterator[Draft]:
+    """A model that is not among the known ones of its provider.
+
+    Bad::
+        execution:
+          providers: [{provider: openai, model: gpt-4oh}, {provider: ollama, model: llama3.2}]
+        steps:
+          - {name: greeting, run: "Greet {{input}}"}
+    Good::
+        execution:
+          providers: [{provider: openai, model: gpt-4o}, {provider: ollama, model: llama3.2}]
+        steps:
+          - {name: greeting, run: "Greet {{input}}"}
+    """
+    field = site.own("model")
+    model = field.value if field is not None else None
+    provider = site.block.text("provider")
+    if provider is None and site.block.shape.name == "step":
+        provider = view.default("provider")
+    if field is None or not isinstance(model, str) or not model or provider not in PROVIDERS:
+        return
+    known = PROVIDERS[provider]
+    models = (*known.models, *known.embeddings, *view.models_of(provider))
+    if models and model not in models:
+        message = f"`{shortened(model)}` is not among the known models of `{provider}`{did_you_mean(model, models)}"
+        yield site.found(value_span(field), message)
+
+
+@rule(
+    "WF903",
+    "too-hot-for-anthropic",
+    Severity.INFORMATION,
+    on=("execution", "step", "consensus execution"),
+    about="temperature",
+)
+def too_hot_for_anthropic(site: Site, view: View) -> Iterator[Draft]:
+    """A temperature above 1 for `anthropic`, which accepts 0 to 1.
+
+    Bad::
+        execution: {provider: anthropic, model: claude-sonnet-4, temperature: 1.5}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        execution: {provider: anthropic, model: claude-sonnet-4, temperature: 1}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    field, value = site.own("temperature"), site.block.number("temperature")
+    if field is not None and value is not None and value > 1 and "anthropic" in _asked(site, view):
+        yield site.found(value_span(field), "`anthropic` accepts a temperature from 0 to 1")
+
+
+def _asked(site: Site, view: View) -> tuple[str, ...]:
+    """The providers that a temperature is for: its own place's, and those of places that inherit it."""
+    own = _named(site.block)
+    match site.block.shape.name:
+        case "execution":
+            return (*own, *view.providers_that_inherit_temperature())
+        case "step":
+            return (*(own or view.chain()), *votes_without_temperature(site.block))
+        case _:
+            return own
+
+
+def _named(block: Block) -> tuple[str, ...]:
+    links = tuple(link.text("provider") or "" for link in block.blocks("providers"))
+    return links or tuple(filter(None, (block.text("provider"),)))

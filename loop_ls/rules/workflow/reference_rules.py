@@ -1,0 +1,453 @@
+"""Calls of other workflows: references, arguments, circles (5.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.typed_mapping import Pair
+from loop_ls.index.element import Element, Reference
+from loop_ls.rules.docs.phrases import counted, listed, shortened
+from loop_ls.rules.engine.call_facts import Summary
+from loop_ls.rules.engine.context import Draft, draft, node_span, value_span
+from loop_ls.rules.engine.finding import Severity, Tier
+from loop_ls.rules.engine.prefilter import CALL
+from loop_ls.rules.engine.registry import also, rule
+from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.fixes import builders
+from loop_ls.syntax.nodes import Mapping, Sequence, resolved
+from loop_ls.text.position import Span
+
+
+def call_of(element: Element) -> Reference | None:
+    """The call that is written in an element, with a reference in it."""
+    reference = element.reference
+    if reference is None or not reference.text or reference.field is None or reference.field.entry.merged:
+        return None
+    whole = element.block.node.span
+    return reference if whole.start <= reference.block.node.span.start <= whole.end else None
+
+
+def mark(reference: Reference) -> Span:
+    return value_span(reference.field) if reference.field is not None else reference.span
+
+
+def written_arguments(reference: Reference) -> Iterator[Pair]:
+    field = reference.block.get("with")
+    if field is not None and not field.entry.merged:
+        yield from (pair for pair in reference.arguments or () if not pair.entry.merged)
+
+
+@rule("WF601", "unknown-workflow", Severity.ERROR, on="element", fixes=(Tier.SAFE,), about=CALL)
+def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
+    """A call of a workflow that does not exist.
+
+    References name workflows by their `name`, never files. A bare name means the workflow in the
+    caller's folder, then the one in the root; `folder/name` counts from the root.
+
+    Bad::
+        steps:
+          - name: improve
+            template: {name: drafts, with: {input: "{{input}}"}}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    Good::
+        steps:
+          - name: improve
+            template: {name: draft, with: {input: "{{input}}"}}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    """
+    reference = call_of(element)
+    if reference is None:
+        return
+    callee = view.callee(reference)
+    if callee.key is not None:
+        return
+    found = callee.suggestions
+    hint = f"; did you mean `{found[0]}`?" if found else ""
+    is_file = reference.text.endswith((".yaml", ".yml")) or reference.text.startswith(("./", "../"))
+    names = " (references are names, not files)" if is_file else ""
+    message = f"no workflow is called `{shortened(reference.text)}`{names}{hint}"
+    fix = tuple(builders.reword(element.piece, mark(reference), key) for key in found[:3])
+    yield draft(element.piece, mark(reference), message, fixes=fix)
+
+
+@rule("WF602", "argument-not-used", Severity.WARNING, on="element", about=CALL)
+def argument_not_used(element: Element, view: View) -> Iterator[Draft]:
+    """An argument that the called workflow never uses.
+
+    A callee uses an argument as `{{key}}`, or as part of `{{input}}` when `with` has no `input` of
+    its own.
+
+    Bad::
+        steps:
+          - name: make_card
+            template: {name: card, with: {title: "{{input}}", colour: blue}}
+        #- card.yaml
+        steps:
+          - {name: print, run: "Print a card with the title {{title}}"}
+    Good::
+        steps:
+          - name: make_card
+            template: {name: card, with: {title: "{{input}}"}}
+        #- card.yaml
+        steps:
+          - {name: print, run: "Print a card with the title {{title}}"}
+    """
+    reference, summary = _called(element, view)
+    if reference is None or summary is None:
+        return
+    whole_input = summary.reads_input and (reference.iterates or reference.argument("input") is None)
+    for pair in written_arguments(reference):
+        if pair.name in summary.reads or whole_input or pair.name in ("env", "loop", "step"):
+            continue
+        message = f"`{summary.name}` never uses `{shortened(pair.name)}`"
+        yield draft(element.piece, pair.entry.key.span, message)
+
+
+def _called(element: Element, view: View) -> tuple[Reference | None, Summary | None]:
+    reference = call_of(element)
+    return (None, None) if reference is None else (reference, view.callee(reference).summary)
+
+
+@rule("WF603", "argument-missing", Severity.WARNING, on="element", about=CALL)
+def argument_missing(element: Element, view: View) -> Iterator[Draft]:
+    """A parameter of the called workflow that this call does not supply.
+
+    Bad::
+        steps:
+          - name: invite
+            template: {name: letter, with: {guest: "{{input}}"}}
+          - name: invite_again
+            needs: [invite]
+            template: {name: letter, with: {guest: "{{invite}}", place: Lisbon}}
+        #- letter.yaml
+        steps:
+          - name: write
+            run: "Write to {{guest}} in {{place}}"
+    Good::
+        steps:
+          - name: invite
+            template: {name: letter, with: {guest: "{{input}}", place: Lisbon}}
+        #- letter.yaml
+        steps:
+          - name: write
+            run: "Write to {{guest}} in {{place}}"
+    """
+    reference, summary = _called(element, view)
+    if reference is None or summary is None:
+        return
+    given = [pair.name for pair in reference.arguments or ()]
+    missing = [
+        name
+        for name in summary.parameters
+        if not reference.supplies(name) and nearest(name, given) is None  # a slip of the callee, WF501
+    ]
+    if missing:
+        message = f"`{summary.name}` needs {listed(missing[:5], 'and')}, which this call does not supply"
+        yield draft(element.piece, mark(reference), message)
+
+
+@rule("WF604", "calls-itself", Severity.ERROR, on="element", about=CALL)
+def calls_itself(element: Element, view: View) -> Iterator[Draft]:
+    """A workflow that calls itself, directly or through others.
+
+    Such a run ends only at the depth limit. With an `if` on the way it may end, and this is no more
+    than an information.
+
+    Bad::
+        steps:
+          - name: again
+            template: {name: flow, with: {input: "{{input}}"}}
+    Good::
+        steps:
+          - name: once
+            template: {name: draft, with: {input: "{{input}}"}}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    """
+    reference = call_of(element)
+    if reference is None:
+        return
+    circle = view.circle(element)
+    if circle is None:
+        return
+    way = " → ".join(f"`{key}`" for key in circle.keys)
+    may_end = circle.guarded
+    message = f"this workflow calls itself: {way}" + ("; an `if` may end it" if may_end else "")
+    yield draft(element.piece, mark(reference), message, Severity.INFORMATION if may_end else None)
+
+
+@rule("WF605", "key-used-twice", Severity.ERROR, on="document")
+def key_used_twice(view: View) -> Iterator[Draft]:
+    """Two files with one key, that is, one name in one folder.
+
+    Only one of them can be called. The key is the folder, counted from the workflow root, and the
+    `name`.
+
+    Bad::
+        $schema: workflow/v2.0
+        name: flow
+        version: 1.0.0
+        description: The second of two
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+        #- a_flow.yaml
+        $schema: workflow/v2.0
+        name: flow
+        version: 1.0.0
+        description: The first of two
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    Good::
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+        #- a_flow.yaml
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    other = view.twin()
+    top = view.top("name")
+    if other is not None and top is not None and top.field is not None:
+        message = f"`{other}` has the same key, so only one of the two can be called"
+        yield draft(top.piece, value_span(top.field), message)
+
+
+@rule("WF606", "two-matches", Severity.INFORMATION, on="element", about=CALL)
+def two_matches(element: Element, view: View) -> Iterator[Draft]:
+    """A bare name that fits a workflow beside the caller and one in the root. The neighbour is meant.
+
+    Bad::
+        #- tools/caller.yaml
+        steps:
+          - name: shorten
+            template: {name: draft, with: {input: "{{input}}"}}
+        #- tools/draft.yaml
+        steps:
+          - {name: write, run: "Shorten {{input}}"}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    Good::
+        #- tools/caller.yaml
+        steps:
+          - name: shorten
+            template: {name: tools/draft, with: {input: "{{input}}"}}
+        #- tools/draft.yaml
+        steps:
+          - {name: write, run: "Shorten {{input}}"}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    """
+    reference = call_of(element)
+    callee = view.callee(reference) if reference is not None else None
+    if reference is not None and callee is not None and callee.shadowed is not None:
+        message = f"`{callee.key}` is meant; there is a `{callee.shadowed}` in the root too"
+        yield draft(element.piece, mark(reference), message)
+
+
+@also("WF606", on="element", profile="compat", replaces=True, about=CALL)
+def two_matches_elsewhere(element: Element, view: View) -> Iterator[Draft]:
+    for found in two_matches(element, view):
+        yield found._replace(message=f"{found.message}, and mcp-cli takes that one", severity=Severity.WARNING)
+
+
+@rule("WF607", "no-input", Severity.WARNING, on="element", about=CALL)
+def no_input(element: Element, view: View) -> Iterator[Draft]:
+    """A template without any argument although the called workflow reads `{{input}}`.
+
+    The input of the caller is not handed on by itself: `{{input}}` is empty there.
+
+    Bad::
+        steps:
+          - name: improve
+            template: {name: draft}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    Good::
+        steps:
+          - name: improve
+            template: {name: draft, with: {input: "{{input}}"}}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    """
+    reference, summary = _called(element, view)
+    if reference is None or summary is None or reference.kind != "template" or reference.arguments:
+        return
+    given = reference.block.get("with")
+    if (
+        summary.reads_input
+        and (given is None or not given.faults)
+        and not (given is None and reference.block.meant("with"))
+    ):
+        message = f"`{summary.name}` reads `{{{{input}}}}` and gets nothing: hand it over in `with`"
+        yield draft(element.piece, mark(reference), message)
+
+
+@rule("WF608", "input-is-no-text", Severity.ERROR, on="element", local=True, about=CALL)
+def input_is_no_text(element: Element) -> Iterator[Draft]:
+    """An argument `input` that is a list or a mapping; it has to be one text.
+
+    Bad::
+        steps:
+          - name: improve
+            template: {name: draft, with: {input: ["{{input}}", "and more"]}}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    Good::
+        steps:
+          - name: improve
+            template: {name: draft, with: {input: "{{input}} and more"}}
+        #- draft.yaml
+        steps:
+          - {name: write, run: "Improve {{input}}"}
+    """
+    reference = element.reference
+    if reference is None:
+        return
+    for pair in written_arguments(reference):
+        if pair.name == "input" and pair.node is not None and isinstance(resolved(pair.node), Sequence | Mapping):
+            kind = "a list" if isinstance(resolved(pair.node), Sequence) else "a mapping"
+            yield draft(element.piece, node_span(pair.node), f"`input` has to be one text, not {kind}")
+
+
+@rule("WF609", "callee-has-errors", Severity.WARNING, on="element", about=CALL)
+def callee_has_errors(element: Element, view: View) -> Iterator[Draft]:
+    """A call of a workflow that has errors of its own, and so cannot run.
+
+    Bad::
+        steps:
+          - name: call
+            template: {name: broken}
+        #- broken.yaml
+        steps:
+          - {name: greet, temperature: 0.5}
+    Good::
+        steps:
+          - name: call
+            template: {name: whole}
+        #- whole.yaml
+        steps:
+          - {name: greet, run: "Say hello"}
+    """
+    reference = call_of(element)
+    if reference is None:
+        return
+    callee = view.callee(reference)
+    if callee.key is None or callee.is_caller:
+        return
+    errors = view.errors_of(callee.key)
+    if errors:
+        yield draft(element.piece, mark(reference), f"`{callee.key}` has {counted(errors, 'error')} and cannot run")
+
+
+@rule("WF610", "argument-taken-over", Severity.WARNING, on="element", about=CALL)
+def argument_taken_over(element: Element, view: View) -> Iterator[Draft]:
+    """An argument with the name of a step or loop of the called workflow.
+
+    As soon as that step has finished, the name means its result and no longer the argument.
+
+    Bad::
+        steps:
+          - name: call
+            template: {name: story, with: {input: "{{input}}", plot: "a journey"}}
+        #- story.yaml
+        steps:
+          - {name: plot, run: "Find a plot for {{input}}"}
+          - {name: tell, needs: [plot], run: "Tell {{plot}}"}
+    Good::
+        steps:
+          - name: call
+            template: {name: story, with: {input: "{{input}}"}}
+        #- story.yaml
+        steps:
+          - {name: plot, run: "Find a plot for {{input}}"}
+          - {name: tell, needs: [plot], run: "Tell {{plot}}"}
+    """
+    reference, summary = _called(element, view)
+    if reference is None or summary is None:
+        return
+    for pair in written_arguments(reference):
+        if pair.name in summary.names:
+            message = f"`{summary.name}` has a step or loop `{shortened(pair.name)}` that takes this name over"
+            yield draft(element.piece, pair.entry.key.span, message)
+
+
+@rule("WF611", "loop-variables-for-template", Severity.INFORMATION, on="element", about=CALL)
+def loop_variables_for_template(element: Element, view: View) -> Iterator[Draft]:
+    """A template that calls a workflow which uses `loop.*`: only a loop supplies these.
+
+    Bad::
+        steps:
+          - name: call
+            template: {name: round, with: {input: "{{input}}"}}
+          - name: repeat
+            needs: [call]
+            loop: {workflow: round, max_iterations: 3, until: "The reply contains READY"}
+        #- round.yaml
+        steps:
+          - {name: tell, run: "In round {{loop.iteration}} write READY below {{input}}"}
+    Good::
+        steps:
+          - name: repeat
+            loop: {workflow: round, max_iterations: 3, until: "The reply contains READY"}
+        #- round.yaml
+        steps:
+          - {name: tell, run: "In round {{loop.iteration}} write READY below {{input}}"}
+    """
+    reference, summary = _called(element, view)
+    if reference is not None and summary is not None and reference.kind == "template" and summary.loop_variables:
+        names = listed(summary.loop_variables[:3], "and")
+        yield draft(element.piece, mark(reference), f"`{summary.name}` uses {names}, which a template does not supply")
+
+
+@rule("WF612", "not-for-mcp-cli", Severity.WARNING, on="element", profile="compat", about=CALL)
+def not_for_mcp_cli(element: Element, view: View) -> Iterator[Draft]:
+    """A call that works here and not in mcp-cli.
+
+    It never looks for a loop's workflow in the caller's folder, drops all arguments of a template but
+    `input`, and puts the arguments of a loop into `{{input}}` instead of variables.
+
+    Bad::
+        steps:
+          - name: make_card
+            template: {name: card, with: {title: "{{input}}"}}
+        #- card.yaml
+        steps:
+          - {name: print, run: "Print a card with the title {{title}}"}
+    Good::
+        steps:
+          - name: make_card
+            template: {name: card, with: {input: "{{input}}"}}
+        #- card.yaml
+        steps:
+          - {name: print, run: "Print a card with the title {{input}}"}
+    """
+    reference = call_of(element)
+    if reference is None:
+        return
+    callee = view.callee(reference)
+    if callee.key is None or callee.summary is None:
+        return
+    if reference.kind == "loop" and callee.by_folder:
+        message = f"mcp-cli finds this workflow only as `{callee.key}`"
+        yield draft(element.piece, mark(reference), message)
+    for pair in written_arguments(reference):
+        name = shortened(pair.name)
+        if pair.name == "input":
+            continue
+        if reference.kind == "template":
+            yield draft(element.piece, pair.entry.key.span, f"mcp-cli drops `{name}`: a template passes `input` only")
+        elif pair.name in callee.summary.reads:
+            message = f"mcp-cli leaves `{{{{{name}}}}}` in the callee as it is: arguments of a loop arrive in `input`"
+            yield draft(element.piece, pair.entry.key.span, message)

@@ -1,0 +1,356 @@
+"""Names, modes and policies of steps (5.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from loop_ls.formats.common.typed_mapping import Block, Field
+from loop_ls.formats.workflow.keys import MODES
+from loop_ls.formats.workflow.placeholder_syntax import RESERVED
+from loop_ls.index.element import Element
+from loop_ls.rules.docs.phrases import listed, shortened
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, Spot, draft, entry_span
+from loop_ls.rules.engine.finding import Severity, Tier
+from loop_ls.rules.engine.registry import also, rule
+from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.workflow.execution_rules import not_in_list, outside_its_list
+from loop_ls.text.pattern import pattern
+from loop_ls.text.position import Span
+
+_UNUSABLE = pattern(r"[{}\s.]")
+_NOTHING_SAID = pattern(
+    r"(?:step|test|task|item|node|action|job|thing)[_-]?\d+|step|tmp|temp|foo|bar|baz|thing|[a-z]?[_-]?\d*",
+    re.IGNORECASE,
+)
+
+
+@rule("WF201", "step-without-name", Severity.ERROR, on="step", local=True, missing=True)
+def step_without_name(site: Site) -> Iterator[Draft]:
+    """A step without a name.
+
+    The name is how other steps wait for it and how its result is used.
+
+    Bad::
+        steps:
+          - run: "Greet {{input}}"
+    Good::
+        steps:
+          - name: greet
+            run: "Greet {{input}}"
+    """
+    if not site.block.meant("name") or site.block.text("name") == "":
+        yield site.found(entry_span(site.block), "this step has no `name`")
+
+
+@rule("WF202", "name-used-twice", Severity.ERROR, on="element")
+def name_used_twice(element: Element, view: View) -> Iterator[Draft]:
+    """One name for two steps, loops or accumulated outputs.
+
+    A name is a variable; with two owners nobody can tell whose result `{{name}}` is.
+
+    Bad::
+        steps:
+          - name: draft
+            run: "Write about {{input}}"
+          - name: draft
+            run: "Write again about {{input}}"
+          - name: final
+            needs: [draft]
+            run: "Polish {{draft}}"
+    Good::
+        steps:
+          - name: draft
+            run: "Write about {{input}}"
+          - name: second_draft
+            needs: [draft]
+            run: "Write again, better than {{draft}}"
+    """
+    names = [element.name] if element.name else []
+    if element.accumulate is not None:
+        names.append(element.accumulate.text)
+    for name in dict.fromkeys(names):
+        known = view.known(name)
+        if known is None or known.times < 2:
+            continue
+        first, *later = view.places(name)
+        spot = Spot(first.element.piece, first.span)
+        for definition in later:
+            if definition.element is element:
+                yield _taken(element, name, definition.kind, definition.span, spot)
+
+
+def _taken(element: Element, name: str, kind: str, span: Span, spot: Spot) -> Draft:
+    what = "variable" if kind == "accumulate" else kind
+    return draft(
+        element.piece,
+        span,
+        lambda line_of: f"the name `{shortened(name)}` of this {what} is taken already, in line {line_of(spot)}",
+        related=((spot, f"`{shortened(name)}` is defined here first"),),
+    )
+
+
+@rule("WF203", "step-without-mode", Severity.ERROR, on="step", local=True, missing=True)
+def step_without_mode(site: Site) -> Iterator[Draft]:
+    """A step that does nothing: it has none of `run`, `template`, `loop`, `consensus`, `rag` and
+    `embeddings`, or its `run` is empty.
+
+    Bad::
+        steps:
+          - name: greet
+            temperature: 0.5
+    Good::
+        steps:
+          - name: greet
+            temperature: 0.5
+            run: "Greet {{input}}"
+    """
+    if not modes(site.block) and not any(mode in unknown.meant for unknown in site.block.unknown for mode in MODES):
+        yield site.found(site.label, f"this step has nothing to do: give it {listed(MODES)}")
+
+
+def modes(block: Block) -> list[Field]:
+    """The mode keys that count, in written order: an empty `run` and empty mappings do not."""
+    return [field for field in block.fields.values() if field.key.name in MODES and _counts(field)]
+
+
+def _counts(field: Field) -> bool:
+    if field.empty:
+        return False
+    return not isinstance(field.value, str) or field.value.strip() != ""
+
+
+@rule("WF204", "several-modes", Severity.ERROR, on="step", local=True)
+def several_modes(site: Site) -> Iterator[Draft]:
+    """A step that does two things.
+
+    Exactly one of `run`, `template`, `loop`, `consensus`, `rag` and `embeddings` says what a step
+    does.
+
+    Bad::
+        steps:
+          - name: both
+            run: "Summarise {{input}}"
+            template: {name: summary}
+        #- summary.yaml
+        steps:
+          - {name: shorten, run: "Say something short"}
+    Good::
+        steps:
+          - name: once
+            run: "Summarise {{input}}"
+    """
+    written = modes(site.block)
+    if len(written) < 2 or written[1].entry.merged:
+        return
+    first, second = written[0], written[1]
+    names = listed([field.key.name for field in written], "and")
+    yield site.found(
+        second.entry.key.span,
+        f"a step does one thing, and this one has {names}",
+        related=((site.at(first.entry.key.span), f"`{first.key.name}` stands here"),),
+        fixes=tuple(
+            builders.remove_key(site.piece, site.block, field.entry, Tier.REVIEW)
+            for field in (second, first)
+            if not field.entry.merged
+        ),
+    )
+
+
+@rule("WF206", "reserved-name", Severity.WARNING, on="element", local=True)
+def reserved_name(element: Element) -> Iterator[Draft]:
+    """A step, loop or accumulated output called `input`, `env`, `loop` or `step`.
+
+    These words have a meaning of their own in `{{ }}`, so the result cannot be reached.
+
+    Bad::
+        steps:
+          - name: loop
+            run: "Greet {{input}}"
+    Good::
+        steps:
+          - name: loop_plan
+            run: "Greet {{input}}"
+    """
+    if element.name in RESERVED and element.name_span is not None:
+        yield draft(element.piece, element.name_span, _reserved(element.name))
+    if element.accumulate is not None and element.accumulate.text in RESERVED:
+        yield draft(element.piece, element.accumulate.span, _reserved(element.accumulate.text))
+
+
+def _reserved(name: str) -> str:
+    return f"`{name}` is reserved: `{{{{{name}}}}}` means something else, so choose another name"
+
+
+@rule("WF209", "unknown-step-policy", Severity.ERROR, on="step", local=True, fixes=(Tier.SAFE,), about="on_failure")
+def unknown_step_policy(site: Site) -> Iterator[Draft]:
+    """An `on_failure` of a step that is not `halt`, `continue` or `retry`.
+
+    Bad::
+        steps:
+          - name: greet
+            on_failure: ignore
+            run: "Greet {{input}}"
+    Good::
+        steps:
+          - name: greet
+            on_failure: continue
+            run: "Greet {{input}}"
+    """
+    field = site.own("on_failure")
+    value = outside_its_list(field)
+    if field is not None and value is not None:
+        yield not_in_list(site, field, value)
+
+
+@rule("WF210", "retries-without-retry", Severity.INFORMATION, on="step", local=True, about="max_retries")
+def retries_without_retry(site: Site) -> Iterator[Draft]:
+    """`max_retries` without `on_failure: retry`.
+
+    The number has no effect then.
+
+    Bad::
+        steps:
+          - name: greet
+            max_retries: 2
+            run: "Greet {{input}}"
+    Good::
+        steps:
+          - name: greet
+            on_failure: retry
+            max_retries: 2
+            run: "Greet {{input}}"
+    """
+    field = site.own("max_retries")
+    policy = site.block.get("on_failure")
+    if field is None or field.empty or (policy is not None and (policy.faults or policy.value == "retry")):
+        return
+    if policy is not None or not site.block.meant("on_failure"):
+        message = "`max_retries` has no effect without `on_failure: retry`"
+        yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
+
+
+@also("WF210", on="step", local=True, profile="compat", about="on_failure")
+def retry_of_a_step(site: Site) -> Iterator[Draft]:
+    field = site.own("on_failure")
+    if field is not None and field.value == "retry":
+        yield site.found(field.entry.key.span, "mcp-cli takes `on_failure: retry` of a step for `halt`")
+
+
+@rule("WF211", "meaningless-name", Severity.HINT, on="element", local=True, profile="pedantic")
+def meaningless_name(element: Element) -> Iterator[Draft]:
+    """A name that says nothing, such as `step1`, `a` or `test2`.
+
+    Bad::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: step1, run: "Outline {{input}}"}
+    Good::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: outline, run: "Outline {{input}}"}
+    """
+    if element.kind == "step" and element.name_span is not None and _NOTHING_SAID.fullmatch(element.name):
+        message = f"`{element.name}` says nothing about what this step does"
+        yield draft(element.piece, element.name_span, message)
+
+
+@rule("WF215", "unused-result", Severity.HINT, on="element", missing=True)
+def unused_result(element: Element, view: View) -> Iterator[Draft]:
+    """A step whose result nobody uses or waits for.
+
+    It costs a call and changes nothing. Steps with servers or skills are left out: their tools may
+    have effects of their own.
+
+    Bad::
+        steps:
+          - name: weather
+            run: "Guess the weather in {{input}}"
+          - name: greet
+            run: "Greet {{input}}"
+    Good::
+        steps:
+          - name: weather
+            run: "Guess the weather in {{input}}"
+          - name: greet
+            needs: [weather]
+            run: "Greet {{input}}, mention {{weather}}"
+    """
+    if element.kind != "step" or element.name_span is None or element.mode is None:
+        return
+    if view.is_mentioned(element.name, element) or _loop_is_used(element, view) or view.gives_result(element):
+        return
+    if not _may_have_effects(element, view):
+        message = f"nobody uses the result of `{shortened(element.name)}` or waits for it"
+        yield draft(element.piece, element.name_span, message, tags=UNNECESSARY)
+
+
+def _loop_is_used(element: Element, view: View) -> bool:
+    """Whether the step is a loop that is read through its accumulated outputs or through `loop.*`."""
+    if element.loop is None:
+        return False
+    if element.accumulate is not None and view.is_mentioned(element.accumulate.text, element):
+        return True
+    return view.loop_is_read(element)
+
+
+def _may_have_effects(element: Element, view: View) -> bool:
+    embeddings = element.block.block("embeddings")
+    if embeddings is not None and embeddings.has("output_file"):
+        return True
+    if element.reference is not None:
+        summary = view.callee(element.reference).summary
+        return summary is None or summary.has_tools
+    for key in ("servers", "skills"):
+        own = element.block.get(key)
+        if own is not None and (own.faults or own.value):
+            return True
+        if own is None and view.default(key):
+            return True
+    return False
+
+
+@rule("WF217", "name-not-usable", Severity.WARNING, on="element", local=True)
+def name_not_usable(element: Element) -> Iterator[Draft]:
+    """A step name that cannot stand in `{{ }}`: with a blank, a brace or a dot.
+
+    Bad::
+        steps:
+          - name: first draft
+            run: "Write about {{input}}"
+    Good::
+        steps:
+          - name: first-draft
+            run: "Write about {{input}}"
+    """
+    if element.name_span is not None and _UNUSABLE.search(element.name):
+        message = f"`{shortened(element.name)}` cannot be used as `{{{{…}}}}`: blanks, braces and dots are in the way"
+        yield draft(element.piece, element.name_span, message)
+
+
+@rule("WF216", "equal-to-default", Severity.HINT, on="step", profile="pedantic")
+def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
+    """A key of a step that repeats what `execution` says.
+
+    Bad::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+          temperature: 0.4
+        steps:
+          - {name: greeting, temperature: 0.4, run: "Greet {{input}}"}
+    Good::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+          temperature: 0.4
+        steps:
+          - {name: greeting, run: "Greet {{input}}"}
+    """
+    for field in site.own_fields():
+        if "execution" not in field.key.inherits or field.faults or field.empty or isinstance(field.value, tuple):
+            continue
+        if field.value is not None and field.value == view.default(field.key.name):
+            message = f"`{field.key.name}` repeats what `execution` says"
+            yield site.found(field.entry.key.span, message, tags=UNNECESSARY)

@@ -1,0 +1,260 @@
+"""Braces, tags and dollar signs in texts: what looks like a variable and is none (5.2, 5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.workflow.placeholder_syntax import is_name
+from loop_ls.index.element import Element, Slot
+from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
+from loop_ls.rules.docs.phrases import shortened
+from loop_ls.rules.engine.context import Draft, Site, draft, node_span
+from loop_ls.rules.engine.finding import Severity, Tier
+from loop_ls.rules.engine.own_entries import own_needs, own_slots, own_strays
+from loop_ls.rules.engine.prefilter import DOLLARS, NEEDS, ODD_BRACES, SINGLE_BRACES, STRAYS, TAGS, single_braces
+from loop_ls.rules.engine.registry import also, rule
+from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.fixes import builders
+from loop_ls.syntax.placeholders import Island, code_spans, environment_names, template_tags
+from loop_ls.syntax.scalar_source_map import Written
+from loop_ls.text.pattern import pattern
+
+_NAME_AND_MORE = pattern(r"\s*([^\W\d][\w-]*(?:\.[\w-]+)*)\s+\S")
+_CAPITALS = pattern(r"[A-Z_][A-Z0-9_]*")
+
+
+@rule("WF504", "expression", Severity.WARNING, on="element", about=ODD_BRACES)
+def expression(element: Element, view: View) -> Iterator[Draft]:
+    """An attempt to compute something inside `{{ }}`: filters, indexes, comparisons.
+
+    There are no expressions. The braces reach the model as they are written; let the model do it, or
+    a step before.
+
+    Bad::
+        steps:
+          - {name: greet, run: "Greet {{input | upper}}"}
+    Good::
+        steps:
+          - {name: greet, run: "Greet {{input}} in capitals"}
+    """
+    for slot in own_slots(element):
+        for island in slot.islands:
+            if island.name is None and _is_attempt(island, view) and not _is_condition(slot, island):
+                message = f"`{{{{{shortened(island.raw)}}}}}` stays as written: there are no expressions in braces"
+                yield draft(element.piece, island.span, message)
+
+
+def _is_attempt(island: Island, view: View) -> bool:
+    if island.kind == "expression":
+        return True
+    named = _NAME_AND_MORE.match(island.raw) if island.kind == "other" else None
+    return named is not None and _is_known(named[1], view)
+
+
+def _is_known(name: str, view: View) -> bool:
+    head, _, rest = name.partition(".")
+    if head == "env":
+        return view.has_env(rest)
+    return head in ("input", "loop", "step") or view.known(name) is not None
+
+
+def _is_condition(slot: Slot, island: Island) -> bool:
+    """`${{ x == "v" }}` in an `if` is a comparison, and WF213 speaks of other operators there."""
+    condition = slot.condition
+    return condition is not None and (condition.kind == "compare" or bool(condition.unsupported))
+
+
+@rule("WF505", "template-tag", Severity.WARNING, on="element", local=True, about=TAGS)
+def template_tag(element: Element) -> Iterator[Draft]:
+    """A tag of a template language, `{% if ... %}` or `{# ... #}`.
+
+    There is no template language: the model reads the tag as it stands, and both branches of it.
+
+    Bad::
+        steps:
+          - name: greet
+            run: |
+              {% if input %}
+              Greet {{input}}.
+    Good::
+        steps:
+          - name: greet
+            if: "{{input}}"
+            run: |
+              Greet {{input}}.
+    """
+    for slot in own_slots(element):
+        told: set[int] = set()
+        for tag in template_tags(element.piece.lines, slot.scalar):
+            line = tag.span.start.line
+            if line not in told:
+                told.add(line)
+                message = f"`{shortened(tag.raw)}` is sent to the model as text: there is no template language"
+                yield draft(element.piece, tag.span, message)
+
+
+@rule("WF508", "environment-variable", Severity.INFORMATION, on="element", local=True, about=DOLLARS)
+def environment_variable(element: Element) -> Iterator[Draft]:
+    """`${NAME}` or `$NAME` in a text other than a value of `env`.
+
+    Only values of `env` take variables of the process environment; elsewhere the text stays as it
+    is. Code in back-ticks or in a fenced block is left alone.
+
+    Bad::
+        steps:
+          - {name: greet, run: "Greet {{input}} from ${HOST_NAME}"}
+    Good::
+        env: {HOST: "${HOST_NAME}"}
+        steps:
+          - {name: greet, run: "Greet {{input}} from {{env.HOST}}"}
+    """
+    for slot in own_slots(element):
+        for found in environment_names(element.piece.lines, slot.scalar):
+            if not found.code and _CAPITALS.fullmatch(found.name):
+                written = f"${{{found.name}}}" if found.braced else f"${found.name}"
+                message = f"`{written}` stays as it is here; put it into `env` and use `{{{{env.{found.name}}}}}`"
+                yield draft(element.piece, found.span, message)
+
+
+@rule("WF509", "placeholder-not-filled", Severity.WARNING, on="element", local=True, about=STRAYS)
+def placeholder_not_filled(element: Element) -> Iterator[Draft]:
+    """A placeholder in a field in which nothing is filled in, such as a name, a model or `workflow`.
+
+    Bad::
+        steps:
+          - {name: greet, model: "{{input}}", run: "Greet whoever comes"}
+    Good::
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    for stray in own_strays(element):
+        if stray.island.name is not None:
+            yield draft(element.piece, stray.island.span, not_filled(stray.key.name, stray.island))
+
+
+def not_filled(key: str, island: Island) -> str:
+    return f"`{{{{{island.name}}}}}` stays as it is: nothing is filled in in `{key}`"
+
+
+@rule("WF512", "braces", Severity.WARNING, on="element", local=True, fixes=(Tier.REVIEW,), about=ODD_BRACES)
+def braces(element: Element) -> Iterator[Draft]:
+    """Braces that open and never close, three braces around a name, or one around a variable with a dot.
+
+    `{loop.output}` and `${env.TONE}` are sent as they are written.
+
+    Bad::
+        steps:
+          - {name: greet, run: "Greet {{input} warmly"}
+    Good::
+        steps:
+          - {name: greet, run: "Greet {{input}} warmly"}
+    """
+    for slot in own_slots(element):
+        for island in slot.islands:
+            if island.kind == "triple":
+                message = f"three braces around `{island.name}`: two are enough, the third stays as text"
+                yield draft(element.piece, island.span, message)
+            elif island.kind == "unclosed" and _looks_begun(slot, island):
+                yield draft(element.piece, island.span, "`{{` is never closed: `}}` is missing behind the name")
+
+
+@also("WF512", on="element", about=SINGLE_BRACES)
+def one_brace(element: Element, view: View) -> Iterator[Draft]:
+    """`{loop.output}` and `${loop.output}`: the name of a variable that exists, in one pair of braces. Code in
+    back-ticks is left alone, and so is every other text in braces."""
+    for slot in own_slots(element):
+        written = Written(element.piece.lines, slot.scalar)
+        code = code_spans(written.text)
+        for start, end, name in single_braces(written.text):
+            if not _is_variable(name, view) or any(first <= start < last for first, last in code):
+                continue
+            shown = shortened(written.text[start:end])
+            if slot.kind == "until" and name.startswith("loop."):
+                message = f"`{shown}` stays as it is written, and no variable is needed: the judge sees the output"
+                yield draft(element.piece, written.span(start, end), message)
+                continue
+            place, filled = written.span(start, end), f"{{{{{name}}}}}"
+            fix = builders.replace(element.piece, place, filled, "Write two braces", Tier.REVIEW)
+            message = f"`{shown}` stays as it is written: a variable stands in two braces, `{{{{{name}}}}}`"
+            yield draft(element.piece, place, message, fixes=(fix,))
+
+
+def _is_variable(name: str, view: View) -> bool:
+    head, _, rest = name.partition(".")
+    match head:
+        case "env":
+            return view.has_env(rest)
+        case "loop":
+            return name in LOOP_NAMES
+        case _:
+            return view.known(rest) is not None
+
+
+def _looks_begun(slot: Slot, island: Island) -> bool:
+    """A name, or nothing more, stands behind the braces; `{{"a": 1` in a prompt is JSON."""
+    rest = slot.scalar.text[slot.scalar.text.rfind("}}") + 1 :]
+    behind = rest[rest.find("{{") + 2 :].lstrip(" \t")
+    return behind == "" or behind[0].isalpha() or behind[0] in "_\r\n"
+
+
+@rule("WF516", "argument-name", Severity.WARNING, on=("template", "loop", "step loop"), local=True, about="with")
+def argument_name(site: Site) -> Iterator[Draft]:
+    """A key of `with` that is `env`, `loop` or `step`, or that is no valid name.
+
+    The callee could not read it: the three words mean something else there, and a name is letters,
+    digits, `_` and `-`.
+
+    Bad::
+        steps:
+          - name: ask
+            template: {name: draft, with: {step: one, input: "{{input}}"}}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    Good::
+        steps:
+          - name: ask
+            template: {name: draft, with: {stage: one}}
+        #- draft.yaml
+        steps:
+          - {name: improve, run: "Improve {{input}}"}
+    """
+    field = site.own("with")
+    if field is None or not isinstance(field.value, tuple):
+        return
+    for pair in site.block.pairs("with"):
+        if pair.entry.merged:
+            continue
+        if pair.name in ("env", "loop", "step"):
+            message = f"`{pair.name}` is reserved: the callee reads something else as `{{{{{pair.name}}}}}`"
+            yield site.found(pair.entry.key.span, message)
+        elif not is_name(pair.name):
+            message = f"`{shortened(pair.name)}` is no name that the callee can read: letters, digits, `_` and `-`"
+            yield site.found(pair.entry.key.span, message)
+
+
+@rule("WF517", "needs-not-used", Severity.WARNING, on="element", profile="pedantic", about=NEEDS)
+def needs_not_used(element: Element, view: View) -> Iterator[Draft]:
+    """A prompt without any placeholder although the step waits for results that nobody else uses.
+
+    Bad::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: outline, run: "Outline {{input}}"}
+          - {name: essay, needs: [outline], run: "Write an essay from the outline"}
+    Good::
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: outline, run: "Outline {{input}}"}
+          - {name: essay, needs: [outline], run: "Write an essay from {{outline}}"}
+    """
+    needs = own_needs(element)
+    prompts = [slot for slot in own_slots(element) if slot.kind in ("run", "prompt")]
+    if not needs or not prompts or any(slot.islands for slot in prompts):
+        return
+    if any(view.known(need.name) is None or view.is_used(need.name) for need in needs):
+        return
+    names = " and ".join(f"`{shortened(need.name)}`" for need in needs[:3])
+    yield draft(element.piece, node_span(prompts[0].scalar), f"this prompt waits for {names} and uses nothing of it")

@@ -1,0 +1,305 @@
+"""Variables that do not exist, or not as they are written (5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.workflow.placeholder_syntax import RAG_PARTS, RESERVED
+from loop_ls.index.element import Element, Use
+from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
+from loop_ls.rules.docs.phrases import counted, listed, shortened
+from loop_ls.rules.dotted_names import meant
+from loop_ls.rules.engine.call_facts import Call
+from loop_ls.rules.engine.context import Draft, draft
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.own_entries import own_uses, placeholder, unknown_severity
+from loop_ls.rules.engine.prefilter import PATHS, USES
+from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.fixes import builders
+
+
+def _severity(use: Use) -> Severity | None:
+    """In a strict field an unknown variable fails the run."""
+    return Severity.ERROR if use.strict else None
+
+
+@rule("WF501", "misspelt-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=USES)
+def misspelt_variable(element: Element, view: View) -> Iterator[Draft]:
+    """A variable that does not exist and is one slip away from one that does.
+
+    An unknown variable stays in the prompt as it is written, braces included. In `with`, `items`,
+    `until` and `rag.query` it fails the run.
+
+    Bad::
+        steps:
+          - {name: requirements, run: "List requirements for {{input}}"}
+          - {name: plan, needs: [requirements], run: "Plan for {{requirments}}"}
+    Good::
+        steps:
+          - {name: requirements, run: "List requirements for {{input}}"}
+          - {name: plan, needs: [requirements], run: "Plan for {{requirements}}"}
+    """
+    for use in own_uses(element):
+        if "." in use.name or use.name in RESERVED:
+            continue
+        better = misspelt(use.name, view, element)
+        if better is not None:
+            message = f"no variable is called `{shortened(use.name)}`; did you mean `{better}`?"
+            yield draft(
+                element.piece, placeholder(use), message, _severity(use), fixes=(_replaced(element, use, better),)
+            )
+
+
+def misspelt(name: str, view: View, element: Element) -> str | None:
+    """The variable that an unknown simple name was meant to be; None for known and for free names. It is
+    never the result of the element that uses it."""
+    if view.known(name) is not None:
+        return None
+    near = view.near_variable(name)
+    calls = view.callers().calls
+    if any(call.gives(name) for call in calls):
+        return None
+    if near and near != element.name:
+        return near
+    return nearest(name, sorted({key for call in calls for key in call.supplies}))
+
+
+def _replaced(element: Element, use: Use, name: str) -> Fix:
+    return builders.replace(element.piece, use.name_span, name, f"Change to `{name}`")
+
+
+@rule("WF502", "parameter", Severity.INFORMATION, on="document")
+def parameter(view: View) -> Iterator[Draft]:
+    """A name that nothing in this file defines, and so is taken for a parameter.
+
+    Whoever calls the workflow has to supply it in `with`. Silent as soon as some workflow calls this
+    one and all calls supply the name. A name that only an `until` uses is an error, unless a caller
+    supplies it: such a condition is never met, and a condition needs no variable.
+
+    Bad::
+        steps:
+          - {name: invite, run: "Invite {{guest}} to {{input}}"}
+    Good::
+        steps:
+          - {name: invite, run: "Invite {{guest}} to {{input}}"}
+        #- caller.yaml
+        steps:
+          - name: ask
+            template: {name: flow, with: {guest: Ada, input: "{{input}}"}}
+    """
+    for name in view.parameters():
+        callers = view.callers()
+        missing = callers.without(name)
+        found = view.first_use(name)
+        if found is None or (callers.calls and not missing):
+            continue
+        element, use = found
+        if misspelt(name, view, element) is not None:
+            continue
+        if use.slot.kind == "until" and is_judged_text(element, use, view):
+            continue  # WF702
+        if view.only_in_until(name) and len(missing) == len(callers.calls):
+            message = (
+                f"nothing defines `{shortened(name)}`, so this condition is never met; did you mean `loop.output`?"
+            )
+            message += " No variable is needed: the judge sees the output"
+            yield draft(element.piece, placeholder(use), message, Severity.ERROR)
+            continue
+        yield draft(element.piece, placeholder(use), _taken_as_parameter(name, missing))
+
+
+def _taken_as_parameter(name: str, missing: tuple[Call, ...]) -> str:
+    start = f"nothing here defines `{shortened(name)}`, so it is taken for a parameter"
+    if not missing:
+        return f"{start}; no workflow calls this one yet"
+    files = list(dict.fromkeys(call.path for call in missing))
+    more = f" and {counted(len(files) - 3, 'other')}" if len(files) > 3 else ""
+    return f"{start}; {listed(files[:3], 'and')}{more} {'does' if len(files) == 1 else 'do'} not supply it"
+
+
+@rule("WF503", "no-nested-access", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=PATHS)
+def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
+    """A dotted name that does not exist as a whole.
+
+    All values are texts: there is no `{{input.key}}`, `{{x.result}}` or `{{x.output}}`. Hand over the
+    whole text and let the model read it, or pass the part through `with`.
+
+    Bad::
+        steps:
+          - {name: greet, run: "Greet {{input.name}}"}
+    Good::
+        steps:
+          - {name: greet, run: "Greet the person named in {{input}}"}
+    """
+    for use in own_uses(element):
+        found = _nested(use, element, view)
+        if found is None:
+            continue
+        message, better = found
+        if use.slot.kind == "until" and better is not None and better.startswith("loop."):
+            message, better = f"{message} No variable is needed: the judge sees the output", None
+        fix = (_replaced(element, use, better),) if better else ()
+        yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
+
+
+def _nested(use: Use, element: Element, view: View) -> tuple[str, str | None] | None:
+    """Why a name does not exist, and what to write instead."""
+    name = use.name
+    head, dot, rest = name.partition(".")
+    if not dot:
+        return _reserved_alone(head) if head in RESERVED - {"input"} else None
+    if view.known(name) is not None or _is_rag_part(name, view):
+        return None
+    match head:
+        case "env":
+            return _nested_constant(name, rest, view)
+        case "loop":
+            return _unknown_loop_variable(use, element, view) if name not in LOOP_NAMES else None
+        case "step":
+            return _after_step(name, rest, view)
+        case "input":
+            return f"`{shortened(name)}` does not exist: `{{{{input}}}}` is one text without parts", None
+        case _:
+            return _after_name(use, head, rest, element, view)
+
+
+def _unknown_head(use: Use, element: Element, view: View) -> tuple[str, str | None]:
+    """A name whose first word is nothing: nobody can supply it, since parameters are simple names."""
+    better = meant(use, element, view)
+    start = f"`{shortened(use.name)}` does not exist"
+    if better is None:
+        head = use.name.partition(".")[0]
+        return f"{start}: `{shortened(head)}` is not a step, a loop or another source of variables here", None
+    if better == "input":
+        return f"{start}; did you mean `input`? It is one text without parts", None
+    return f"{start}; did you mean `{better}`?", better
+
+
+def _reserved_alone(head: str) -> tuple[str, str | None]:
+    example = {"env": "env.KEY", "loop": "loop.iteration", "step": "step.name"}[head]
+    return f"`{{{{{head}}}}}` is no variable on its own; write `{{{{{example}}}}}`", None
+
+
+def _is_rag_part(name: str, view: View) -> bool:
+    owner, _, part = name.rpartition(".")
+    known = view.known(owner) if part in RAG_PARTS else None
+    return known is not None and known.mode == "rag" and known.kind == "step"
+
+
+def _nested_constant(name: str, rest: str, view: View) -> tuple[str, str | None] | None:
+    if view.has_env(rest) or "." not in rest:
+        return None  # unknown ones are WF511
+    first = rest.partition(".")[0]
+    if not view.has_env(first):
+        return None
+    return f"`{name}` does not exist: constants are texts without parts", f"env.{first}"
+
+
+def _unknown_loop_variable(use: Use, element: Element, view: View) -> tuple[str, str | None]:
+    if use.name.startswith("loop.item."):
+        return f"`{use.name}` does not exist: an item has no parts; `{{{{loop.current}}}}` is all of it", None
+    better = meant(use, element, view)
+    hint = f"; did you mean `{better}`?" if better else ""
+    return f"`{shortened(use.name)}` is not a loop variable{hint}", better
+
+
+def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | None:
+    if view.known(rest) is not None:
+        return None
+    owner, _, part = rest.rpartition(".")
+    if owner and _is_rag_part(rest, view):
+        return f"`{name}` does not exist; write `{rest}`", rest
+    if owner and view.known(owner) is not None:
+        return f"`{name}` does not exist: a result is one text without `.{part}`", None
+    better = view.near_variable(rest)
+    hint = f"; did you mean `step.{better}`?" if better else ""
+    return f"no step or loop is called `{shortened(rest)}`{hint}", f"step.{better}" if better else None
+
+
+def _after_name(use: Use, head: str, rest: str, element: Element, view: View) -> tuple[str, str | None] | None:
+    name, known = use.name, view.known(head)
+    if known is None:
+        calls = view.callers().calls
+        if any(call.gives(name) for call in calls):
+            return None
+        if any(call.gives(head) for call in calls) or head in view.parameters():
+            return f"`{shortened(name)}` does not exist: the argument `{head}` is one text without parts", None
+        return _unknown_head(use, element, view)
+    if known.mode == "rag" and known.kind == "step":
+        part = nearest(rest, sorted(RAG_PARTS))
+        hint = f"; did you mean `{head}.{part}`?" if part else f"; there are {listed(sorted(RAG_PARTS), 'and')}"
+        return f"`{shortened(name)}` does not exist{hint}", f"{head}.{part}" if part else None
+    if rest in ("result", "output"):
+        return f"`{shortened(name)}` does not exist; the result is `{{{{{head}}}}}`", head
+    return f"`{shortened(name)}` does not exist: the result of `{head}` is one text without parts", None
+
+
+@rule("WF511", "unknown-constant", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=PATHS)
+def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
+    """A constant that `env` of this file does not have.
+
+    Only the file's own `env` counts: not that of a caller, and not the process environment.
+
+    Bad::
+        env: {TONE: warm}
+        steps:
+          - {name: greet, run: "Greet {{input}} in a {{env.TONE}} way, {{env.LENGTH}}"}
+    Good::
+        env: {TONE: warm, LENGTH: short}
+        steps:
+          - {name: greet, run: "Greet {{input}} in a {{env.TONE}} way, {{env.LENGTH}}"}
+    """
+    for use in own_uses(element):
+        head, dot, key = use.name.partition(".")
+        if head != "env" or not dot or view.has_env(key) or view.known(use.name) is not None:
+            continue
+        if "." in key and view.has_env(key.partition(".")[0]):
+            continue  # WF503
+        better = view.near_env(key)
+        hint = f"; did you mean `env.{better}`?" if better else ""
+        fix = (_replaced(element, use, f"env.{better}"),) if better else ()
+        message = f"`env` of this file has no `{shortened(key)}`{hint}"
+        yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
+
+
+@rule("WF510", "own-result", Severity.ERROR, on="element", local=True, about=USES)
+def own_result(element: Element) -> Iterator[Draft]:
+    """A step that uses its own result, which does not exist before it has run.
+
+    A loop reads its last output as `{{loop.last.output}}`.
+
+    Bad::
+        steps:
+          - {name: greet, run: "Greet {{input}} better than {{greet}}"}
+    Good::
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+          - {name: better, needs: [greet], run: "Greet {{input}} better than {{greet}}"}
+    """
+    for use in own_uses(element):
+        if is_own_result(element, use) and use.slot.kind != "until":
+            way = "; the output before is `{{loop.last.output}}`" if use.slot.of_loop else ""
+            message = f"`{shortened(element.name)}` uses its own result, which does not exist before it has run{way}"
+            yield draft(element.piece, placeholder(use), message)
+
+
+def is_judged_text(element: Element, use: Use, view: View) -> bool:
+    """Whether a variable in `until` stands for what the judge sees anyway: `loop.*`, the loop's own
+    result, or that of the workflow it calls (WF702)."""
+    name = use.name.removeprefix("step.")
+    if use.name.startswith("loop.") or name in element.node.provides:
+        return True
+    if element.reference is None or view.known(name) is not None or name in RESERVED:
+        return False
+    summary = view.callee(element.reference).summary
+    return summary is not None and name in (*summary.names, summary.name)
+
+
+def is_own_result(element: Element, use: Use) -> bool:
+    name = use.name.removeprefix("step.")
+    if name in element.node.provides:
+        return True
+    owner, _, part = name.rpartition(".")
+    return part in RAG_PARTS and owner == element.name != "" and element.mode == "rag"
