@@ -11,7 +11,7 @@ from loop_ls.cli.check import CLEAN, refuse, write
 from loop_ls.cli.one_file import OneFile, add_file, add_json, element_named, open_workflow, print_json
 from loop_ls.cli.run_request import Wrong
 from loop_ls.cli.watch.words import money
-from loop_ls.features.estimate import Estimate, Price, estimate, price_of_script
+from loop_ls.features.estimate.estimate import Estimate, Price, estimate, price_of_script
 from loop_ls.formats.common.target import Target
 from loop_ls.report.cells import shown
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loop_ls.features.look import look_at
-from loop_ls.features.naming import bare
+from loop_ls.features.lookup.node_at import look_at
+from loop_ls.features.rename.occurrences import bare
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.features.look import Look, look_at, text_span
-from loop_ls.features.values import Link
+from loop_ls.features.answers import Link
+from loop_ls.features.lookup.node_at import Look, look_at, text_span
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.scope import Variable, scope_at
@@ -21,9 +21,9 @@ from loop_ls.text.position import Position, Span
 def definition(workspace: Workspace, document: Document, at: Position) -> tuple[Link, ...]:
     """Every place that may be meant, best first; empty where nothing is named."""
     if document.format == "role_loop":
-        from loop_ls.features import role_loop_names
+        from loop_ls.features.rename import role_loop
 
-        return role_loop_names.definition(workspace, document, at)
+        return role_loop.definition(workspace, document, at)
     look = look_at(document, at)
     return tuple(dict.fromkeys(_links(workspace, look))) if look is not None else ()
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from loop_ls.features.pieces import with_starts
-from loop_ls.features.values import Fold
+from loop_ls.features.answers import Fold
+from loop_ls.features.lookup.pieces import with_starts
 from loop_ls.index.document import Document
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
 

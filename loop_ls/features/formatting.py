@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from loop_ls.features.pieces import with_starts
+from loop_ls.features.lookup.pieces import with_starts
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence

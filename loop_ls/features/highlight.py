@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loop_ls.features.naming import Role, named_at, occurrences
-from loop_ls.features.values import Highlight
+from loop_ls.features.answers import Highlight
+from loop_ls.features.rename.occurrences import Role, named_at, occurrences
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position
@@ -11,9 +11,9 @@ from loop_ls.text.position import Position
 
 def highlight(workspace: Workspace, document: Document, at: Position) -> tuple[Highlight, ...]:
     if document.format == "role_loop":
-        from loop_ls.features import role_loop_names
+        from loop_ls.features.rename import role_loop
 
-        return role_loop_names.highlight(document, at)
+        return role_loop.highlight(document, at)
     found = named_at(workspace, document, at)
     if found is None:
         return ()

@@ -9,8 +9,8 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 
-from loop_ls.features.naming import bare
-from loop_ls.features.values import DocumentLink
+from loop_ls.features.answers import DocumentLink
+from loop_ls.features.rename.occurrences import bare
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from loop_ls.features.complete.shapes import meaning_of
 from loop_ls.features.complete.style import style_of
-from loop_ls.features.pieces import pieces_at
+from loop_ls.features.lookup.pieces import pieces_at
 from loop_ls.features.spot.block import Frame, dash_at, indent_of, open_frames
 from loop_ls.formats.common.key_table import Type
 from loop_ls.index.document import Document

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loop_ls.features.naming import Role, named_at, occurrences
-from loop_ls.features.values import Location
+from loop_ls.features.answers import Location
+from loop_ls.features.rename.occurrences import Role, named_at, occurrences
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position
@@ -14,14 +14,14 @@ def references(
 ) -> tuple[Location, ...]:
     """`declaration` tells whether the definition itself counts. Empty where nothing is named."""
     if document.format == "role_loop":
-        from loop_ls.features import role_loop_names
+        from loop_ls.features.rename import role_loop
 
-        if found := role_loop_names.references(document, at, declaration):
+        if found := role_loop.references(document, at, declaration):
             return found
     if document.format in ("role_loop", "settings"):
-        from loop_ls.features import role_names
+        from loop_ls.features.rename import roles
 
-        return role_names.references(workspace, document, at, declaration)
+        return roles.references(workspace, document, at, declaration)
     named = named_at(workspace, document, at)
     if named is None:
         return ()

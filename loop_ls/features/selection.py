@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from loop_ls.features.naming import bare
-from loop_ls.features.pieces import pieces_at
+from loop_ls.features.lookup.pieces import pieces_at
+from loop_ls.features.rename.occurrences import bare
 from loop_ls.index.document import Document
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
 from loop_ls.syntax.placeholders import islands

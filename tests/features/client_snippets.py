@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.cli.new import FILES as TEMPLATES
-from loop_ls.features.assistant_snippets import ASSISTANTS
+from loop_ls.features.complete.items.snippets import FILES, LOOPS, STEPS, Snippet
+from loop_ls.features.complete.object_files.assistant_snippets import ASSISTANTS
+from loop_ls.features.complete.object_files.role_loop import _FILE as ROLE_LOOP
 from loop_ls.features.complete.render import item, mapping
-from loop_ls.features.complete.snippets import FILES, LOOPS, STEPS, Snippet
 from loop_ls.features.complete.style import Style
-from loop_ls.features.role_loop_completion import _FILE as ROLE_LOOP
 
 CLIENT = Path(__file__).resolve().parents[2] / "vscode-client"
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from loop_ls.features.completion import complete
+from loop_ls.features.answers import Completions, Hover, Item
+from loop_ls.features.complete.completion import complete
 from loop_ls.features.definition import definition
-from loop_ls.features.hover import hover
-from loop_ls.features.values import Completions, Hover, Item
+from loop_ls.features.hover.hover import hover
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace

@@ -32,7 +32,7 @@ EDITS = _targets(
     ("pull, workspace", "loop_ls.server.diagnostics.workspace_stream",
      "tests/server/diagnostics/test_diagnostics.py::"
      "test_the_workspace_stream_hears_of_an_edit"),
-    ("related information", "loop_ls.features.run_findings",
+    ("related information", "loop_ls.features.runs.run_findings",
      "tests/server/runs/test_commands.py::"
      "test_verdicts_stand_on_the_until_line_until_the_loop_is_edited"),
     ("page of every rule", "loop_ls.server.diagnostics.convert",
@@ -41,19 +41,19 @@ EDITS = _targets(
     ("silence in place", "loop_ls.rules.engine.suppression",
      "tests/rules/test_suppression.py::"
      "test_UP_16_a_comment_on_or_above_the_line_silences_the_rule_it_names"),
-    ("silence in place, action", "loop_ls.features.ignoring",
+    ("silence in place, action", "loop_ls.features.actions.suppress",
      "tests/rules/test_suppression.py::"
      "test_UP_16_the_action_writes_the_comment_and_changes_nothing_else"),
-    ("quick fix", "loop_ls.features.actions",
+    ("quick fix", "loop_ls.features.actions.code_actions",
      f"{_FEATURES}/test_actions.py::"
      "test_fixes_of_the_findings_at_the_place_preferred_and_safe_ones_first"),
-    ("fix all", "loop_ls.features.actions",
+    ("fix all", "loop_ls.features.actions.code_actions",
      f"{_FEATURES}/test_actions.py::"
      "test_UP_13_fixing_everything_checks_again_after_each_pass"),
-    ("extract", "loop_ls.features.extract",
+    ("extract", "loop_ls.features.actions.extract_workflow",
      f"{_FEATURES}/test_extract.py::"
      "test_the_prompt_and_its_model_move_and_variables_become_arguments"),
-    ("step's loop and loop of its own", "loop_ls.features.loop_places",
+    ("step's loop and loop of its own", "loop_ls.features.actions.inline_loop",
      f"{_FEATURES}/test_loop_places.py::"
      "test_a_loop_of_a_step_becomes_a_loop_of_its_own"),
     ("did you mean", "loop_ls.formats.common.did_you_mean", "tests/formats/test_spelling.py::test_WF501_nearest"),
@@ -65,37 +65,37 @@ EDITS = _targets(
 
 WRITING = _targets(
     "completion and hover",
-    ("keys", "loop_ls.features.complete.keys", f"{_FEATURES}/test_completion_keys.py::test_D_keys_of_every_shape"),
-    ("values", "loop_ls.features.complete.values",
+    ("keys", "loop_ls.features.complete.items.keys", f"{_FEATURES}/test_completion_keys.py::test_D_keys_of_every_shape"),
+    ("values", "loop_ls.features.complete.items.values",
      f"{_FEATURES}/test_completion_values.py::"
      "test_D_values_with_the_default_first"),
-    ("providers and models", "loop_ls.features.complete.models",
+    ("providers and models", "loop_ls.features.complete.items.models",
      f"{_FEATURES}/test_completion_values.py::"
      "test_D_models_are_those_of_the_provider"),
-    ("roles", "loop_ls.features.role_loop_completion",
+    ("roles", "loop_ls.features.complete.object_files.role_loop",
      f"{_FEATURES}/test_role_loop_features.py::"
      "test_roles_are_offered_with_what_they_may_do"),
-    ("workflow names", "loop_ls.features.complete.callees",
+    ("workflow names", "loop_ls.features.complete.items.callees",
      f"{_FEATURES}/test_completion_values.py::"
      "test_D_workflows_neighbours_first_by_bare_name"),
-    ("variables", "loop_ls.features.complete.variables",
+    ("variables", "loop_ls.features.complete.items.variables",
      f"{_FEATURES}/test_completion_variables.py::"
      "test_D_in_the_with_of_a_refine_loop_loop_variables_come_first"),
-    ("snippets", "loop_ls.features.complete.whole", f"{_FEATURES}/test_completion_keys.py::test_D_whole_elements"),
-    ("context of another file", "loop_ls.features.complete.arguments",
+    ("snippets", "loop_ls.features.complete.items.elements", f"{_FEATURES}/test_completion_keys.py::test_D_whole_elements"),
+    ("context of another file", "loop_ls.features.complete.items.arguments",
      f"{_FEATURES}/test_completion_values.py::"
      "test_D_with_offers_the_parameters_of_the_callee"),
-    ("paths", "loop_ls.features.complete.paths",
+    ("paths", "loop_ls.features.complete.items.paths",
      f"{_FEATURES}/test_completion_paths.py::"
      "test_files_of_the_folder_that_is_typed"),
     ("resolve", "loop_ls.features.complete.describe",
      f"{_FEATURES}/test_completion_values.py::"
      "test_an_element_explains_itself"),
-    ("hover", "loop_ls.features.hover", f"{_FEATURES}/test_hover.py::test_D_keys_and_values"),
-    ("hover, last run", "loop_ls.features.run_view",
+    ("hover", "loop_ls.features.hover.hover", f"{_FEATURES}/test_hover.py::test_D_keys_and_values"),
+    ("hover, last run", "loop_ls.features.runs.run_view",
      f"{_FEATURES}/test_hover.py::"
      "test_a_variable_tells_what_it_was_in_the_last_run"),
-    ("hover on variables", "loop_ls.features.variable_docs",
+    ("hover on variables", "loop_ls.features.docs.variable",
      f"{_FEATURES}/test_hover.py::"
      "test_D_variables_tell_producer_value_and_emptiness"),
 )  # fmt: skip
@@ -109,27 +109,27 @@ NAVIGATION = _targets(
     ("references", "loop_ls.features.references",
      f"{_FEATURES}/test_references.py::"
      "test_a_step_from_any_of_its_places"),
-    ("rename", "loop_ls.features.rename",
+    ("rename", "loop_ls.features.rename.rename",
      f"{_FEATURES}/test_rename.py::"
      "test_UP_22_a_step_is_renamed_in_all_its_homes_and_prose_is_left_alone"),
-    ("rename, role", "loop_ls.features.role_names",
+    ("rename, role", "loop_ls.features.rename.roles",
      f"{_FEATURES}/test_role_names.py::"
      "test_a_role_is_renamed_wherever_it_takes_a_turn"),
-    ("prepare rename", "loop_ls.features.rename",
+    ("prepare rename", "loop_ls.features.rename.rename",
      f"{_FEATURES}/test_rename.py::"
      "test_prepare_answers_the_word_or_the_reason"),
     ("highlight", "loop_ls.features.highlight",
      f"{_FEATURES}/test_references.py::"
      "test_highlight_tells_reading_from_writing"),
-    ("symbols", "loop_ls.features.symbols", f"{_FEATURES}/test_symbols.py::test_sections_elements_and_their_parts"),
-    ("workspace symbols", "loop_ls.features.workspace_symbols",
+    ("symbols", "loop_ls.features.symbols.document_symbols", f"{_FEATURES}/test_symbols.py::test_sections_elements_and_their_parts"),
+    ("workspace symbols", "loop_ls.features.symbols.workspace_symbols",
      f"{_FEATURES}/test_navigation.py::"
      "test_workspace_symbols_best_first_with_their_workflow"),
     ("links", "loop_ls.features.links", f"{_FEATURES}/test_navigation.py::test_links_to_called_workflows_and_to_files"),
     ("call hierarchy", "loop_ls.features.call_hierarchy",
      f"{_FEATURES}/test_navigation.py::"
      "test_who_calls_and_who_is_called"),
-    ("linked editing", "loop_ls.features.linked",
+    ("linked editing", "loop_ls.features.linked_editing",
      f"{_FEATURES}/test_navigation.py::"
      "test_a_name_and_its_uses_are_typed_over_together"),
 )  # fmt: skip
@@ -142,20 +142,20 @@ PRESENTATION = _targets(
     ("selection", "loop_ls.features.selection",
      f"{_FEATURES}/test_shape_of_text.py::"
      "test_selection_grows_from_the_word_to_the_file"),
-    ("tokens", "loop_ls.features.tokens",
+    ("tokens", "loop_ls.features.semantic_tokens.tokens",
      f"{_FEATURES}/test_presentation.py::"
      "test_variables_by_kind_references_and_keys_without_effect"),
-    ("braces in prompts", "loop_ls.features.tokens", f"{_FEATURES}/test_presentation.py::test_braces_are_operators"),
-    ("hints", "loop_ls.features.inlays",
+    ("braces in prompts", "loop_ls.features.semantic_tokens.tokens", f"{_FEATURES}/test_presentation.py::test_braces_are_operators"),
+    ("hints", "loop_ls.features.inlay_hints.inlay_hints",
      f"{_FEATURES}/test_presentation.py::"
      "test_UP_49_what_counts_without_being_written"),
-    ("hints, last result", "loop_ls.features.inlays",
+    ("hints, last result", "loop_ls.features.inlay_hints.inlay_hints",
      f"{_FEATURES}/test_presentation.py::"
      "test_the_last_run_at_name_and_condition"),
-    ("lenses", "loop_ls.features.lenses",
+    ("lenses", "loop_ls.features.lenses.lenses",
      f"{_FEATURES}/test_lenses.py::"
      "test_what_may_be_run_and_what_it_costs_at_most"),
-    ("lenses, references", "loop_ls.features.lenses",
+    ("lenses, references", "loop_ls.features.lenses.lenses",
      f"{_FEATURES}/test_lenses.py::"
      "test_a_workflow_says_how_often_it_is_called"),
 )  # fmt: skip

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.actions import actions, fix_all
-from loop_ls.features.changes import line_edits
-from loop_ls.features.values import ActionKind
+from loop_ls.features.actions.code_actions import actions, fix_all
+from loop_ls.features.answers import ActionKind
+from loop_ls.features.line_diff import line_edits
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.finding import Finding, Fix, Severity, TextEdit, Tier

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from loop_ls.features.completion import complete, describe
-from loop_ls.features.hover import hover
-from loop_ls.features.inlays import inlays
-from loop_ls.features.lenses import lenses
-from loop_ls.features.symbols import symbols
-from loop_ls.features.values import RunView, SymbolKind
-from loop_ls.features.workspace_symbols import workspace_symbols
+from loop_ls.features.answers import RunView, SymbolKind
+from loop_ls.features.complete.completion import complete, describe
+from loop_ls.features.hover.hover import hover
+from loop_ls.features.inlay_hints.inlay_hints import inlays
+from loop_ls.features.lenses.lenses import lenses
+from loop_ls.features.symbols.document_symbols import symbols
+from loop_ls.features.symbols.workspace_symbols import workspace_symbols
 from loop_ls.formats.assistant.keys import ASSISTANT, ASSISTANT_FILE, CRITERIA, CRITERIA_TYPES, PURPOSES, TOOLS
 from loop_ls.formats.settings.keys import LEVELS, PROVIDER_KINDS, SETTINGS
 from loop_ls.formats.settings.model import settings_of

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.completion import complete
-from loop_ls.features.estimate import estimate
-from loop_ls.features.lenses import lenses
-from loop_ls.features.loop_switch import loop_switch
-from loop_ls.features.run_findings import run_findings
-from loop_ls.features.run_view import run_view
-from loop_ls.features.values import RunView
+from loop_ls.features.actions.toggle_loop import loop_switch
+from loop_ls.features.answers import RunView
+from loop_ls.features.complete.completion import complete
+from loop_ls.features.estimate.estimate import estimate
+from loop_ls.features.lenses.lenses import lenses
+from loop_ls.features.runs.run_findings import run_findings
+from loop_ls.features.runs.run_view import run_view
 from loop_ls.formats.assistant.read import read_assistants
 from loop_ls.server.runs.progress import RunProgress, report
 from loop_ls.text.lines import Text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from loop_ls.features.completion import describe
+from loop_ls.features.complete.completion import describe
 from loop_ls.formats.workflow.keys import MODES, SHAPES
 
 

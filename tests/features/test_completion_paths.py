@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.completion import complete
+from loop_ls.features.complete.completion import complete
 
 FILES = {
     "/w": [("data", True), ("notes.txt", False), (".git", True), ("flow.yaml", False)],

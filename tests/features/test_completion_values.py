@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.completion import describe
+from loop_ls.features.complete.completion import describe
 from loop_ls.formats.settings.model import read_settings
 
 STEP = "steps:\n  - name: a\n    run: b\n"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.completion import describe
-from loop_ls.features.values import ItemKind
+from loop_ls.features.answers import ItemKind
+from loop_ls.features.complete.completion import describe
 
 FLOW = """
 #- flow.yaml

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from loop_ls.features.extract import extract
-from loop_ls.features.values import ActionKind
+from loop_ls.features.actions.extract_workflow import extract
+from loop_ls.features.answers import ActionKind
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.hover import hover
-from loop_ls.features.run_view import run_view
+from loop_ls.features.hover.hover import hover
+from loop_ls.features.runs.run_view import run_view
 from loop_ls.formats.workflow.keys import SHAPES
 
 FLOW = """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.lens_actions import lens_actions
-from loop_ls.features.lenses import lenses
-from loop_ls.features.values import ActionKind, LoopView, RunView
+from loop_ls.features.answers import ActionKind, LoopView, RunView
+from loop_ls.features.lenses.as_actions import lens_actions
+from loop_ls.features.lenses.lenses import lenses
 from loop_ls.text.position import Position
 from tests.features.test_lenses import FLOW, URI
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from loop_ls.features.loop_places import loop_places
+from loop_ls.features.actions.inline_loop import loop_places
 from loop_ls.index.document import Document
 from loop_ls.text.position import Position
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.loop_setup import loop_problems, loop_values, with_loop
+from loop_ls.features.actions.loop_setup import loop_problems, loop_values, with_loop
 from loop_ls.index.document import Document
 
 OFF = """\

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from loop_ls.features import call_hierarchy
-from loop_ls.features.linked import linked
+from loop_ls.features.linked_editing import linked
 from loop_ls.features.links import links
-from loop_ls.features.workspace_symbols import workspace_symbols
+from loop_ls.features.symbols.workspace_symbols import workspace_symbols
 
 FILES = """
 #- flow.yaml

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.inlays import inlays
-from loop_ls.features.tokens import MODIFIERS, tokens
-from loop_ls.features.values import LoopView, RunView, Verdict
+from loop_ls.features.answers import LoopView, RunView, Verdict
+from loop_ls.features.inlay_hints.inlay_hints import inlays
+from loop_ls.features.semantic_tokens.tokens import MODIFIERS, tokens
 from loop_ls.text.position import Position, Span, span
 
 FLOW = """

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.rename import Refused, Renamable, Rename, prepare, rename
+from loop_ls.features.rename.rename import Refused, Renamable, Rename, prepare, rename
 
 FLOW = """
 #- flow.yaml

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from loop_ls.features.answers import Completions, Item, RunView, SymbolKind
 from loop_ls.features.definition import definition
 from loop_ls.features.highlight import highlight
-from loop_ls.features.lenses import lenses
-from loop_ls.features.linked import linked
+from loop_ls.features.lenses.lenses import lenses
+from loop_ls.features.linked_editing import linked
 from loop_ls.features.references import references
-from loop_ls.features.rename import Refused, Rename, prepare, rename
-from loop_ls.features.symbols import symbols
-from loop_ls.features.tokens import TokenType, tokens
-from loop_ls.features.values import Completions, Item, RunView, SymbolKind
-from loop_ls.features.workspace_symbols import workspace_symbols
+from loop_ls.features.rename.rename import Refused, Rename, prepare, rename
+from loop_ls.features.semantic_tokens.tokens import TokenType, tokens
+from loop_ls.features.symbols.document_symbols import symbols
+from loop_ls.features.symbols.workspace_symbols import workspace_symbols
 from loop_ls.formats.role_loop.keys import DEFINITION, PARAMETER, ROLE, TERMINATION, TERMINATIONS
 from loop_ls.formats.role_loop.roles import ROLES
 from loop_ls.formats.settings.model import settings_of
@@ -357,8 +357,8 @@ def test_UP_15_every_feature_answers_at_every_offset_of_a_broken_text(ask: Ask) 
 
 
 def _everything(asked: Asked, document: Any, place: Position) -> None:
-    from loop_ls.features.completion import complete, describe
-    from loop_ls.features.hover import hover
+    from loop_ls.features.complete.completion import complete, describe
+    from loop_ls.features.hover.hover import hover
 
     found: Completions = complete(asked.workspace, document, place)
     items: tuple[Item, ...] = found.items

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.estimate import estimate
-from loop_ls.features.run_findings import run_findings
-from loop_ls.features.run_view import run_view
+from loop_ls.features.estimate.estimate import estimate
+from loop_ls.features.runs.run_findings import run_findings
+from loop_ls.features.runs.run_view import run_view
 from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.inlays import inlays
-from loop_ls.features.lenses import lenses
-from loop_ls.features.rounds import burn, ended_in_rounds, progress_in_words, rounds_of
-from loop_ls.features.rounds_lenses import preview
-from loop_ls.features.run_findings import run_findings
-from loop_ls.features.run_view import run_view
-from loop_ls.features.values import RunView
+from loop_ls.features.answers import RunView
+from loop_ls.features.inlay_hints.inlay_hints import inlays
+from loop_ls.features.lenses.enhance import preview
+from loop_ls.features.lenses.lenses import lenses
+from loop_ls.features.runs.enhance_rounds import burn, ended_in_rounds, progress_in_words, rounds_of
+from loop_ls.features.runs.run_findings import run_findings
+from loop_ls.features.runs.run_view import run_view
 from loop_ls.formats.settings.model import Settings
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.text.position import Position, Span

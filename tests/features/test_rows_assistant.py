@@ -10,7 +10,7 @@ import json
 import pytest
 import yaml
 
-from loop_ls.features.completion import describe
+from loop_ls.features.complete.completion import describe
 from loop_ls.formats.settings.model import settings_of
 from loop_ls.rules.engine.checker import Checker
 from tests.features.conftest import Ask, Asked

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.run_findings import run_findings
-from loop_ls.features.values import LoopView, RunView, Verdict
+from loop_ls.features.answers import LoopView, RunView, Verdict
+from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.rules.engine.finding import Finding, Severity
 
 FLOW = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.run_view import run_view
+from loop_ls.features.runs.run_view import run_view
 
 LOOP = {"place": "refine", "loop": "refine"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.runnables import Runnable, runnables
+from loop_ls.features.runs.runnables import Runnable, runnables
 
 FLOW = """
     #- flow.yaml

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.lenses import lenses
-from loop_ls.features.outcomes import spent
-from loop_ls.features.said import said, seen
+from loop_ls.features.lenses.lenses import lenses
+from loop_ls.features.runs.outcome_texts import spent
+from loop_ls.features.runs.run_summary import said, seen
 
 FLOW = """
     #- flow.yaml

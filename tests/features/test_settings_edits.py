@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.features.settings_edits import NoPlace, with_value, without_value
+from loop_ls.features.actions.settings_edits import NoPlace, with_value, without_value
 from loop_ls.formats.settings.enhance import is_enabled
 from loop_ls.formats.settings.model import read_settings
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from loop_ls.features.symbols import symbols
-from loop_ls.features.values import Placed
+from loop_ls.features.answers import Placed
+from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.index.document import Document
 from loop_ls.text.position import Position, Span
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.transcript import transcript
+from loop_ls.features.runs.transcript import transcript
 
 
 def row(number: int, **more: Any) -> dict[str, Any]:

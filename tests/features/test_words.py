@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.features import words
+from loop_ls.features.text import humanize
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from loop_ls.features import words
     ],
 )
 def test_durations_in_words(seconds: float, said: str) -> None:
-    assert words.duration(seconds) == said
+    assert humanize.duration(seconds) == said
 
 
 @pytest.mark.parametrize(
@@ -39,21 +39,21 @@ def test_durations_in_words(seconds: float, said: str) -> None:
     ],
 )
 def test_money(usd: float, said: str) -> None:
-    assert words.money(usd) == said
+    assert humanize.money(usd) == said
 
 
 def test_clock() -> None:
-    assert [words.clock(ms) for ms in (0, 41_900, 3_723_000)] == ["00:00", "00:41", "1:02:03"]
+    assert [humanize.clock(ms) for ms in (0, 41_900, 3_723_000)] == ["00:00", "00:41", "1:02:03"]
 
 
 def test_counts_and_lists() -> None:
-    assert words.count(1, "iteration") == "1 iteration"
-    assert words.count(1200, "call") == "1,200 calls"
-    assert words.listed(["a"]) == "a"
-    assert words.listed(["a", "b", "c"], "or") == "a, b or c"
+    assert humanize.count(1, "iteration") == "1 iteration"
+    assert humanize.count(1200, "call") == "1,200 calls"
+    assert humanize.listed(["a"]) == "a"
+    assert humanize.listed(["a", "b", "c"], "or") == "a, b or c"
 
 
 def test_excerpt_is_one_line_and_short() -> None:
-    assert words.excerpt("FAIL:\n  missing   test") == "FAIL: missing test"
-    assert len(words.excerpt("x " * 5000)) <= 80
-    assert words.excerpt("y" * 90).endswith("…")
+    assert humanize.excerpt("FAIL:\n  missing   test") == "FAIL: missing test"
+    assert len(humanize.excerpt("x " * 5000)) <= 80
+    assert humanize.excerpt("y" * 90).endswith("…")

@@ -8,32 +8,32 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loop_ls.features.actions import actions, fix_all
+from loop_ls.features.actions.code_actions import actions, fix_all
+from loop_ls.features.actions.extract_workflow import extract
+from loop_ls.features.actions.inline_loop import loop_places
+from loop_ls.features.actions.suppress import ignoring
 from loop_ls.features.call_hierarchy import incoming, outgoing
 from loop_ls.features.call_hierarchy import prepare as prepare_calls
-from loop_ls.features.completion import complete, describe
+from loop_ls.features.complete.completion import complete, describe
 from loop_ls.features.definition import definition
-from loop_ls.features.estimate import estimate
-from loop_ls.features.extract import extract
+from loop_ls.features.estimate.estimate import estimate
 from loop_ls.features.folding import folds
 from loop_ls.features.formatting import formatting
 from loop_ls.features.highlight import highlight
-from loop_ls.features.hover import hover
-from loop_ls.features.ignoring import ignoring
-from loop_ls.features.inlays import inlays
-from loop_ls.features.lenses import lenses
-from loop_ls.features.linked import linked
+from loop_ls.features.hover.hover import hover
+from loop_ls.features.inlay_hints.inlay_hints import inlays
+from loop_ls.features.lenses.lenses import lenses
+from loop_ls.features.linked_editing import linked
 from loop_ls.features.links import links
-from loop_ls.features.loop_places import loop_places
-from loop_ls.features.moving import moved
 from loop_ls.features.on_type import on_type
 from loop_ls.features.preview import previews
 from loop_ls.features.references import references
-from loop_ls.features.rename import prepare, rename
+from loop_ls.features.rename.file_rename import moved
+from loop_ls.features.rename.rename import prepare, rename
 from loop_ls.features.selection import selection
-from loop_ls.features.symbols import symbols
-from loop_ls.features.tokens import tokens
-from loop_ls.features.workspace_symbols import workspace_symbols
+from loop_ls.features.semantic_tokens.tokens import tokens
+from loop_ls.features.symbols.document_symbols import symbols
+from loop_ls.features.symbols.workspace_symbols import workspace_symbols
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from loop_ls.features.extract import extract
+from loop_ls.features.actions.extract_workflow import extract
+from loop_ls.features.actions.inline_loop import loop_places
+from loop_ls.features.actions.invariants import clean
 from loop_ls.features.formatting import formatting
-from loop_ls.features.loop_places import loop_places
 from loop_ls.features.references import references
-from loop_ls.features.rename import Rename, rename
-from loop_ls.features.unchanged import clean
+from loop_ls.features.rename.rename import Rename, rename
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace

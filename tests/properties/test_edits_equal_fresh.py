@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from loop_ls.features.folding import folds
-from loop_ls.features.rename import Rename, prepare, rename
-from loop_ls.features.symbols import symbols
-from loop_ls.features.tokens import tokens
+from loop_ls.features.rename.rename import Rename, prepare, rename
+from loop_ls.features.semantic_tokens.tokens import tokens
+from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace

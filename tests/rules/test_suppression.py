@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from loop_ls.features.ignoring import ignoring
+from loop_ls.features.actions.suppress import ignoring
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace

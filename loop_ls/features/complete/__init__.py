@@ -1,4 +1,4 @@
 """What may be written at a spot: one module per kind of thing (keys, values, variables, ...).
 
-Each takes a `request.Request` and answers items; `features.completion` decides which are asked.
+Each takes a `request.Request` and answers items; `features.complete.completion` decides which are asked.
 """

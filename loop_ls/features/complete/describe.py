@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from loop_ls.features.complete.callees import workflow_text
-from loop_ls.features.element_docs import element_text
-from loop_ls.features.key_docs import key_text
-from loop_ls.features.provider_docs import model_text, provider_text
-from loop_ls.features.values import About
-from loop_ls.features.variable_docs import variable_text
-from loop_ls.features.words import excerpt
+from loop_ls.features.answers import About
+from loop_ls.features.complete.items.callees import workflow_text
+from loop_ls.features.docs.element import element_text
+from loop_ls.features.docs.key import key_text
+from loop_ls.features.docs.provider import model_text, provider_text
+from loop_ls.features.docs.variable import variable_text
+from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.workflow.keys import SHAPES
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import WHOLE
@@ -19,7 +19,7 @@ from loop_ls.index.workspace import Workspace
 def describe(workspace: Workspace, document: Document, about: About) -> str | None:
     """The documentation (Markdown) of an item, by its `about`. None for what is not known any more."""
     if document.format in WHOLE:
-        from loop_ls.features.whole_describe import describe_whole
+        from loop_ls.features.complete.object_files.describe import describe_whole
 
         return describe_whole(workspace, document, about)
     match about:

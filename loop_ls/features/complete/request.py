@@ -9,7 +9,7 @@ from typing import Literal
 
 from loop_ls.features.complete.shapes import Meaning, meaning_of
 from loop_ls.features.complete.style import Style, style_of
-from loop_ls.features.pieces import element_at, pieces_at
+from loop_ls.features.lookup.pieces import element_at, pieces_at
 from loop_ls.features.spot.block import Frame, dash_at, indent_of
 from loop_ls.features.spot.line import spots_at
 from loop_ls.features.spot.place import Lines, Spot

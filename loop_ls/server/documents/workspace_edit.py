@@ -8,7 +8,7 @@ from loop_ls.server.documents.position_mapping import Places
 from loop_ls.text.lines import Text
 
 if TYPE_CHECKING:
-    from loop_ls.features.values import Edits
+    from loop_ls.features.answers import Edits
     from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]

@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.actions import actions, fix_all
-from loop_ls.features.extract import extract
-from loop_ls.features.ignoring import ignoring
-from loop_ls.features.lens_actions import lens_actions
-from loop_ls.features.lenses import lenses
-from loop_ls.features.loop_places import loop_places
-from loop_ls.features.loop_switch import loop_switch
-from loop_ls.features.rounds_lenses import preview
-from loop_ls.features.values import Action, ActionKind
+from loop_ls.features.actions.code_actions import actions, fix_all
+from loop_ls.features.actions.extract_workflow import extract
+from loop_ls.features.actions.inline_loop import loop_places
+from loop_ls.features.actions.suppress import ignoring
+from loop_ls.features.actions.toggle_loop import loop_switch
+from loop_ls.features.answers import Action, ActionKind
+from loop_ls.features.lenses.as_actions import lens_actions
+from loop_ls.features.lenses.enhance import preview
+from loop_ls.features.lenses.lenses import lenses
 from loop_ls.rules.engine.finding import Tier
 from loop_ls.server.diagnostics.convert import Setting, diagnostic
 from loop_ls.server.documents.workspace_edit import workspace_edit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.lenses import lenses
+from loop_ls.features.lenses.lenses import lenses
 from loop_ls.server.routes.requests import about
 from loop_ls.server.rpc import methods
 

@@ -6,8 +6,8 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features import completion
-from loop_ls.features.values import Item, ItemKind
+from loop_ls.features.answers import Item, ItemKind
+from loop_ls.features.complete import completion
 from loop_ls.server.routes.requests import Asked, named
 from loop_ls.server.rpc import methods
 

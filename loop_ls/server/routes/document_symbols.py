@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.symbols import symbols
-from loop_ls.features.values import Placed
+from loop_ls.features.answers import Placed
+from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.server.routes.outline import KINDS, Outlines
 from loop_ls.server.routes.requests import about
 from loop_ls.server.rpc import methods

@@ -7,12 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.definition import definition
-from loop_ls.features.hover import hover
+from loop_ls.features.hover.hover import hover
 from loop_ls.server.routes.requests import Asked, about
 from loop_ls.server.rpc import methods
 
 if TYPE_CHECKING:
-    from loop_ls.features.values import Link
+    from loop_ls.features.answers import Link
     from loop_ls.server.documents.position_mapping import Places
     from loop_ls.server.language_server import LoopServer
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.inlays import inlays
-from loop_ls.features.values import Inlay
+from loop_ls.features.answers import Inlay
+from loop_ls.features.inlay_hints.inlay_hints import inlays
 from loop_ls.server.routes.requests import Asked, about
 from loop_ls.server.rpc import methods
 from loop_ls.text.position import Position, Span

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from loop_ls.features.values import Placed, Symbol, SymbolKind
+from loop_ls.features.answers import Placed, Symbol, SymbolKind
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.rpc.raw_json import Written, sequence
 from loop_ls.text.position import Position

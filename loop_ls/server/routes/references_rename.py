@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.highlight import highlight
-from loop_ls.features.linked import PATTERN, linked
+from loop_ls.features.linked_editing import PATTERN, linked
 from loop_ls.features.references import references
-from loop_ls.features.rename import Refused, prepare, rename
+from loop_ls.features.rename.rename import Refused, prepare, rename
 from loop_ls.server.documents.workspace_edit import workspace_edit
 from loop_ls.server.routes.requests import RequestFailed, about, with_all_files
 from loop_ls.server.rpc import methods

@@ -6,9 +6,9 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.moving import moved
-from loop_ls.features.values import Edits
-from loop_ls.features.workspace_symbols import LIMIT, workspace_symbols
+from loop_ls.features.answers import Edits
+from loop_ls.features.rename.file_rename import moved
+from loop_ls.features.symbols.workspace_symbols import LIMIT, workspace_symbols
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.workspace_edit import workspace_edit
 from loop_ls.server.routes.outline import KINDS

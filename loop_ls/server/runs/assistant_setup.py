@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 async def assistant_setup(server: LoopServer, argument: Json) -> Answer:
     """`{uri, name?, values?}`: what holds, what would hold by default, and what of the values is not taken."""
-    from loop_ls.features import loop_setup
+    from loop_ls.features.actions import loop_setup
 
     opened = server.session.find(argument["uri"])
     if opened is None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.run_findings import run_findings
+from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.index.top_level import SECTIONS
 from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.server.command_answers import Answer, refused
@@ -24,7 +24,7 @@ from loop_ls.server.runs.labels import worded
 from loop_ls.server.runs.notifier import RunShow
 
 if TYPE_CHECKING:
-    from loop_ls.features.values import RunView
+    from loop_ls.features.answers import RunView
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.language_server import LoopServer

@@ -9,14 +9,14 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.estimate import estimate
+from loop_ls.features.estimate.estimate import estimate
 from loop_ls.features.preview import Given, Preview, previews
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.command_answers import Answer, refused
 
 if TYPE_CHECKING:
-    from loop_ls.features.values import Verdict
+    from loop_ls.features.answers import Verdict
     from loop_ls.index.document import Document
     from loop_ls.index.element import Element
     from loop_ls.server.documents.folders import Folder

@@ -10,7 +10,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.settings_edits import NoPlace, with_value, without_value
+from loop_ls.features.actions.settings_edits import NoPlace, with_value, without_value
 from loop_ls.formats.settings.enhance import SETUP, Wrong, defaults, is_knob, knobs_as_written, taken
 from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
 from loop_ls.server.command_answers import Answer, refused

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.transcript import transcript
+from loop_ls.features.runs.transcript import transcript
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.server.runs import consent

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.outcomes import spent
-from loop_ls.features.said import said, seen
+from loop_ls.features.runs.outcome_texts import spent
+from loop_ls.features.runs.run_summary import said, seen
 
 if TYPE_CHECKING:
-    from loop_ls.features.values import RunView
+    from loop_ls.features.answers import RunView
 
 logger = logging.getLogger(__name__)
 

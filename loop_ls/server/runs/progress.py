@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.rounds import ended_in_rounds, progress_in_words
+from loop_ls.features.runs.enhance_rounds import ended_in_rounds, progress_in_words
 from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.protocol import Refused
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.run_view import run_view
+from loop_ls.features.runs.run_view import run_view
 
 if TYPE_CHECKING:
-    from loop_ls.features.values import RunView
+    from loop_ls.features.answers import RunView
     from loop_ls.index.document import Document
     from loop_ls.server.documents.session import OpenDocument
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.runnables import Runnable
-from loop_ls.features.runnables import runnables as of_document
+from loop_ls.features.runs.runnables import Runnable
+from loop_ls.features.runs.runnables import runnables as of_document
 
 if TYPE_CHECKING:
     from loop_ls.index.document import Document

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from loop_ls.features.symbols import symbols
-from loop_ls.features.values import Placed
+from loop_ls.features.answers import Placed
+from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.index.document import Document
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.routes.outline import KINDS, Outlines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from loop_ls.features.values import ItemKind, SymbolKind
+from loop_ls.features.answers import ItemKind, SymbolKind
 from loop_ls.server.routes import call_hierarchy as calls
 from loop_ls.server.routes import completion
 from loop_ls.server.routes import document_symbols as symbols

@@ -1,0 +1,1 @@
+"""Completion items, one module per kind of thing that can be written."""

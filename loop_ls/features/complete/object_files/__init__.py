@@ -1,0 +1,1 @@
+"""Completion in files that are one object: role loops, assistants, settings."""

@@ -1,0 +1,321 @@
+"""Completion in role loops, assistants and settings: asks the module of the format, in YAML or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from loop_ls.features.answers import About, Completions, Item, ItemKind
+from loop_ls.features.complete.items.keys import keys
+from loop_ls.features.complete.items.values import values
+from loop_ls.features.complete.object_files.assistant_snippets import ASSISTANTS, JSON
+from loop_ls.features.complete.object_files.json_items import keys as json_keys
+from loop_ls.features.complete.object_files.json_items import texts, whole
+from loop_ls.features.complete.object_files.json_items import values as json_values
+from loop_ls.features.complete.object_files.role_loop import complete as complete_role_loop
+from loop_ls.features.complete.quoting import as_text
+from loop_ls.features.complete.render import flow_mapping, item, mapping, without_stops
+from loop_ls.features.complete.request import spots_of
+from loop_ls.features.complete.shapes import Meaning, meaning_of
+from loop_ls.features.complete.style import Style, style_of
+from loop_ls.features.docs.assistant import CRITERIA_DETAILS
+from loop_ls.features.lookup.json_cursor import JsonSpot, json_spot
+from loop_ls.features.spot.place import Spot, Where
+from loop_ls.formats.assistant import keys as tables
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.settings.enhance import INHERIT
+from loop_ls.formats.settings.keys import ENHANCED
+from loop_ls.formats.settings.model import Settings
+from loop_ls.index.document import Document
+from loop_ls.index.object_file import shape_of
+from loop_ls.index.workspace import Workspace
+from loop_ls.text.position import Position, Span
+
+_MODELS = (*tables.TIERS, *PROVIDERS["anthropic"].models)
+#: The key beside a model that names its provider, where it is not `provider`.
+_PROVIDER_OF = {"plannerModel": "plannerProvider"}
+_VALUES = {"regex": ("DONE|COMPLETE", "^all tests pass"), "test_pass": ("npm test", "pytest -q", "make check")}
+
+
+def complete_whole(workspace: Workspace, document: Document, at: Position, settings: Settings) -> Completions:
+    if document.format == "role_loop":
+        return complete_role_loop(document, at, settings)
+    root = shape_of(document.format)
+    if root is None:
+        return Completions(Span(at, at))
+    if document.path.endswith(".json"):
+        spot = json_spot(document.text, at)
+        return Completions(spot.word, tuple(_in_json(spot, root)))
+    return _in_yaml(workspace, document, at, settings, root)
+
+
+# -- YAML -----------------------------------------------------------------------------------------
+
+
+def _in_yaml(workspace: Workspace, document: Document, at: Position, settings: Settings, root: Shape) -> Completions:
+    style = style_of(document.text.lines)
+    spots = [_with_tops(document, spot) for spot in spots_of(document, at, style)]
+    if not spots:
+        return Completions(Span(at, at))
+    span = spots[0].word
+    items: list[Item] = []
+    for number, spot in enumerate(spots):
+        asked = _Asked(workspace, document, settings, spot, style, root, number == 0)
+        for one in asked.items():
+            own = None if spot.word == span else spot.word
+            items.append(replace(one, sort=f"{number}{one.sort}", span=own) if number else one)
+    return Completions(span, tuple(items))
+
+
+def _with_tops(document: Document, spot: Spot) -> Spot:
+    """The keys of other pieces count as written, too."""
+    if spot.path or spot.where is not Where.KEY:
+        return spot
+    parts = document.whole.parts
+    names = [*parts.keys, *(stray.unknown.entry.key.text for stray in parts.strays)]
+    return replace(spot, written={**{name: "" for name in names if name != spot.text}, **spot.written})
+
+
+class _Asked:
+    """One spot of a YAML file."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        document: Document,
+        settings: Settings,
+        spot: Spot,
+        style: Style,
+        root: Shape,
+        first: bool,
+    ) -> None:
+        self.workspace, self.document, self.settings = workspace, document, settings
+        self.spot, self.style, self.root, self.first = spot, style, root, first
+        self.meaning: Meaning = meaning_of(spot.path, root)
+
+    def items(self) -> Iterator[Item]:
+        spot, key, shape = self.spot, self.meaning.key, self.meaning.shape
+        match spot.where:
+            case Where.KEY if shape is not None:
+                yield from self._keys(shape)
+            case Where.KEY if key is not None and key.name == "rules":
+                yield from self._rules()
+            case Where.KEY if key is not None and shape is None and not self.meaning.inside:
+                yield from self._names(key)
+            case Where.VALUE if key is not None and (not self.meaning.inside or key.type is Type.TEXT_MAP):
+                yield from self._values(key)
+            case Where.ITEM if key is not None:
+                yield from self._entries(key, spot)
+            case Where.BELOW if key is not None:
+                yield from self._below(key, shape)
+            case _:
+                return
+
+    def _keys(self, shape: Shape) -> Iterator[Item]:
+        spot = self.spot
+        alone = shape.name == "assistant file" and not spot.written
+        if alone and not spot.text and self.first:
+            yield from self._whole(spot)
+        if shape.name == "assistant file" and tables.LIST in spot.written:
+            return  # nothing else stands beside it
+        hidden = _hidden(shape, spot)
+        for one in keys(shape, spot, self.style):
+            if (alone or shape.name != "assistant file" or one.label != tables.LIST) and one.label not in hidden:
+                yield one
+
+    def _whole(self, spot: Spot) -> Iterator[Item]:
+        for place, snippet in enumerate(ASSISTANTS):
+            if spot.flow:
+                text = flow_mapping(snippet.pairs)
+            elif spot.dash:
+                text = item(snippet.pairs, spot.column, self.style)
+            else:
+                text = mapping(snippet.pairs, spot.column, self.style)
+            plain = without_stops(text)
+            words = f"{snippet.label} {snippet.words}"
+            about = ("snippet", plain)
+            label, lead = snippet.label, spot.lead
+            yield Item(
+                label, ItemKind.SNIPPET, lead + plain, lead + text, snippet.detail, f"{place:02}", words, about=about
+            )
+
+    def _rules(self) -> Iterator[Item]:
+        from loop_ls.rules.engine.registry import all_rules
+
+        rules = all_rules().values()
+        for place, rule in enumerate(one for one in rules if one.code not in self.spot.written):
+            text = rule.code if self.spot.colon else f"{rule.code}: "
+            words = f"{rule.code} {rule.name}"
+            detail, about = rule.name, ("rule", rule.code)
+            yield Item(
+                rule.code,
+                ItemKind.KEY,
+                self.spot.lead + text,
+                None,
+                detail,
+                f"{place:03}",
+                words,
+                again=True,
+                about=about,
+            )
+
+    def _names(self, key: Key) -> Iterator[Item]:
+        """Names that somebody chose elsewhere: the workflows that may be improved."""
+        if key.shape is not ENHANCED:
+            return
+        for place, name in enumerate(sorted(self.workspace.keys)):
+            if name not in self.spot.written:
+                text = as_text(name, self.spot) + ("" if self.spot.colon else ": ")
+                yield Item(name, ItemKind.KEY, self.spot.lead + text, None, "workflow", f"{place:03}")
+
+    def _values(self, key: Key) -> Iterator[Item]:
+        owner = meaning_of(self.spot.path[:-1], self.root).shape
+        name = owner.name if owner is not None else ""
+        yield from self._texts(self._words(name, key), ItemKind.VALUE)
+        if key.type is Type.TEXTS and not self.spot.text:
+            for one in self._entries(key, self.spot):
+                yield replace(one, text=f"[{one.text}]", snippet=None)
+        for one in values(key, self.spot, name):
+            detail = CRITERIA_DETAILS.get(one.label, one.detail) if name == "loop criteria" else one.detail
+            yield replace(one, detail=detail, about=("value", name, key.name, one.label))
+
+    def _words(self, owner: str, key: Key) -> Iterable[tuple[str, str, About]]:
+        """Texts that suit a key without being all there are."""
+        match (owner, key.name):
+            case ("assistant" | "assistant file", "model"):
+                return [
+                    (name, "tier" if name in tables.TIERS else "", ("model", "anthropic", name)) for name in _MODELS
+                ]
+            case ("loop criteria", "value"):
+                type_ = self.spot.written.get("type", "")
+                return [(text, "example", ()) for text in _VALUES.get(type_, ())]
+            case _ if key.offers == "providers":
+                names = dict.fromkeys([*self.settings.providers, *PROVIDERS])
+                return [
+                    *_inherited(owner, key),
+                    *(
+                        (name, "configured" if name in self.settings.providers else "", ("provider", name))
+                        for name in names
+                    ),
+                ]
+            case _ if key.offers == "models":
+                return [*_inherited(owner, key), *self._models(_PROVIDER_OF.get(key.name, "provider"))]
+            case _:
+                return ()
+
+    def _models(self, provider_key: str) -> list[tuple[str, str, About]]:
+        provider = self.spot.written.get(provider_key, "")
+        configured, known = self.settings.providers.get(provider), PROVIDERS.get(provider)
+        names = [*(configured.models if configured else ()), *(known.models if known else ())]
+        return [(name, provider, ("model", provider, name)) for name in dict.fromkeys(names)]
+
+    def _entries(self, key: Key, spot: Spot) -> Iterator[Item]:
+        if key.type is Type.BLOCKS and key.shape is not None:
+            yield from self._whole(spot)
+            if self.first and not spot.flow:
+                gap = self.style.gap
+                lead = f"{spot.lead}-{' ' * (gap - 1)}" if spot.dash else spot.lead
+                inner = replace(spot, column=spot.column + gap, lead=lead) if spot.dash else spot
+                for one in keys(key.shape, inner, self.style):
+                    yield replace(one, sort=f"k{one.sort}")
+        elif key.name == "allowedTools":
+            yield from self._listed(((name, "") for name in tables.TOOLS), spot)
+        elif key.name == "workflowRoots":
+            yield from self._listed(((name, "holds workflows") for name in _folders(self.workspace)), spot)
+
+    def _listed(self, words: Iterable[tuple[str, str]], spot: Spot) -> Iterator[Item]:
+        dash = "- " if spot.dash else ""
+        for place, (word, detail) in enumerate(words):
+            if word not in spot.items:
+                text = spot.lead + dash + as_text(word, spot)
+                yield Item(word, ItemKind.VALUE, text, None, detail, f"{place:03}")
+
+    def _texts(self, words: Iterable[tuple[str, str, About]], kind: ItemKind) -> Iterator[Item]:
+        for place, (word, detail, about) in enumerate(words):
+            text = self.spot.lead + as_text(word, self.spot)
+            yield Item(word, kind, text, None, detail, f"v{place:03}", about=about)
+
+    def _below(self, key: Key, shape: Shape | None) -> Iterator[Item]:
+        named = key.type is Type.BLOCK_MAP and self.meaning.inside  # below a name that somebody chose
+        match key.type:
+            case Type.BLOCK | Type.BLOCK_MAP if shape is not None and (named or key.type is Type.BLOCK):
+                yield from keys(shape, self.spot, self.style)
+            case Type.BLOCKS | Type.TEXTS:
+                yield from self._entries(key, self._dashed())
+            case Type.TEXT_MAP if key.name == "rules":
+                yield from self._rules()
+            case Type.BLOCK_MAP:
+                yield from self._names(key)
+            case Type.TEXT_MAP | Type.ARGUMENTS:
+                return
+            case _:
+                yield from self._values(key)
+
+    def _dashed(self) -> Spot:
+        spot = self.spot
+        if spot.owner is None:
+            return replace(spot, dash=True)
+        column = spot.owner + self.style.dash
+        return replace(spot, dash=True, column=column, lead=" " * (column - spot.word.start.column))
+
+
+def _inherited(owner: str, key: Key) -> list[tuple[str, str, About]]:
+    """`inherit`, where that is a word of its own."""
+    return [(INHERIT, "default", ("key", owner, key.name))] if key.default == INHERIT else []
+
+
+def _folders(workspace: Workspace) -> list[str]:
+    """Folders of the workspace with workflows in them, outermost ones."""
+    root = f"{workspace.roots.workspace}/"
+    inside = (one.path.removeprefix(root) for one in workspace.documents.values() if one.format == "workflow")
+    return sorted({path.partition("/")[0] for path in inside if "/" in path and not path.startswith("/")})
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+
+def _in_json(spot: JsonSpot, root: Shape) -> Iterator[Item]:
+    if spot.comma is not None and spot.comma == spot.word.start and spot.word.empty:
+        return
+    if spot.full:
+        return
+    if not spot.path and spot.where == "value":
+        yield whole("assistant: until tests pass", JSON, "repeats until a command succeeds", spot, 0)
+        return
+    if spot.where == "item":
+        if spot.path == (tables.LIST,):
+            yield whole("assistant: until tests pass", JSON, "repeats until a command succeeds", spot, 0)
+        elif spot.path[-1:] == ("allowedTools",):
+            yield from texts(((name, "") for name in tables.TOOLS), spot)
+        return
+    shape = meaning_of(spot.path if spot.where == "key" else spot.path[:-1], root).shape
+    if shape is None:
+        return
+    if spot.where == "key":
+        if tables.LIST not in spot.written or shape is not root:
+            hidden = {*_hidden(shape, spot), *([tables.LIST] if spot.written else [])}
+            yield from (one for one in json_keys(shape, spot) if one.label not in hidden)
+        return
+    key = shape.keys.get(spot.path[-1])
+    if key is not None and key.name == "model":
+        yield from texts(((name, "") for name in _MODELS), spot)
+    elif key is not None and shape.name == tables.CRITERIA.name and key.name == "type":
+        for one in json_values(key, spot):
+            about = ("value", shape.name, key.name, one.label)
+            yield replace(one, detail=CRITERIA_DETAILS[one.label], about=about)
+    elif key is not None:
+        yield from json_values(key, spot)
+
+
+def _hidden(shape: Shape, spot: Spot | JsonSpot) -> frozenset[str]:
+    """Keys of a criterion that its type does not look at."""
+    if shape.name != tables.CRITERIA.name:
+        return frozenset()
+    match spot.written.get("type"):
+        case tables.REGEX:
+            return frozenset({"argv", "timeoutSeconds", "cwd", "includeOutput"})
+        case tables.MANUAL | tables.CAP_ONLY:
+            return frozenset({"value", "argv", "timeoutSeconds", "cwd", "includeOutput"})
+        case _:
+            return frozenset()

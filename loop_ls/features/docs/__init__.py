@@ -1,0 +1,1 @@
+"""Documentation texts that hover and completion share."""

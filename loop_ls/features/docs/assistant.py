@@ -1,0 +1,59 @@
+"""What to tell about an assistant and its loop, in Markdown."""
+
+from __future__ import annotations
+
+from loop_ls.features.text.humanize import count, excerpt, money
+from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
+from loop_ls.formats.assistant.parts import AssistantParts
+from loop_ls.formats.common.json_types import text_of
+
+#: What each type of criterion does, in a sentence or two.
+CRITERIA = {
+    REGEX: "The loop ends when the pattern is found anywhere in the output of an iteration. Letter case is ignored; "
+    "`^` and `$` are the start and end of the whole output.",
+    TEST_PASS: "The command runs after every iteration; exit status 0 ends the loop. It is split at blanks and started "
+    "without a shell.",
+    MANUAL: "A person looks at the output of the iteration. Yes completes the loop, no fails it.",
+    CAP_ONLY: "Nothing ends the loop early: every iteration runs.",
+}
+
+#: The same in a few words, for lists.
+CRITERIA_DETAILS = {
+    REGEX: "a pattern in the output",
+    TEST_PASS: "a command that succeeds",
+    MANUAL: "a person",
+    CAP_ONLY: "nothing but the limit",
+}
+
+
+def ceiling(one: AssistantParts) -> float | None:
+    """The most that all iterations together may cost."""
+    limit, budget = one.max_iterations, one.budget
+    return None if limit is None or budget is None else limit * budget
+
+
+def ceiling_text(one: AssistantParts) -> str | None:
+    """`at most 10 iterations × $0.50 = $5.00`."""
+    total, limit, budget = ceiling(one), one.max_iterations, one.budget
+    if total is None or limit is None or budget is None:
+        return None
+    return f"at most {count(limit, 'iteration')} × {money(budget)} = {money(total)}"
+
+
+def loop_in_words(one: AssistantParts) -> str:
+    """`≤ 10 iterations · regex`."""
+    limit = one.max_iterations
+    parts = [f"≤ {count(limit, 'iteration')}"] if limit is not None else []
+    parts.append(one.criteria_type or CAP_ONLY)
+    return " · ".join(parts)
+
+
+def assistant_text(one: AssistantParts) -> str:
+    """An assistant as a whole."""
+    parts = [f"**`{one.name or '?'}`** — assistant, found as `{one.key}`"]
+    parts.append(text_of(one.node("description")) or excerpt(text_of(one.node("persona")) or "", 160))
+    parts.append(f"Loop: {loop_in_words(one)}." if one.enabled else "Cannot be started as a loop: it is not enabled.")
+    total = ceiling_text(one)
+    if one.enabled and total is not None:
+        parts.append(f"Cost: {total}.")
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Estimates: the calls and the cost of a run before it starts."""

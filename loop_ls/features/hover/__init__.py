@@ -1,0 +1,1 @@
+"""Hover: what stands under the cursor means, and which value is in effect."""

@@ -1,0 +1,189 @@
+"""Hover: what a key, value, variable, reference, loop or `needs` entry means where it stands.
+
+`hover(workspace, document, at, settings)` answers None where there is nothing to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loop_ls.features.answers import Hover, RunView
+from loop_ls.features.complete.describe import parameter_text
+from loop_ls.features.complete.items.callees import workflow_text
+from loop_ls.features.docs.element import element_text, loop_facts
+from loop_ls.features.docs.key import key_text
+from loop_ls.features.docs.provider import model_text, provider_text
+from loop_ls.features.docs.variable import last_run_text, unknown_text, variable_text
+from loop_ls.features.hover.effective_value import counts_here
+from loop_ls.features.lookup.node_at import Look, look_at
+from loop_ls.features.text.humanize import count, duration, listed
+from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.settings.model import Settings
+from loop_ls.formats.workflow.keys import WORKFLOW
+from loop_ls.index.document import Document
+from loop_ls.index.object_file import WHOLE
+from loop_ls.index.scope import scope_at
+from loop_ls.index.workspace import Workspace
+from loop_ls.text.position import Position
+
+
+def hover(
+    workspace: Workspace,
+    document: Document,
+    at: Position,
+    settings: Settings | None = None,
+    runs: Sequence[RunView] = (),
+    all_known: bool = True,
+) -> Hover | None:
+    """`runs` are those of this file, the latest last; `all_known` says whether all files have been read."""
+    if document.format in WHOLE:
+        from loop_ls.features.hover.object_files import whole_hover
+
+        return whole_hover(document, at, settings or workspace.settings)
+    look = look_at(document, at)
+    if look is None or not (all_known or _is_known(workspace, look)):
+        return None
+    text = _text(workspace, look, settings or workspace.settings, runs)
+    return None if not text else Hover(look.place, text)
+
+
+def _is_known(workspace: Workspace, look: Look) -> bool:
+    """Whether a reference leads to a file that has been read; of another one nothing can be said."""
+    value = look.field.value if look.on_reference and look.field is not None else None
+    return not isinstance(value, str) or workspace.resolve(look.document, value).document is not None
+
+
+def _text(workspace: Workspace, look: Look, settings: Settings, runs: Sequence[RunView]) -> str | None:
+    if look.use is not None and look.element is not None:
+        return _variable(workspace, look, runs)
+    if look.need is not None:
+        return _need(workspace, look)
+    if look.alias is not None:
+        return f"**`*{look.alias.name}`** — alias of the part that is anchored as `&{look.alias.name}`"
+    if look.pair is not None:
+        return _pair(workspace, look)
+    if look.field is None:
+        return None
+    return _key(workspace, look) if look.on_key else _value(workspace, look, settings)
+
+
+# -- variables and names --------------------------------------------------------------------------
+
+
+def _variable(workspace: Workspace, look: Look, runs: Sequence[RunView]) -> str:
+    assert look.use is not None and look.element is not None
+    scope = scope_at(workspace, look.document, look.element, look.use.slot)
+    name = look.use.name
+    variable = scope.look_up(name)
+    if variable is None:
+        return unknown_text(name, scope, workspace.callers(look.document))
+    text, last = variable_text(variable, scope.in_loop), last_run_text(variable, runs)
+    return text if last is None else f"{text}\n\n{last}"
+
+
+def _need(workspace: Workspace, look: Look) -> str | None:
+    assert look.need is not None
+    element = look.document.element(look.need.name)
+    if element is None:
+        return f"`{look.need.name}` is no step or loop of this file."
+    return element_text(workspace, look.document, element)
+
+
+def _pair(workspace: Workspace, look: Look) -> str | None:
+    """An entry of `with` or `env`; values have nothing to tell besides their variables."""
+    pair = look.pair
+    assert pair is not None
+    if not look.on_key:
+        return None
+    if look.element is None:
+        readers = [element.name for element in look.document.mentioning(f"env.{pair.name}") if element.name]
+        read = f"Read in {listed([f'`{name}`' for name in readers[:8]])}." if readers else "Read nowhere in this file."
+        return f"**`{{{{env.{pair.name}}}}}`** — constant of this file\n\n{read}"
+    callee = workspace.callee(look.document, look.element.reference)
+    if callee is None:
+        return f"**`{pair.name}`** — argument"
+    used = pair.name in callee.parameters or bool(callee.mentioning(pair.name))
+    if not used:
+        return f"**`{pair.name}`** — argument\n\n`{callee.name}` has no variable of this name."
+    return parameter_text(callee, pair.name)
+
+
+# -- keys -----------------------------------------------------------------------------------------
+
+
+def _shape(look: Look) -> Shape:
+    return look.block.shape if look.block is not None else WORKFLOW
+
+
+def _key(workspace: Workspace, look: Look) -> str:
+    assert look.field is not None
+    key = look.field.key
+    parts = [key_text(key, _shape(look))]
+    if (here := counts_here(look)) is not None:
+        parts.append(here)
+    element = look.element
+    if element is None or element.loop is None:
+        return "\n\n".join(parts)
+    if key.name == "loop" or (look.block is element.loop and key.name in ("max_iterations", "workflow")):
+        parts += loop_facts(workspace, look.document, element)
+    return "\n\n".join(parts)
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+def _value(workspace: Workspace, look: Look, settings: Settings) -> str | None:
+    field = look.field
+    assert field is not None
+    key, value = field.key, field.value
+    if look.on_reference and isinstance(value, str):
+        return _reference(workspace, look.document, value)
+    if look.on_name and look.element is not None:
+        return element_text(workspace, look.document, look.element)
+    if look.on_name:
+        return workflow_text(workspace, look.document) + _called(workspace, look.document)
+    if look.on_accumulate and isinstance(value, str):
+        variable = scope_at(workspace, look.document, None).look_up(value)
+        return variable_text(variable) if variable is not None else None
+    match key.offers:
+        case "providers" if isinstance(value, str):
+            return provider_text(value, settings)
+        case "models" if isinstance(value, str):
+            provider = look.block.text("provider") if look.block is not None else None
+            return model_text(provider or "", value, settings)
+        case _:
+            return _plain_value(workspace, look, key)
+
+
+def _plain_value(workspace: Workspace, look: Look, key: Key) -> str | None:
+    field = look.field
+    assert field is not None
+    value = field.value
+    if key.type is Type.DURATION and isinstance(value, int | float):
+        return f"{duration(value)}\n\n{key_text(key, _shape(look))}"
+    if key.name == "until" and look.element is not None:
+        return "\n\n".join([key_text(key, _shape(look)), *loop_facts(workspace, look.document, look.element)])
+    if key.choices or key.type in (Type.BOOLEAN, Type.INTEGER, Type.NUMBER):
+        return _key(workspace, look)
+    return None
+
+
+def _reference(workspace: Workspace, document: Document, text: str) -> str:
+    found = workspace.resolve(document, text)
+    if found.document is None:
+        near = (
+            f" Did you mean {listed([f'`{key}`' for key in found.suggestions[:3]], 'or')}?" if found.suggestions else ""
+        )
+        return f"No workflow is called `{text}`.{near}"
+    hidden = f"\n\nIt hides `{found.hidden}` of the root folder here." if found.hidden else ""
+    return workflow_text(workspace, found.document) + hidden
+
+
+def _called(workspace: Workspace, document: Document) -> str:
+    calls = workspace.callers(document)
+    if not calls:
+        return ""
+    names = list(dict.fromkeys(f"`{call.document.name}`" for call in calls))
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    shown = ", ".join(names[:6]) if more else listed(names)
+    return f"\n\nCalled in {count(len(calls), 'place')}, by {shown}{more}"

@@ -1,0 +1,22 @@
+"""Inlay hints of assistants: what all iterations together may cost."""
+
+from __future__ import annotations
+
+from loop_ls.features.answers import Inlay
+from loop_ls.features.docs.assistant import ceiling, ceiling_text
+from loop_ls.features.text.humanize import money
+from loop_ls.index.document import Document
+from loop_ls.text.position import Position, Span
+
+
+def whole_inlays(document: Document, span: Span) -> tuple[Inlay, ...]:
+    found: list[Inlay] = []
+    for one in document.whole.assistants if document.format == "assistant" else ():
+        part = one.get("maxIterations") or one.get("maxBudgetUsd")
+        total, told = ceiling(one), ceiling_text(one)
+        if part is None or part.node is None or part.entry.merged or total is None or told is None or not one.enabled:
+            continue
+        end = document.absolute(part.piece, part.node.span).end
+        if span.start.line <= end.line <= span.end.line:
+            found.append(Inlay(Position(end.line, end.column), f"≤ {money(total)} in all", told))
+    return tuple(found)

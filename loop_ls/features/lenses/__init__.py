@@ -1,0 +1,1 @@
+"""Code lenses: run, progress, results."""

@@ -1,0 +1,175 @@
+"""Code lenses: Run above a workflow and its loops, progress and Stop while one runs, its result after.
+
+`lenses(workspace, document, runs)` reads the runs as plain values (latest last); it starts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from loop_ls.features.answers import Command, Lens, LoopView, RunView
+from loop_ls.features.lenses.enhance import rounds_lenses
+from loop_ls.features.lenses.open_run import look
+from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign, spent
+from loop_ls.features.text.humanize import count
+from loop_ls.index.calls import element_calls, workflow_calls
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.object_file import WHOLE
+from loop_ls.index.workspace import Workspace
+from loop_ls.text.position import Span
+
+
+def lenses(workspace: Workspace, document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
+    if document.format in WHOLE:
+        from loop_ls.features.lenses.object_files import whole_lenses
+
+        return whole_lenses(document, runs)
+    if document.format != "workflow":
+        return ()
+    own = [run for run in runs if run.uri in ("", document.uri)]
+    whole = next((run for run in reversed(own) if run.kind == "workflow"), None)
+    in_rounds = whole if whole is not None and whole.rounds is not None else None
+    found = [*rounds_lenses(workspace, document, in_rounds), *_of_workflow(workspace, document, whole)]
+    for element in document.elements:
+        if element.loop is not None and element.name:
+            found += _of_loop(workspace, document, element, own)
+    return tuple(found)
+
+
+# -- the workflow ---------------------------------------------------------------------------------
+
+
+def _of_workflow(workspace: Workspace, document: Document, run: RunView | None) -> Iterator[Lens]:
+    top = document.head.get("name") or document.head.get("$schema")
+    if top is None or not document.elements:
+        return
+    span = document.absolute(top.piece, top.entry.key.span)
+    if run is not None and run.status not in ENDED:
+        if run.rounds is None:  # rounds have their line at the top
+            yield from going(span, run, progress_of_run(run))
+        return
+    title = "▶ Run workflow" if run is None else "▶ Run workflow again"
+    yield Lens(span, title, _start(document, {"kind": "workflow"}))
+    if run is not None and run.rounds is None:
+        yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{after(run)}")
+        yield look(span, run)
+    if run is not None:
+        return
+    if callers := len(workspace.callers(document)):
+        yield Lens(span, count(callers, "reference"))
+    calls = workflow_calls(workspace, document).most
+    if calls is not None:
+        yield Lens(span, f"≤ {count(calls, 'call')}")
+
+
+def progress_of_run(run: RunView) -> str:
+    current = next((loop for loop in run.loops.values() if loop.status not in ENDED), None)
+    return f"{current.name}: {progress_of_loop(current)}" if current is not None else "running"
+
+
+# -- loops ----------------------------------------------------------------------------------------
+
+
+def _of_loop(workspace: Workspace, document: Document, element: Element, runs: Sequence[RunView]) -> Iterator[Lens]:
+    span = document.absolute(element.piece, Span(element.span.start, element.label_span.end))
+    found = next(((run, run.loops[element.name]) for run in reversed(runs) if element.name in run.loops), None)
+    if found is not None and found[1].status not in ENDED and found[0].status not in ENDED:
+        run, loop = found
+        if run.kind == "workflow":
+            yield Lens(span, f"{progress_of_loop(loop)} · {spent(run)}")
+        else:
+            yield from going(span, run, progress_of_loop(loop))
+        return
+    started = _started(element, runs)
+    if started is not None:
+        yield from going(span, started, "starting")
+        return
+    kind = "loop" if element.kind == "loop" else "step"
+    title = "▶ Run loop" if found is None else "▶ Run loop again"
+    yield Lens(span, title, _start(document, {"kind": kind, "name": element.name}))
+    if found is not None:
+        run, loop = found
+        tail = f" · {spent(run)}" if run.kind != "workflow" else ""
+        yield Lens(span, f"{sign(loop.status, loop.reason)} {ended_in_words(loop)}{tail}{after(run)}")
+        if run.kind != "workflow":
+            yield look(span, run)
+    elif (text := _costs(workspace, document, element)) is not None:
+        yield Lens(span, text)
+
+
+def _started(element: Element, runs: Sequence[RunView]) -> RunView | None:
+    """A run of just this loop that has not come to it yet."""
+    for run in reversed(runs):
+        if run.kind in ("loop", "step") and run.name == element.name:
+            return run if run.status not in ENDED else None
+    return None
+
+
+def _costs(workspace: Workspace, document: Document, element: Element) -> str | None:
+    limit = element.loop.integer("max_iterations") if element.loop is not None else None
+    if limit is None or limit < 1:
+        return None
+    noun = "item" if element.loop_mode == "iterate" else "iteration"
+    calls = element_calls(workspace, document, element).most
+    return f"≤ {count(limit, noun)}" + (f" · ≤ {count(calls, 'call')}" if calls is not None else "")
+
+
+# -- runs that are going on -----------------------------------------------------------------------
+
+
+def going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
+    """Controls first: they stay where they are while the text beside them grows."""
+    yield from _decisions(span, run)
+    match run.status:
+        case "paused":
+            yield Lens(span, "▶ Resume", _control("resume", run))
+        case "interrupted" | "stopping":
+            pass
+        case _:
+            yield Lens(span, "⏸ Pause", _control("pause", run))
+    if run.status != "stopping":
+        yield Lens(span, "⏹ Stop", _control("stop", run))
+    yield Lens(span, f"{with_state(run, progress)} · {spent(run)}{after(run)}")
+    yield look(span, run)
+
+
+def with_state(run: RunView, progress: str) -> str:
+    """`paused · iteration 3/5`: what a run does, where it does not simply go on."""
+    if run.waiting:
+        return f"waiting for approval · {progress}"
+    said = {"paused": "paused · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(run.status, "")
+    return said + progress
+
+
+def _decisions(span: Span, run: RunView) -> Iterator[Lens]:
+    """A loop that waits for a person can be answered where it stands."""
+    for title, approved in (("✓ Approve", True), ("✗ Reject", False)) if run.approval else ():
+        argument = {"runId": run.run_id, "loopId": run.approval, "approved": approved}
+        yield Lens(span, title, Command("loopLs.approve", argument))
+
+
+def progress_of_loop(loop: LoopView) -> str:
+    """`iteration 3/5 · 2 NO`."""
+    of = f"/{loop.max_iterations}" if loop.max_iterations else ""
+    text = f"iteration {loop.iteration or 1}{of}"
+    for verdict, said in (("no", "NO"), ("unclear", "unclear"), ("failed", "failed")):
+        number = sum(one.verdict == verdict for one in loop.verdicts)
+        if number:
+            text += f" · {number} {said}"
+    return text
+
+
+def after(run: RunView) -> str:
+    """What a person has to know of a run that a crash interrupted."""
+    if run.paid_twice:
+        return " · recovered after a restart; one call may have been paid twice"
+    return " · recovered after a restart" if run.recovered else ""
+
+
+def _start(document: Document, target: dict[str, str]) -> Command:
+    return Command("loopLs.run", {"uri": document.uri, "target": target})
+
+
+def _control(verb: str, run: RunView) -> Command:
+    return Command(f"loopLs.{verb}", {"runId": run.run_id})

@@ -1,0 +1,1 @@
+"""Node lookup: what stands at a position of a document."""

@@ -1,0 +1,1 @@
+"""Rename and references: occurrences of symbols, renamed symbols and files."""

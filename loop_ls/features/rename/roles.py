@@ -1,0 +1,102 @@
+"""The name of a project's role: set up in the settings, written in the stages of role-loop definitions.
+
+Roles that are built in have no place of their own: they can be listed, and not renamed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from loop_ls.features.answers import Location
+from loop_ls.features.lookup.object_node_at import look_at_whole
+from loop_ls.features.rename.occurrences import bare
+from loop_ls.features.rename.rename import Refused, Renamable, Rename
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.typed_mapping import Named
+from loop_ls.formats.role_loop.parts import role_part
+from loop_ls.index.document import Document
+from loop_ls.index.object_file import roles_of
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.finding import TextEdit
+from loop_ls.text.position import Position, Span
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+def role_at(document: Document, at: Position) -> tuple[str, Span] | None:
+    """The role that is named at a place: by a stage, or where it is set up."""
+    if document.format == "settings":
+        found = ((name, span) for name, span in set_up(document) if span.start <= at <= span.end)
+        return next(found, None)
+    look = look_at_whole(document, at)
+    if look is None or look.on_key or look.item is None or look.shape.name != "role stage":
+        return None
+    part = role_part(look.item)
+    if part is None or part.node is not look.field.node or look.placeholder is not None:
+        return None
+    name = text_of(part.node)
+    return (name, bare(document, look.span)) if name and "{{" not in name else None
+
+
+def set_up(document: Document) -> Iterator[tuple[str, Span]]:
+    """The roles of a settings file, with the places of their names."""
+    part = document.whole.parts.get("roles") if document.format == "settings" else None
+    for one in part.field.value if part is not None and isinstance(part.field.value, tuple) else ():
+        if part is not None and isinstance(one, Named):
+            yield one.name, bare(document, document.absolute(part.piece, one.entry.key.span))
+
+
+def places(workspace: Workspace, role: str) -> Iterator[tuple[Document, Span, bool]]:
+    """Every place of a role, and whether it is set up there."""
+    for document in workspace.documents.values():
+        for name, span in set_up(document):
+            if name == role:
+                yield document, span, True
+        for stage in document.whole.role_loop.stages if document.format == "role_loop" else ():
+            part = role_part(stage)
+            if part is not None and part.node is not None and text_of(part.node) == role:
+                yield document, bare(document, document.absolute(part.piece, part.node.span)), False
+
+
+def references(workspace: Workspace, document: Document, at: Position, declaration: bool) -> tuple[Location, ...]:
+    found = role_at(document, at)
+    if found is None:
+        return ()
+    return tuple(Location(one.uri, span) for one, span, sets in places(workspace, found[0]) if declaration or not sets)
+
+
+def prepare(workspace: Workspace, document: Document, at: Position) -> Renamable | Refused | None:
+    found = role_at(document, at)
+    if found is None:
+        return None
+    reason = _fixed(workspace, found[0])
+    return Refused(reason) if reason else Renamable(found[1], found[0])
+
+
+def rename(workspace: Workspace, document: Document, at: Position, new: str) -> Rename | Refused | None:
+    found = role_at(document, at)
+    if found is None:
+        return None
+    role = found[0]
+    if new == role:
+        return Rename({})
+    if reason := _fixed(workspace, role) or _clash(workspace, new):
+        return Refused(reason)
+    edits: dict[str, list[TextEdit]] = {}
+    for one, span, _ in places(workspace, role):
+        edits.setdefault(one.uri, []).append(TextEdit(span, new))
+    return Rename({uri: tuple(sorted(listed, key=lambda edit: edit.span)) for uri, listed in edits.items()})
+
+
+def _fixed(workspace: Workspace, role: str) -> str:
+    if any(sets for _, _, sets in places(workspace, role)):
+        return ""
+    built_in = role in roles_of(workspace.settings)
+    return f"`{role}` is built in" if built_in else f"there is no role `{role}` in the settings of this project"
+
+
+def _clash(workspace: Workspace, new: str) -> str:
+    if not _NAME.fullmatch(new):
+        return f"`{new}` is no name of a role: it takes letters, digits, `_` and `-`, a letter first"
+    return f"there is a role `{new}` already" if new in roles_of(workspace.settings) else ""

@@ -1,0 +1,1 @@
+"""Run state in the editor: summaries, findings, transcripts, runnables."""

@@ -1,0 +1,67 @@
+"""One line about a run, for views that list runs: in the words of the lens above it.
+
+`said(run)` -> `(sign, line)`; `seen(state)` makes the view of a run of which only the state is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.lenses.lenses import progress_of_loop, progress_of_run, with_state
+from loop_ls.features.lenses.object_files import ended_of_whole, progress_of_whole
+from loop_ls.features.runs.enhance_rounds import Rounds, ended_in_rounds, progress_in_words
+from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign
+from loop_ls.features.runs.run_view import run_view
+
+Json = Mapping[str, Any]
+
+
+def seen(state: Json, facts: Iterable[Json] = ()) -> RunView:
+    """What is shown of a run; without facts, as far as its state tells."""
+    run = run_view(state, facts)
+    if state.get("format") == "enhance" and (run.rounds is None or not run.rounds.most):
+        run = replace(run, rounds=_rounds(state, run))
+    return run
+
+
+def said(run: RunView) -> tuple[str, str]:
+    """A character for the result (empty while it goes on) and the line."""
+    ended = run.status in ENDED
+    if run.rounds is not None:
+        first, _, rest = (
+            ended_in_rounds(run.rounds).partition(" ") if ended else ("", "", progress_in_words(run.rounds))
+        )
+        return first, rest
+    if run.kind in ("definition", "assistant"):
+        line = ended_of_whole(run) if ended else with_state(run, progress_of_whole(run))
+        return sign(run.status, run.reason) if ended else "", line
+    if run.kind == "workflow":
+        line = run_in_words(run) if ended else with_state(run, progress_of_run(run))
+        return sign(run.status, run.reason) if ended else "", line
+    loop = run.loops.get(run.name) or LoopView(
+        run.name, run.status, run.iteration, run.max_iterations, run.reason, error=run.error
+    )
+    if ended:
+        return sign(loop.status, loop.reason), ended_in_words(loop)
+    return "", with_state(run, progress_of_loop(loop) if loop.iteration else "starting")
+
+
+def _rounds(state: Json, run: RunView) -> Rounds:
+    """The counter of an enhance loop whose facts are not here."""
+    question = state.get("question")
+    match run.status:
+        case "completed":
+            phase = "converged" if run.reason == "converged" else "gave_up"
+        case "paused" if isinstance(question, Mapping):
+            phase = "conflict" if question.get("reason") == "conflict" else "awaiting_user"
+        case "cancelled" | "failed" | "interrupted":
+            phase = run.status
+        case _:
+            phase = "running_round"
+    caps = state.get("caps")
+    cap = caps.get("budgetUsd") if isinstance(caps, Mapping) else None
+    most = run.max_iterations or 0
+    return Rounds(phase, run.iteration, most, run.cost_usd or 0.0, float(cap or 0.0), run.reason or "")

@@ -1,0 +1,89 @@
+"""A run as a document to read: what each iteration said, what was judged and answered, what it cost.
+
+Made of what the engine answers about its history, so that every editor can show it without a view of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from loop_ls.features.runs.outcome_texts import VERDICTS
+from loop_ls.features.text.humanize import clock, money
+
+Json = Mapping[str, Any]
+
+
+def transcript(answer: Json) -> str:
+    """Markdown. Texts of models stand in fences that they cannot close."""
+    state: Json = answer.get("state") or {}
+    lines = [f"# Run of `{state.get('name') or state.get('runId')}`", "", _status(state), ""]
+    if state.get("because"):
+        lines += [str(state["because"]), ""]
+    if message := _message(state.get("error")):
+        lines += [f"Error: {message}", ""]
+    steps = [stage for stage in answer.get("stages") or () if stage.get("mode") != "loop"]
+    for row in sorted([*steps, *(answer.get("history") or ())], key=lambda row: str(row.get("started_at"))):
+        lines += _iteration(row) if "iteration_number" in row else _stage(row, "##")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _status(state: Json) -> str:
+    reason = state.get("reason")
+    said = str(state.get("status") or "").replace("_", " ")
+    told = f"**{said}**" + (f" ({str(reason).replace('_', ' ')})" if reason and reason != state.get("status") else "")
+    tokens = sum((state.get("tokens") or {}).values())
+    parts = [told, _cost(state.get("costUsd")), f"{tokens:,} tokens" if tokens else ""]
+    parts += [clock(int(state.get("elapsedMs") or 0)), f"run `{state.get('runId')}`"]
+    return " · ".join(part for part in parts if part)
+
+
+def _iteration(row: Json) -> Iterator[str]:
+    limit = f" of {row['max_iterations']}" if row.get("max_iterations") else ""
+    again = f", attempt {row['attempt']}" if (row.get("attempt") or 1) > 1 else ""
+    verdict = VERDICTS.get(str(row.get("verdict")), "")
+    shown = verdict or ("" if row.get("status") == "completed" else str(row.get("status")))
+    tail = " · ".join(part for part in (shown, _cost(row.get("usd"))) if part)
+    yield f"## `{row.get('loop')}` iteration {row.get('iteration_number')}{limit}{again}" + (
+        f": {tail}" if tail else ""
+    )
+    yield ""
+    for stage in row.get("stages") or ():
+        yield from _stage(stage, "###")
+    yield from _block("Output", row.get("output"))
+    yield from _block("Error", _message(row.get("error")))
+    local = ", decided locally" if row.get("local") else ""
+    yield from _block(f"Condition{local}", None if row.get("question") else row.get("condition"))
+    yield from _block("Question to the judge", row.get("question"))
+    yield from _block("Answer of the judge", row.get("answer"))
+
+
+def _stage(row: Json, level: str) -> Iterable[str]:
+    said = "" if row.get("status") == "completed" else f": {row.get('status')}"
+    yield f"{level} `{row.get('name')}`{said}"
+    yield ""
+    yield from _block("", row.get("output"))
+    yield from _block("Error", _message(row.get("error")))
+
+
+def _block(name: str, text: Any) -> Iterator[str]:
+    if not isinstance(text, str) or not text:
+        return
+    if name:
+        yield from (f"**{name}**", "")
+    ticks = _fence(text)
+    yield from (f"{ticks}text", text, ticks, "")
+
+
+def _fence(text: str) -> str:
+    """One backtick more than the longest row of them at the start of a line."""
+    rows = [len(line.strip()) - len(line.strip().lstrip("`")) for line in text.splitlines()]
+    return "`" * max(3, 1 + max(rows, default=0))
+
+
+def _message(error: Any) -> str:
+    return str(error.get("message") or "") if isinstance(error, Mapping) else ""
+
+
+def _cost(usd: Any) -> str:
+    return money(float(usd)) if isinstance(usd, int | float) else ""

@@ -1,0 +1,173 @@
+"""Semantic tokens: variables by kind, references, names, keys without effect.
+
+What is read from an element is kept as long as it is the same; only the kind of a variable depends on the
+rest of the file. Prose, plain keys and values are left to the editor's own colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from functools import lru_cache
+from typing import NamedTuple
+
+from loop_ls.features.lookup.pieces import with_starts
+from loop_ls.features.rename.occurrences import meant_by
+from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.typed_mapping import Block, Field, Pair
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.object_file import WHOLE
+from loop_ls.index.top_level import Top
+from loop_ls.text.position import Position, Span
+
+
+class TokenType(Enum):
+    """Names of the protocol; the order is that of the legend."""
+
+    VARIABLE = "variable"  # results of steps and loops
+    PARAMETER = "parameter"  # input and arguments
+    PROPERTY = "property"  # constants, and keys without effect
+    FUNCTION = "function"  # workflows
+    KEYWORD = "keyword"  # variables of the language (`loop.*`)
+    OPERATOR = "operator"  # double braces
+
+
+#: Modifiers in the order of the legend; a token holds the sum of `1 << index`.
+MODIFIERS = ("declaration", "readonly", "deprecated")
+DECLARATION, READONLY, DEPRECATED = (1 << index for index in range(len(MODIFIERS)))
+
+
+class Token(NamedTuple):
+    """On one line; columns and length in code points."""
+
+    line: int
+    column: int
+    length: int
+    type: TokenType
+    modifiers: int = 0
+
+
+def tokens(document: Document, span: Span | None = None) -> tuple[Token, ...]:
+    """All tokens in order, or those of the lines of `span`."""
+    if document.format in WHOLE:
+        from loop_ls.features.semantic_tokens.role_loop import whole_tokens
+
+        return tuple(_apart(list(whole_tokens(document, span))))
+    if document.format != "workflow":
+        return ()
+    found: list[Token] = []
+    for start, piece, facts in with_starts(document):
+        if span is not None and start > span.end.line:
+            break
+        if span is not None and start + len(piece.lines) <= span.start.line:
+            continue
+        raw = _top(facts.top) if facts.top is not None else ()
+        for element in facts.elements:
+            raw = (*raw, *_element(element))
+        own = [_placed(document, start, one) for one in raw]
+        found += sorted(one for one in own if span is None or span.start.line <= one.line <= span.end.line)
+    return tuple(_apart(found))
+
+
+class _Raw(NamedTuple):
+    """`variable` is looked up in the file; without one the type is settled."""
+
+    span: Span
+    type: TokenType
+    modifiers: int = 0
+    variable: str = ""
+
+
+def _placed(document: Document, start: int, raw: _Raw) -> Token:
+    (line, column), (_, end) = raw.span
+    kind, modifiers = raw.type, raw.modifiers
+    if raw.variable:
+        kind, modifiers = _kind(document, raw.variable)
+    return Token(line + start, column, end - column, kind, modifiers)
+
+
+def _kind(document: Document, variable: str) -> tuple[TokenType, int]:
+    owner = meant_by(document, variable)
+    if owner is not None and owner in document.names:
+        return TokenType.VARIABLE, 0
+    match variable.partition(".")[0]:
+        case "env":
+            return TokenType.PROPERTY, READONLY
+        case "loop":
+            return TokenType.KEYWORD, READONLY
+        case _:
+            return TokenType.PARAMETER, 0
+
+
+@lru_cache(maxsize=4096)
+def _element(element: Element) -> tuple[_Raw, ...]:
+    return tuple(one for one in _of_element(element) if one.span.start.line == one.span.end.line)
+
+
+def _of_element(element: Element) -> Iterator[_Raw]:
+    lines = element.piece.lines
+    if element.name_span is not None:
+        yield _Raw(_bare(lines, element.name_span), TokenType.VARIABLE, DECLARATION)
+    if element.accumulate is not None:
+        yield _Raw(_bare(lines, element.accumulate.span), TokenType.VARIABLE, DECLARATION)
+    if element.reference is not None and element.reference.text:
+        yield _Raw(_bare(lines, element.reference.span), TokenType.FUNCTION)
+    for need in element.needs:
+        yield _Raw(_bare(lines, need.span), TokenType.VARIABLE)
+    for use in element.uses:
+        yield _Raw(use.name_span, TokenType.VARIABLE, 0, use.name)
+        if use.span != use.name_span and use.span.start.line == use.span.end.line:
+            (line, first), (_, last) = use.span
+            yield _Raw(Span(Position(line, first), Position(line, first + 2)), TokenType.OPERATOR)
+            yield _Raw(Span(Position(line, last - 2), Position(line, last)), TokenType.OPERATOR)
+    for block in element.block.walk():
+        yield from _keys(lines, block)
+
+
+@lru_cache(maxsize=256)
+def _top(top: Top) -> tuple[_Raw, ...]:
+    field, lines = top.field, top.piece.lines
+    if field is None:
+        return ()
+    if top.name == "name" and field.value:
+        return (_Raw(_bare(lines, field.span), TokenType.FUNCTION, DECLARATION),)
+    found = list(_keys(lines, field.value)) if isinstance(field.value, Block) else []
+    if top.name == "env":
+        found += [_Raw(_bare(lines, key), TokenType.PROPERTY, DECLARATION | READONLY) for key in _pair_keys(field)]
+    return tuple(one for one in found if one.span.start.line == one.span.end.line)
+
+
+def _keys(lines: tuple[str, ...], block: Block) -> Iterator[_Raw]:
+    for field in block.fields.values():
+        if field.entry.merged:
+            continue
+        if field.key.idle:
+            yield _Raw(_bare(lines, field.entry.key.span), TokenType.PROPERTY, DEPRECATED)
+        if field.key.type is Type.ARGUMENTS:
+            for key in _pair_keys(field):
+                yield _Raw(_bare(lines, key), TokenType.PARAMETER, DECLARATION)
+
+
+def _pair_keys(field: Field) -> list[Span]:
+    pairs = field.value if isinstance(field.value, tuple) else ()
+    return [pair.entry.key.span for pair in pairs if isinstance(pair, Pair) and not pair.entry.merged]
+
+
+def _bare(lines: tuple[str, ...], span: Span) -> Span:
+    (line, column), (end_line, end) = span
+    if line == end_line and end - column >= 2 and line < len(lines):
+        text = lines[line][column:end]
+        if text[0] in "'\"" and text[-1] == text[0]:
+            return Span(Position(line, column + 1), Position(line, end - 1))
+    return span
+
+
+def _apart(found: list[Token]) -> Iterator[Token]:
+    """Tokens never overlap: of two at one place (an alias read twice) the first counts."""
+    line, end = -1, 0
+    for token in found:
+        if token.length <= 0 or (token.line == line and token.column < end):
+            continue
+        line, end = token.line, token.column + token.length
+        yield token

@@ -1,0 +1,1 @@
+"""Humanized values: durations, money, counts."""
