@@ -13,26 +13,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from loop_ls.cli.catalogue import catalogue
-from loop_ls.engine.assistants.attendance import grace_of
+from loop_ls.engine.assistants.disconnect_teardown import grace_of
 from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.durable.crew import PostgresCrew
+from loop_ls.engine.core.plan import Program
+from loop_ls.engine.core.preparer import Preparer, Problem
+from loop_ls.engine.durable.postgres_cluster import PostgresCrew
 from loop_ls.engine.enhance.program import EnhanceProgram
 from loop_ls.engine.journal.postgres import PostgresStorage
-from loop_ls.engine.keeping import Keep
-from loop_ls.engine.plan import Program
-from loop_ls.engine.process import Options
+from loop_ls.engine.process.engine_process import Options
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.roles.hands import hands
+from loop_ls.engine.retention.run_documents import remover
+from loop_ls.engine.retention.run_retention import Keep
 from loop_ls.engine.roles.program import RoleLoopProgram
-from loop_ls.engine.roles.records import Records
-from loop_ls.engine.runners.door import with_agents
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.stage_agents import hands
+from loop_ls.engine.runners.model_adapter import with_agents
 from loop_ls.engine.service import Engine
-from loop_ls.engine.shown import remover
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.enhance import EnhancePreparer
-from loop_ls.engine.starting.prepare import Preparer, Problem
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.settings.model import EngineSettings

@@ -137,7 +137,7 @@ async def _gone(pid: int) -> None:
 def _foreground(args: argparse.Namespace) -> int:
     """The lock first, the heavy libraries after it: whoever comes second leaves at once."""
     from loop_ls.client import data_folder
-    from loop_ls.engine.handover import DataFolder, FolderRefused, FolderTaken
+    from loop_ls.engine.process.instance_lock import DataFolder, FolderRefused, FolderTaken
 
     root = root_of(args.root)
     path = Path(args.data_dir).resolve() if args.data_dir else data_folder(root, data_dir_of(None, root))
@@ -163,9 +163,9 @@ def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     from loop_ls.cli.catalogue import catalogue
     from loop_ls.cli.compose import build, log_manner, options
     from loop_ls.engine.api.server import PortTaken
-    from loop_ls.engine.handover import DataFolder
     from loop_ls.engine.journal import JournalRefused
-    from loop_ls.engine.process import serve
+    from loop_ls.engine.process.engine_process import serve
+    from loop_ls.engine.process.instance_lock import DataFolder
     from loop_ls.engine.telemetry.logs import log_to_stderr
 
     assert isinstance(folder, DataFolder)

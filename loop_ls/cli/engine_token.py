@@ -13,7 +13,7 @@ from pathlib import Path
 
 from loop_ls.cli.at_engine import add_place, data_dir_of, refuse, root_of
 from loop_ls.client import data_folder
-from loop_ls.engine.people import ROLES, Token, TokenRefused, Tokens
+from loop_ls.engine.core.users import ROLES, Token, TokenRefused, Tokens
 from loop_ls.report.cells import shown
 
 

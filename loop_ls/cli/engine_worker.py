@@ -34,9 +34,9 @@ def _work(args: argparse.Namespace) -> int:
         return _failed("A worker needs the database that it shares.", f"Give `--database-url` or set {VARIABLE}.")
     from loop_ls.cli.compose import build
     from loop_ls.engine.journal import JournalRefused
-    from loop_ls.engine.journal.line import where
+    from loop_ls.engine.journal.postgres_connection import where
+    from loop_ls.engine.process.worker_process import work
     from loop_ls.engine.telemetry.logs import log_to_stderr
-    from loop_ls.engine.work import work
 
     log_to_stderr(args.log_format or "text", args.log_level or "warning")
     try:

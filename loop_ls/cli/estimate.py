@@ -65,8 +65,8 @@ def _range(least: str, most: str, noun: str = "") -> str:
 
 def prices(opened: OneFile) -> Callable[[Target], Price]:
     """Prices as the engine knows them: of the settings, else of its table or of a script; what runs here is free."""
-    from loop_ls.engine.ports import ModelFailure
-    from loop_ls.engine.prices import known_price
+    from loop_ls.engine.core.ports import ModelFailure
+    from loop_ls.engine.core.price_table import known_price
     from loop_ls.engine.providers.config import configured
 
     providers = opened.workspace.settings.raw.get("providers")

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _serve(args: argparse.Namespace) -> int:
-    from loop_ls.engine.api.mcp_server import serve_stdio
+    from loop_ls.engine.api.mcp.server import serve_stdio
 
     root = root_of(args.root)
     client = await engine_for(args, root)
@@ -60,7 +60,7 @@ class ByClient:
 
     async def start(self, argument: Json) -> Json:
         from loop_ls.engine.api.app import workspace_id
-        from loop_ls.engine.heart import unready
+        from loop_ls.engine.recovery.heartbeat import unready
 
         health = await self._client.health()
         refused = unready(health, workspace_id(str(self._client.folder))) if health.get("ok") else None

@@ -1,6 +1,6 @@
 """Where an engine lives: its data folder, and the hand-over file in it that says how to reach it.
 
-The engine writes the file (`engine.handover`) and holds the lock; this side only reads.
+The engine writes the file (`engine.process.instance_lock`) and holds the lock; this side only reads.
 """
 
 from __future__ import annotations

@@ -14,36 +14,36 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from loop_ls.engine.approvals import nothing_asked, read_decision, resolve, resolve_all
-from loop_ls.engine.carrying import Carried, exported, same_run
-from loop_ls.engine.changing import read_changes
-from loop_ls.engine.commands import obey
-from loop_ls.engine.control import Control
-from loop_ls.engine.drawing import drawn
-from loop_ls.engine.elsewhere import agreed, readable_record
-from loop_ls.engine.enhance import story
-from loop_ls.engine.enhance.telling import TELL
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import Door, Plan, Program
+from loop_ls.engine.core.ports import Fact, Failure
+from loop_ls.engine.core.preparer import Preparer
+from loop_ls.engine.core.run_gate import Control
+from loop_ls.engine.core.run_owner import Crew
+from loop_ls.engine.core.start_request import read_request
+from loop_ls.engine.enhance import timeline
+from loop_ls.engine.enhance.acknowledgements import TELL
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.events.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.engine.events.state import WORKING
-from loop_ls.engine.feed import Feed
-from loop_ls.engine.forking import cut_of, forked, replay_argument
-from loop_ls.engine.heart import Heart
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
-from loop_ls.engine.keeping import Keep, Keeping
-from loop_ls.engine.live import LiveRun, Runs
-from loop_ls.engine.owner import Crew
-from loop_ls.engine.plan import Door, Plan, Program
-from loop_ls.engine.ports import Fact, Failure
-from loop_ls.engine.prompt_book import prompts
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.request import read_request
-from loop_ls.engine.returning import Returning
-from loop_ls.engine.running import bring_to_end
-from loop_ls.engine.sharing import Sharing
-from loop_ls.engine.shortened import LIMIT, limited, short
-from loop_ls.engine.starting.prepare import Preparer
-from loop_ls.engine.trial import Output, given_output, recorded_outputs, tried
+from loop_ls.engine.projections.prompts import prompts
+from loop_ls.engine.projections.run_graph import drawn
+from loop_ls.engine.projections.truncation import LIMIT, limited, short
+from loop_ls.engine.recovery.cluster_member import Sharing
+from loop_ls.engine.recovery.crash_recovery import Returning
+from loop_ls.engine.recovery.heartbeat import Heart
+from loop_ls.engine.retention.run_retention import Keep, Keeping
+from loop_ls.engine.runs.approvals import nothing_asked, read_decision, resolve, resolve_all
+from loop_ls.engine.runs.control_commands import obey
+from loop_ls.engine.runs.event_bus import Feed
+from loop_ls.engine.runs.executor import bring_to_end
+from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
+from loop_ls.engine.runs.judge_trial import Output, given_output, recorded_outputs, tried
+from loop_ls.engine.runs.registry import LiveRun, Runs
+from loop_ls.engine.runs.update import read_changes
+from loop_ls.engine.transfer.imported_run import agreed, readable_record
+from loop_ls.engine.transfer.run_export import Carried, exported, same_run
 from loop_ls.formats.settings.enhance_states import phase
 
 logger = logging.getLogger(__name__)
@@ -338,7 +338,7 @@ class Engine:
             if state.format != "enhance":
                 raise Refused("not_found", f"Run {found} is no enhance loop.", "`loop-ls runs` says what each is.")
             if verb in ("status", "timeline"):
-                return story.answer(verb, found, state.name, await self._told(found))
+                return timeline.answer(verb, found, state.name, await self._told(found))
             if verb not in TELL:
                 raise Refused("bad_argument", f"`{verb}` is nothing that an enhance loop knows.")
             if run is None:

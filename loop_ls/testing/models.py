@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from loop_ls.engine.ports import (
+from loop_ls.engine.core.messages import ToolCall
+from loop_ls.engine.core.ports import (
     EmbedReply,
     EmbedRequest,
     LostAttempt,
@@ -23,9 +24,8 @@ from loop_ls.engine.ports import (
     ModelRequest,
     Waiting,
 )
-from loop_ls.engine.prices import Usage, booked
+from loop_ls.engine.core.price_table import Usage, booked
 from loop_ls.engine.providers.attempt import CHARGED
-from loop_ls.engine.turns import ToolCall
 
 #: The model never answers: the call ends by a time limit or a stop.
 SILENCE = object()

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Literal
 
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Approval, Decision, Fact, Failure, Json, ModelFailure, Stopped
 from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Approval, Decision, Fact, Failure, Json, ModelFailure, Stopped
 
 _FAILURES = {"Failure": Failure, "ModelFailure": ModelFailure}
 

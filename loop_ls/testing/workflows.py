@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.driver import Outcome
-from loop_ls.engine.plan import Plan
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.core.plan import Plan
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.recorder import MemoryRecorder
 

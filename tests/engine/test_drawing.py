@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.engine.drawing import graph_of
-from loop_ls.engine.plan import Plan
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.projections.run_graph import graph_of
 
 FLOW = """$schema: workflow/v2.0
 name: flow

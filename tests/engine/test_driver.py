@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure, ModelFailure, Recorder, Stopped
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
+from loop_ls.engine.core.ports import Failure, ModelFailure, Recorder, Stopped
 from loop_ls.testing.recorder import MemoryRecorder
 
 FAIL = object()

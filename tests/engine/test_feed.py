@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from loop_ls.engine import feed as module
 from loop_ls.engine.events import Event
-from loop_ls.engine.feed import Feed
 from loop_ls.engine.journal import Page, weight
+from loop_ls.engine.runs import event_bus as module
+from loop_ls.engine.runs.event_bus import Feed
 
 
 class Record:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from loop_ls.cli.mcp import ByClient
-from loop_ls.engine import heart as hearts
-from loop_ls.engine.api.agent_tools import Refusal, loop_start
-from loop_ls.engine.heart import Heart, unready
-from loop_ls.engine.refusal import Refused
+from loop_ls.engine.api.mcp.agent_tools import Refusal, loop_start
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.recovery import heartbeat as hearts
+from loop_ls.engine.recovery.heartbeat import Heart, unready
 
 HEALTHY = {
     "status": "ok",

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loop_ls.engine import leash
+from loop_ls.engine.subprocesses import supervisor
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX (issue 2 names Linux and macOS)")
 
@@ -28,8 +28,8 @@ time.sleep(600)
 MILD = STUBBORN.replace("signal.signal(signal.SIGTERM, signal.SIG_IGN)", "pass")
 
 
-async def started(program: str) -> tuple[leash.Leashed, list[int]]:
-    held = await leash.start([sys.executable, "-c", program])
+async def started(program: str) -> tuple[supervisor.Leashed, list[int]]:
+    held = await supervisor.start([sys.executable, "-c", program])
     assert held.process.stdout
     line = await asyncio.wait_for(held.process.stdout.readline(), 10)
     return held, [int(word) for word in line.split()]
@@ -51,14 +51,14 @@ async def all_gone(pids: list[int], within: float) -> float:
 
 
 async def test_the_exit_status_and_output_are_the_programs_own() -> None:
-    held = await leash.start([sys.executable, "-c", "import sys; print('out'); sys.exit(7)"])
+    held = await supervisor.start([sys.executable, "-c", "import sys; print('out'); sys.exit(7)"])
     assert held.process.stdout
     assert await held.process.stdout.read() == b"out\n"
     assert await held.wait() == 7
 
 
 async def test_a_program_that_does_not_exist_says_so() -> None:
-    held = await leash.start(["no-such-program-at-all"])
+    held = await supervisor.start(["no-such-program-at-all"])
     assert held.process.stderr
     assert b"no-such-program-at-all: No such file or directory" in await held.process.stderr.read()
     assert await held.wait() == 127
@@ -110,9 +110,9 @@ asyncio.run(main())
 
 
 async def test_a_program_does_not_see_our_keys() -> None:
-    env = leash.reduced({"PATH": os.environ["PATH"], "OPENAI_API_KEY": "secret", "LC_ALL": "C"}, EXTRA="1")
+    env = supervisor.reduced({"PATH": os.environ["PATH"], "OPENAI_API_KEY": "secret", "LC_ALL": "C"}, EXTRA="1")
     assert env == {"PATH": os.environ["PATH"], "LC_ALL": "C", "EXTRA": "1"}
-    held = await leash.start([sys.executable, "-c", "import os; print(sorted(os.environ))"], env=env)
+    held = await supervisor.start([sys.executable, "-c", "import os; print(sorted(os.environ))"], env=env)
     assert held.process.stdout
     assert b"OPENAI_API_KEY" not in await held.process.stdout.read()
     await held.wait()
@@ -135,7 +135,7 @@ async def test_a_program_with_a_session_of_its_own_is_ended_as_well(tmp_path: Pa
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(stray.pid));"
         f"time.sleep({0 if told == 'ended' else 600})"
     )
-    held = await leash.start([sys.executable, "-c", program])
+    held = await supervisor.start([sys.executable, "-c", program])
     async with asyncio.timeout(30):
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
             await asyncio.sleep(0.01)

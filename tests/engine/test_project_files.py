@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.project_files import ProjectFiles
+from loop_ls.engine.context.workspace_files import ProjectFiles
+from loop_ls.engine.core.ports import Failure
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.control import Control
+from loop_ls.engine.core.ports import Failure, ModelFailure, Stopped
+from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage
-from loop_ls.engine.ports import Failure, ModelFailure, Stopped
-from loop_ls.engine.recorder import UNSAFE, JournalRecorder
+from loop_ls.engine.runs.journal_recorder import UNSAFE, JournalRecorder
 
 
 class Desk:

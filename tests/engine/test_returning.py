@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine import returning
-from loop_ls.engine.driver import Outcome
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.core.preparer import Prepared
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import ManualApprovalRequired, RunStarted
-from loop_ls.engine.place import Place
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Models, Recorder
-from loop_ls.engine.request import StartRequest
+from loop_ls.engine.recovery import crash_recovery
 from loop_ls.engine.service import Engine
-from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.testing.models import ScriptedModels
 
 COUNT = 12
@@ -92,7 +92,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 @pytest.fixture
 def never(monkeypatch: pytest.MonkeyPatch) -> None:
     """The turn of a run that waits does not come by itself, but for that of the first."""
-    monkeypatch.setattr(returning, "GAP", 3600.0)
+    monkeypatch.setattr(crash_recovery, "GAP", 3600.0)
 
 
 @pytest.mark.usefixtures("never")

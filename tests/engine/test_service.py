@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine import commands, running
-from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Failure, Models, Recorder
+from loop_ls.engine.core.preparer import Prepared
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import IterationStarted, RunStarted
 from loop_ls.engine.journal import JournalRefused, SqliteStorage
-from loop_ls.engine.place import Place
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Failure, Models, Recorder
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.request import StartRequest
+from loop_ls.engine.runs import control_commands, executor
 from loop_ls.engine.service import Engine
-from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.testing.models import ScriptedModels
 
 Answer = dict[str, Any]
@@ -209,7 +209,7 @@ async def test_a_stop_ends_the_run_at_once_and_says_who_wanted_it(engine: Engine
 async def test_a_part_that_waits_outside_of_any_call_is_stopped_too(
     engine: Engine, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "PATIENCE", 0.05)
+    monkeypatch.setattr(control_commands, "PATIENCE", 0.05)
 
     async def run(plan: Plan, recorder: Recorder, models: Models) -> Outcome:
         await recorder.record("k", [IterationStarted(iteration=3).fact()])
@@ -370,7 +370,7 @@ async def test_a_run_that_was_being_stopped_ends_stopped(world: World) -> None:
 async def test_a_disk_that_is_full_ends_the_run_in_words_and_the_engine_lives(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "WRITE_AGAIN", 0.01)
+    monkeypatch.setattr(executor, "WRITE_AGAIN", 0.01)
     world.turning = world.hold
     engine = await world.open()
     run_id = await start(engine)

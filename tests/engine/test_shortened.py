@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.engine.shortened import cut
+from loop_ls.engine.projections.truncation import cut
 
 
 def test_long_texts_are_cut_and_say_their_length() -> None:

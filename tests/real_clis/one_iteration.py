@@ -123,7 +123,7 @@ async def in_a_workflow(agent: Agent, programs: Path, base: Path) -> tuple[bool,
     """The same as a step of a workflow's loop, whose condition is decided locally."""
     from loop_ls.engine.bodies.workflow import WorkflowProgram
     from loop_ls.engine.providers import Providers
-    from loop_ls.engine.runners.door import with_agents
+    from loop_ls.engine.runners.model_adapter import with_agents
     from loop_ls.engine.service import Engine
     from loop_ls.engine.starting.workflow import WorkflowPreparer
 

@@ -26,7 +26,7 @@ import psutil
 from loop_ls.client import EngineClient, connect
 from loop_ls.engine.events import Event, fold
 from loop_ls.engine.journal import SqliteStorage
-from loop_ls.engine.journal.border import unpack
+from loop_ls.engine.journal.serialization import unpack
 from tests.soak.fleet import CYCLE, ENDS, HEAD, MAIN, SETTINGS
 from tests.soak.model import ModelServer
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.cli.watch.model import Watched
 from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.words import ending
-from loop_ls.engine.condition_log import verbose_lines
+from loop_ls.engine.projections.verbose_log import verbose_lines
 from loop_ls.report.cells import shown
 
 if TYPE_CHECKING:

@@ -16,17 +16,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from loop_ls.engine.api import agents
-from loop_ls.engine.api.about import Facts
 from loop_ls.engine.api.answers import BadRequest, refusal
 from loop_ls.engine.api.guard import SOCKETS, Guard
 from loop_ls.engine.api.openapi import document
 from loop_ls.engine.api.operations import Operations
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.route import mounted
-from loop_ls.engine.api.table import ROUTES
-from loop_ls.engine.assistants.desk import Desk
-from loop_ls.engine.people import Tokens
+from loop_ls.engine.api.route_table import ROUTES
+from loop_ls.engine.api.routes import agents
+from loop_ls.engine.api.routes.engine_routes import Facts
+from loop_ls.engine.assistants.api_service import Desk
+from loop_ls.engine.core.users import Tokens
 
 __all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
 

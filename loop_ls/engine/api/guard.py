@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loop_ls.engine.api.answers import STATUS, refusal
-from loop_ls.engine.people import Person, Tokens
+from loop_ls.engine.core.users import Person, Tokens
 
 OPEN = frozenset({"/health", "/openapi.json"})
 #: Sockets say their token in their first message; a page of a browser cannot say it in a header.

@@ -16,7 +16,7 @@ from starlette.routing import Route as Mounted
 from starlette.types import ASGIApp
 
 from loop_ls.engine.api.answers import refusal
-from loop_ls.engine.people import Person, Role
+from loop_ls.engine.core.users import Person, Role
 
 Schema = dict[str, Any]
 Handler = Callable[[Request], Awaitable[Response | ASGIApp]]

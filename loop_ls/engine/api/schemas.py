@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from loop_ls.engine.api.answers import STATUS
+from loop_ls.engine.core.users import ROLES
 from loop_ls.engine.events import Status
-from loop_ls.engine.people import ROLES
 
 Schema = dict[str, Any]
 

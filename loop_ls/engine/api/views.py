@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.engine.people import OWNER
+from loop_ls.engine.core.users import OWNER
 
 Answer = dict[str, Any]
 

@@ -12,10 +12,10 @@ from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.assistants.message import composed
 from loop_ls.engine.assistants.profile import budget_of, model_of, tools_of
 from loop_ls.engine.assistants.source import Source, as_noted, noted, told_of
-from loop_ls.engine.driver import Turn, error_of
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Turn, error_of
+from loop_ls.engine.core.ports import Failure, Json, ModelFailure, Recorder
 from loop_ls.engine.events.kinds import Retrying, Warned
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure, Json, ModelFailure, Recorder
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
 from loop_ls.formats.assistant.model import Assistant

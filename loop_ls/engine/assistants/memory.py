@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loop_ls.engine.assistants.message import learning_of
-from loop_ls.engine.driver import Turn
+from loop_ls.engine.core.loop_driver import Turn
 
 
 class ProgressLog:

@@ -12,21 +12,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from loop_ls.engine.approvals import revises
 from loop_ls.engine.assistants.body import AgentBody, Limits
 from loop_ls.engine.assistants.judge import REJECTED, AssistantJudge
 from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.assistants.source import Source
-from loop_ls.engine.driver import Limits as LoopLimits
-from loop_ls.engine.driver import LoopParts, Outcome, drive
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Limits as LoopLimits
+from loop_ls.engine.core.loop_driver import LoopParts, Outcome, drive
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
 from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
 from loop_ls.engine.money.caps import in_time
-from loop_ls.engine.place import Place
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Fact, Failure, Json, Models, Recorder
-from loop_ls.engine.runners.choosing import runner_for
+from loop_ls.engine.runners.resolve import runner_for
 from loop_ls.engine.runners.runner import IDLE, Runner
+from loop_ls.engine.runs.approvals import revises
 from loop_ls.formats.assistant.keys import DEFAULT_ITERATIONS, REGEX
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant

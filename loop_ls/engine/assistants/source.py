@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from loop_ls.engine.journal.border import hash_of, plain_text
+from loop_ls.engine.journal.serialization import hash_of, plain_text
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.index.disk.discovery import read_text

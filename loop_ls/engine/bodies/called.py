@@ -5,12 +5,12 @@ The callee sees its arguments, its `input` and the `loop.*` of its caller's `wit
 
 from __future__ import annotations
 
-from loop_ls.engine.arguments import ArgumentFault, Arguments, build_arguments
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.steps import Try
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.scope import LoopValues, NoLoop, Scope
+from loop_ls.engine.context.call_arguments import ArgumentFault, Arguments, build_arguments
+from loop_ls.engine.context.scope import LoopValues, NoLoop, Scope
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.workflow.model import Argument, Template
 
 #: Calls inside calls, counted from the started workflow.

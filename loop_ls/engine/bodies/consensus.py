@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from loop_ls.engine.asking import Question, ask
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
-from loop_ls.engine.interpolation import interpolate
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.targets import vote_asking
-from loop_ls.engine.together import together
+from loop_ls.engine.context.interpolation import interpolate
+from loop_ls.engine.context.model_targets import vote_asking
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.task_group import together
+from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.formats.workflow.model import Consensus
 
 

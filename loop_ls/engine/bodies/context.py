@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from loop_ls.engine.context.scope import LoopValues, Scope
+from loop_ls.engine.context.workflow_library import Library
+from loop_ls.engine.context.workspace_files import ProjectFiles
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.choice import JudgeSettings
-from loop_ls.engine.library import Library
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure, Models, Recorder
-from loop_ls.engine.project_files import ProjectFiles
-from loop_ls.engine.scope import LoopValues, Scope
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow.model import Workflow
 

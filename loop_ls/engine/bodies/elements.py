@@ -24,10 +24,10 @@ from loop_ls.engine.bodies.steps import (
     swallowed,
     tries,
 )
+from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.events.kinds import Error, StepCompleted, StepFailed, StepStarted
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.scope import Scope
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Step, Template
 
 

@@ -13,10 +13,10 @@ from typing import Any
 from loop_ls.engine.bodies.chunks import Chunk, chunks
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
-from loop_ls.engine.embedding import Embedded, embed
-from loop_ls.engine.interpolation import interpolate
-from loop_ls.engine.ports import EmbedRequest, Fact, Failure
-from loop_ls.engine.targets import embedding_target
+from loop_ls.engine.context.interpolation import interpolate
+from loop_ls.engine.context.model_targets import embedding_target
+from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure
+from loop_ls.engine.model_calls.embed import Embedded, embed
 from loop_ls.formats.workflow.model import Embeddings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 
 
 class Items(NamedTuple):

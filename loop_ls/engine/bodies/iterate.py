@@ -10,21 +10,21 @@ from itertools import count
 from pathlib import PurePosixPath
 from typing import Any
 
-from loop_ls.engine.arguments import build_item_arguments
 from loop_ls.engine.bodies.called import call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.items import Items, label, parse_items
 from loop_ls.engine.bodies.limits import limits_of
-from loop_ls.engine.deadline import OVER_TIME, within
-from loop_ls.engine.driver import Limits, error_of
+from loop_ls.engine.context.call_arguments import build_item_arguments
+from loop_ls.engine.context.interpolation import check_known, interpolate
+from loop_ls.engine.context.loop_variables import AfterIterate, DuringItem, joined
+from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.context.workspace_files import FILE
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Limits, error_of
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.task_group import pooled
+from loop_ls.engine.core.time_limit import OVER_TIME, within
 from loop_ls.engine.events.kinds import Iteration, IterationFailed, IterationStarted, Retrying, Warned
-from loop_ls.engine.interpolation import check_known, interpolate
-from loop_ls.engine.loop_values import AfterIterate, DuringItem, joined
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.project_files import FILE
-from loop_ls.engine.scope import Scope
-from loop_ls.engine.together import pooled
 from loop_ls.formats.workflow.loop_keys import LOOP
 from loop_ls.formats.workflow.model import Loop
 

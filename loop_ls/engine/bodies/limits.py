@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loop_ls.engine.bodies.context import Frame
-from loop_ls.engine.driver import Limits
+from loop_ls.engine.core.loop_driver import Limits
 from loop_ls.formats.workflow.model import Loop
 
 #: Further tries under `on_failure: retry` when no number is written (D11, D31).

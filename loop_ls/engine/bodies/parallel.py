@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.elements import note_cancelled, run_element
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.scope import Scope
-from loop_ls.engine.together import end
+from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.task_group import end
 from loop_ls.formats.workflow.model import Element, Workflow
 from loop_ls.index.graph.graph import Graph
 from loop_ls.index.graph.workflow_nodes import nodes_of

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from loop_ls.engine.bodies.called import arguments_of, call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import limits_of
-from loop_ls.engine.driver import History, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.context.interpolation import check_known
+from loop_ls.engine.context.loop_variables import AfterRefine, BeforeIteration, joined
+from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import History, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.events.outcomes import FAILINGS
-from loop_ls.engine.interpolation import check_known
 from loop_ls.engine.judges.choice import Choice, choose_judge
 from loop_ls.engine.judges.condition import UntilJudge
-from loop_ls.engine.loop_values import AfterRefine, BeforeIteration, joined
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.scope import Scope
 from loop_ls.formats.workflow.loop_keys import LOOP
 from loop_ls.formats.workflow.model import Execution, Loop
 

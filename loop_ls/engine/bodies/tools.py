@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from loop_ls.engine.conversing import Outcome
-from loop_ls.engine.ports import Failure, Json
+from loop_ls.engine.core.messages import ToolSpec
+from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.engine.tools import Sessions, Tool
-from loop_ls.engine.turns import ToolSpec
 from loop_ls.formats.workflow.model import Execution, Step
 
 #: The name of the built-in skills in `servers`: no server, unless the settings name one.

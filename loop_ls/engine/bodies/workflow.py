@@ -14,17 +14,17 @@ from pathlib import Path
 from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
 from loop_ls.engine.bodies.elements import run_element
 from loop_ls.engine.bodies.parallel import run_parallel
-from loop_ls.engine.driver import Outcome
+from loop_ls.engine.context.interpolation import expand_environment
+from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.context.workflow_library import Library
+from loop_ls.engine.context.workspace_files import ProjectFiles
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.events.kinds import Warned
-from loop_ls.engine.interpolation import expand_environment
 from loop_ls.engine.judges.choice import JudgeSettings
-from loop_ls.engine.library import Library
 from loop_ls.engine.money.caps import Caps
-from loop_ls.engine.place import Place
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Failure, Models, Recorder
-from loop_ls.engine.project_files import ProjectFiles
-from loop_ls.engine.scope import Scope
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow.model import Element, Loop, Step, Workflow
 

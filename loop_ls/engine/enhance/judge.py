@@ -11,26 +11,26 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from loop_ls.engine.driver import Turn, Verdict
-from loop_ls.engine.enhance import wire
-from loop_ls.engine.enhance.copy import Copy
-from loop_ls.engine.enhance.desk import Ack, Desk, Sent
-from loop_ls.engine.enhance.failures import FailedStep, Observed, has_converged, independent
-from loop_ls.engine.enhance.fingerprint import fingerprint
-from loop_ls.engine.enhance.known import Known, known_skills
-from loop_ls.engine.enhance.ledger import Ledger
-from loop_ls.engine.enhance.observe import feedback_in, observe
-from loop_ls.engine.enhance.operations import Operation
-from loop_ls.engine.enhance.planning import Errors, Planning
-from loop_ls.engine.enhance.proposing import Planner, Proposed
-from loop_ls.engine.enhance.report import Mask, Ran, failure_report
-from loop_ls.engine.enhance.reporting import Decision, Situation, back_off, decide, next_previous
+from loop_ls.engine.core.loop_driver import Turn, Verdict
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Fact, Recorder, Stopped
+from loop_ls.engine.enhance.edit_target import Ack, Desk, Sent
+from loop_ls.engine.enhance.ops.operations import Operation
+from loop_ls.engine.enhance.plan.apply import Errors, Planning
+from loop_ls.engine.enhance.plan.plan_context import Known, known_skills
+from loop_ls.engine.enhance.plan.propose import Planner, Proposed
+from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.report import round_record
+from loop_ls.engine.enhance.report.decide import Decision, Situation, back_off, decide, next_previous
+from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent
+from loop_ls.engine.enhance.report.fingerprint import fingerprint
+from loop_ls.engine.enhance.report.ledger import Ledger
+from loop_ls.engine.enhance.report.observe import feedback_in, observe
+from loop_ls.engine.enhance.report.report import Mask, Ran, failure_report
 from loop_ls.engine.enhance.rounds import Course
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
 from loop_ls.engine.events.kinds import BudgetWarning, Judged, Warned
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Fact, Recorder, Stopped
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
 
@@ -55,7 +55,7 @@ class EnhanceJudge:
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
         seen = await self._seen(turn, output)
-        observed, decision = wire.read(seen["observed"]), Decision(**seen["decision"])
+        observed, decision = round_record.read(seen["observed"]), Decision(**seen["decision"])
         course = self.course
         course.observed[turn.number] = observed
         self.planner.spent = Decimal(seen["spent"])
@@ -95,7 +95,7 @@ class EnhanceJudge:
                 )
             )
             return {
-                "observed": wire.written(observed),
+                "observed": round_record.written(observed),
                 "decision": {"next": decision.next, "reason": decision.reason, "fixation": decision.fixation},
                 "report": self._report(turn, observed, ledger, facts),
                 "spent": str(ledger.spent),
@@ -141,7 +141,7 @@ class EnhanceJudge:
         )
 
     def _report_facts(self, turn: Turn, seen: Json) -> list[Fact]:
-        report, observed = seen["report"], wire.read(seen["observed"])
+        report, observed = seen["report"], round_record.read(seen["observed"])
         common = {**turn.place.fields(), **self.common(turn.number, Decimal(seen["spent"]))}
         shown = ("id", "step", "kind", "class", "range")
         failures = [{name: one[name] for name in shown} | {"message": _line(one)} for one in report["failures"]]

@@ -13,23 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.driver import Limits, LoopParts, Outcome, Turn, drive
-from loop_ls.engine.enhance.copy import Copy
-from loop_ls.engine.enhance.desk import Desk, EditorDesk, FileDesk, Sent
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.core.preparer import Validate
+from loop_ls.engine.core.redaction import redact
+from loop_ls.engine.enhance.edit_target import Desk, EditorDesk, FileDesk, Sent
 from loop_ls.engine.enhance.judge import EnhanceJudge, common
-from loop_ls.engine.enhance.known import Known, maxima
-from loop_ls.engine.enhance.ledger import Ledger
-from loop_ls.engine.enhance.planning import Errors
-from loop_ls.engine.enhance.proposing import Planner
-from loop_ls.engine.enhance.report import Mask, unfixable
+from loop_ls.engine.enhance.plan.apply import Errors
+from loop_ls.engine.enhance.plan.plan_context import Known, maxima
+from loop_ls.engine.enhance.plan.propose import Planner
+from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.report.ledger import Ledger
+from loop_ls.engine.enhance.report.report import Mask, unfixable
 from loop_ls.engine.enhance.rounds import Course, RoundBody
 from loop_ls.engine.events import Event
 from loop_ls.engine.money.pricing import price_of
-from loop_ls.engine.place import Place
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Models, Recorder
-from loop_ls.engine.providers.secrets import redact
-from loop_ls.engine.starting.prepare import Validate
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import Knobs, knobs
 from loop_ls.formats.settings.model import settings_of

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Fact
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Fact
 
 Json = Any
 

@@ -17,11 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from loop_ls.engine.core.ports import Fact, Json
 from loop_ls.engine.events import Event
-from loop_ls.engine.journal.border import enter, pack, unpack
 from loop_ls.engine.journal.refusal import JournalRefused
+from loop_ls.engine.journal.serialization import enter, pack, unpack
 from loop_ls.engine.journal.storage import Entry, Row, Storage
-from loop_ls.engine.ports import Fact, Json
 
 T = TypeVar("T")
 BATCH = 256

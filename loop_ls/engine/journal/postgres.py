@@ -1,6 +1,6 @@
 """The journal in PostgreSQL, for several processes at once: every batch is fenced, numbered and announced.
 
-A process writes for a run only while it owns it: one that lost its lease (`engine.durable.crew`) is refused.
+A process writes for a run only while it owns it: one that lost its lease (`engine.durable.postgres_cluster`) is refused.
 Errors become `JournalRefused`; a database that is away for a moment is waited for.
 """
 
@@ -13,11 +13,11 @@ import time
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from loop_ls.engine.journal.border import key_of
-from loop_ls.engine.journal.line import Line, unreachable
+from loop_ls.engine.journal.postgres_connection import Line, unreachable
 from loop_ls.engine.journal.postgres_schema import FUNCTIONS, NEWER, NOT_OWNER, newer, prepare
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
+from loop_ls.engine.journal.serialization import key_of
 from loop_ls.engine.journal.storage import Entry, Row, RunRow
 
 T = TypeVar("T")

@@ -12,13 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from loop_ls.engine.journal.boot import boot_mark
-from loop_ls.engine.journal.border import key_of
+from loop_ls.engine.journal.boot_id import boot_mark
+from loop_ls.engine.journal.integrity import Whole
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import prepare
+from loop_ls.engine.journal.serialization import key_of
 from loop_ls.engine.journal.storage import END, Entry, Row, RunRow
 from loop_ls.engine.journal.wal import WriteAheadLog, closed
-from loop_ls.engine.journal.whole import Whole
 
 FACTS = "select position, run.id, seq, kind, at, body from fact join run on run.number = fact.run"
 ANSWER = (

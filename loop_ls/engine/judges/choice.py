@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.engine.context.model_targets import execution_targets
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.judges.local import LocalCondition, read_local
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.targets import execution_targets
 from loop_ls.formats.workflow.model import Execution, Loop, Target
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from loop_ls.engine.asking import Question, ask
-from loop_ls.engine.driver import History, Turn, Verdict
+from loop_ls.engine.context.interpolation import Rendered, interpolate, undefined
+from loop_ls.engine.context.loop_variables import AfterIteration
+from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.core.loop_driver import History, Turn, Verdict
+from loop_ls.engine.core.ports import Fact, Failure, Models, Recorder
+from loop_ls.engine.core.prompt_texts import until_question
 from loop_ls.engine.events.kinds import Judged, Warned
-from loop_ls.engine.interpolation import Rendered, interpolate, undefined
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.local import NothingToLookFor
-from loop_ls.engine.loop_values import AfterIteration
-from loop_ls.engine.ports import Fact, Failure, Models, Recorder
-from loop_ls.engine.prompts import until_question
-from loop_ls.engine.scope import Scope
-from loop_ls.engine.verdicts import read_verdict
+from loop_ls.engine.judges.verdict_parser import read_verdict
+from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.formats.common.key_table import CONSEQUENCES
 
 Word = Literal["yes", "no", "unclear", "error"]

@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from loop_ls.engine.interpolation import interpolate
-from loop_ls.engine.scope import Scope
+from loop_ls.engine.context.interpolation import interpolate
+from loop_ls.engine.context.scope import Scope
 from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER
 
 Place = Literal["anywhere", "start", "end", "line", "whole"]

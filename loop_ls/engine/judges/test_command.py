@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from loop_ls.engine import leash
+from loop_ls.engine.subprocesses import supervisor
 
 #: Of what it prints, the end is kept for whoever wants to know why it failed.
 TAIL = 4_000
@@ -39,11 +39,11 @@ class Command:
         """Cancelling ends the whole process group."""
         if not self.words:
             return Checked(False, "there is no command")
-        env = leash.reduced(self.environ)
+        env = supervisor.reduced(self.environ)
         if not self._is_there(env):
             return Checked(False, f"`{self.words[0]}` is no program that can be started")
         try:
-            held = await leash.start(self._argv(env), cwd=self.folder, env=env, stderr=asyncio.subprocess.STDOUT)
+            held = await supervisor.start(self._argv(env), cwd=self.folder, env=env, stderr=asyncio.subprocess.STDOUT)
         except OSError as error:
             return Checked(False, f"`{self.words[0]}` could not be started: {error.strerror or error}")
         heard = bytearray()

@@ -9,8 +9,8 @@ from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from loop_ls.engine.deadline import OVER_TIME, within
-from loop_ls.engine.ports import Failure, Recorder, Stopped
+from loop_ls.engine.core.ports import Failure, Recorder, Stopped
+from loop_ls.engine.core.time_limit import OVER_TIME, within
 from loop_ls.formats.common.duration import parse_duration
 
 T = TypeVar("T")

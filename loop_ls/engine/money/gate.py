@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from loop_ls.engine.money.ledger import Cost, Hold, Ledger
-from loop_ls.engine.money.pricing import offers, price_of
-from loop_ls.engine.plan import Door
-from loop_ls.engine.ports import (
+from loop_ls.engine.core.plan import Door
+from loop_ls.engine.core.ports import (
     Bill,
     EmbedReply,
     EmbedRequest,
@@ -24,9 +22,11 @@ from loop_ls.engine.ports import (
     ModelRequest,
     Waiting,
 )
-from loop_ls.engine.prices import Price, Usage, booked, tokens_at_most
+from loop_ls.engine.core.price_table import Price, Usage, booked, tokens_at_most
+from loop_ls.engine.money.ledger import Cost, Hold, Ledger
+from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.providers.config import fallbacks
-from loop_ls.engine.runners.choosing import is_agent
+from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.formats.common.target import Target
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from loop_ls.engine.core.ports import Failure, ModelFailure, ModelRequest
+from loop_ls.engine.core.price_table import Price, known_price, tokens_at_most
 from loop_ls.engine.money.ledger import Cost
-from loop_ls.engine.ports import Failure, ModelFailure, ModelRequest
-from loop_ls.engine.prices import Price, known_price, tokens_at_most
 from loop_ls.engine.providers.config import configured
-from loop_ls.engine.runners.choosing import is_agent, tells_cost
+from loop_ls.engine.runners.resolve import is_agent, tells_cost
 
 FREE = Price(0.0, 0.0)
 #: Tokens that an answer is taken to have at most where `max_tokens` does not say.

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from loop_ls.engine.ports import EmbedReply, EmbedRequest, LostAttempt, ModelFailure, ModelReply, ModelRequest
-from loop_ls.engine.prices import Booked, Price, Usage, booked
-from loop_ls.engine.providers.dialect import Heard
+from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, LostAttempt, ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.core.price_table import Booked, Price, Usage, booked
+from loop_ls.engine.providers.dialects.dialect import Heard
 
 #: Failures of providers that have begun to answer, or had all the time to: what was heard is charged.
 CHARGED = frozenset({"truncated", "timeout", "empty", "bad_answer"})

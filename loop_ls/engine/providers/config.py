@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from loop_ls.engine.environment import filled
-from loop_ls.engine.ports import ModelFailure
-from loop_ls.engine.prices import Price
+from loop_ls.engine.core.env_substitution import filled
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
-from loop_ls.engine.providers.limits import limit
+from loop_ls.engine.providers.limits.rate_limits import limit
 from loop_ls.formats.common.target import Target
 
 KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")

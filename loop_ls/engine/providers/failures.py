@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.secrets import redact
 
 SAID_LIMIT = 300
 

@@ -13,15 +13,15 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.core.redaction import StreamMask, unquoted
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.attempt import Attempt
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted, without_key
+from loop_ls.engine.providers.dialects.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted, without_key
+from loop_ls.engine.providers.dialects.sse import EventReader, TooLong
 from loop_ls.engine.providers.keys import Keys
-from loop_ls.engine.providers.secrets import StreamMask, unquoted
-from loop_ls.engine.providers.spoken import Spoken
-from loop_ls.engine.providers.sse import EventReader, TooLong
+from loop_ls.engine.providers.stream_sanitizer import Spoken
 
 if TYPE_CHECKING:
     import httpx

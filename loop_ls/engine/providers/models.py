@@ -13,21 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
 
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
-from loop_ls.engine.prices import Price, known_price
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.core.price_table import Price, known_price
 from loop_ls.engine.providers import failures
-from loop_ls.engine.providers.answers import Scripts
 from loop_ls.engine.providers.attempt import Attempt
 from loop_ls.engine.providers.config import Provider, configured
-from loop_ls.engine.providers.house import House
-from loop_ls.engine.providers.mock import MOCK
-from loop_ls.engine.providers.pydantic_ai import missing_package
-from loop_ls.engine.providers.retry import AGAIN, with_retries
-from loop_ls.engine.providers.script import Script, ScriptFault, read_script
-from loop_ls.engine.providers.scripted import ScriptedModels
-from loop_ls.engine.providers.vectors import made_up, no_vectors, vectors
-from loop_ls.engine.providers.weights import find_weights
+from loop_ls.engine.providers.dialects.pydantic_ai import missing_package
+from loop_ls.engine.providers.dialects.vectors import made_up, no_vectors, vectors
+from loop_ls.engine.providers.limits.retry import AGAIN, with_retries
+from loop_ls.engine.providers.local_model.weights import find_weights
+from loop_ls.engine.providers.registry import House
+from loop_ls.engine.providers.scripted.answers import Scripts
+from loop_ls.engine.providers.scripted.mock import MOCK
+from loop_ls.engine.providers.scripted.provider import ScriptedModels
+from loop_ls.engine.providers.scripted.script import Script, ScriptFault, read_script
 
 R = TypeVar("R", ModelReply, EmbedReply)
 OnWait = Callable[[Waiting], None]

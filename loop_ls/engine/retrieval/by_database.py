@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from loop_ls.engine.ports import Failure, Json
-from loop_ls.engine.providers.secrets import redact
+from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.retrieval.values import Hit, Query, Store
 
 CONNECT_SECONDS = 10

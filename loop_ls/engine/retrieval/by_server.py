@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from loop_ls.engine.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure, Json
 from loop_ls.engine.retrieval.values import Hit, Query, Store
 from loop_ls.engine.tools import Sessions, Tool
 

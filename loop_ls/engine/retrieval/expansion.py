@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.retrieval.by_server import search_server
 from loop_ls.engine.retrieval.values import Hit, Query, Store
 from loop_ls.engine.tools import Sessions

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.retrieval.values import Store, Strategy
 from loop_ls.formats.common.did_you_mean import nearest
 

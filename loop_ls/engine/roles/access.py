@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import assert_never
 
 from loop_ls.engine.bodies.tools import ServerTools
-from loop_ls.engine.conversing import Outcome
-from loop_ls.engine.ports import Json
+from loop_ls.engine.core.messages import ToolSpec
+from loop_ls.engine.core.ports import Json
+from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.engine.roles.tools.files import reading_tools, writing_tools
 from loop_ls.engine.roles.tools.notes import Desk, artifact_tools, memory_tools, sprint_tools, todo_tools
 from loop_ls.engine.roles.tools.shell import full_shell, readonly_shell
@@ -23,7 +24,6 @@ from loop_ls.engine.roles.tools.tool import Refusal, RoleTool
 from loop_ls.engine.roles.tools.web import web_tools
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox
-from loop_ls.engine.turns import ToolSpec
 from loop_ls.formats.role_loop.roles import Access
 
 #: Names of tools that no stage gets, whoever offers them.

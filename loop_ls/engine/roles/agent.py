@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Recorder
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Recorder
 from loop_ls.formats.role_loop.roles import Role
 
 #: Steps of a stage where neither stage nor role nor settings say a number, and the most that count.

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from loop_ls.engine.driver import Turn, error_of
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Turn, error_of
+from loop_ls.engine.core.ports import Failure, Json, ModelFailure
 from loop_ls.engine.events.kinds import StageCompleted, StageFailed, StageStarted, Warned
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Failure, Json, ModelFailure
 from loop_ls.engine.roles.agent import Job, step_cap
-from loop_ls.engine.roles.ids import derived, sprint_id
 from loop_ls.engine.roles.loop import RoundMemory, Started
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.engine.roles.prompt import Done, Work, compose
-from loop_ls.engine.roles.stores import Unavailable
-from loop_ls.engine.roles.tables import Table
+from loop_ls.engine.roles.records.ids import derived, sprint_id
+from loop_ls.engine.roles.records.stores import Unavailable
+from loop_ls.engine.roles.records.tables import Table
 from loop_ls.formats.role_loop.model import EvaluationBound, Stage
 
 #: How often a stage that a crash cut off is handed out once more.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from loop_ls.engine.journal.border import plain_text
+from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.role_loop.built_in_loops import BUILT_IN, built_in_text
 from loop_ls.formats.role_loop.model import RoleLoop

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from loop_ls.engine.driver import Turn
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Models, Recorder
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Turn
+from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.roles.agent import Agent
-from loop_ls.engine.roles.ids import artifact_id
 from loop_ls.engine.roles.outcome import one_line
-from loop_ls.engine.roles.records import Records
-from loop_ls.engine.roles.sprints import Sprints
+from loop_ls.engine.roles.records.ids import artifact_id
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.records.sprints import Sprints
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, RoleLoop
 from loop_ls.formats.role_loop.roles import Role

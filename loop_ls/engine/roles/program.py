@@ -10,21 +10,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Any, Protocol
 
-from loop_ls.engine.driver import Limits, LoopParts, Outcome, drive
-from loop_ls.engine.place import Place
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Failure, Json, Models, Recorder, Stopped
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, drive
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Failure, Json, Models, Recorder, Stopped
 from loop_ls.engine.roles.agent import Agent
 from loop_ls.engine.roles.body import BLOCKED, DEADLINE, NO_ARTIFACT, Rounds
 from loop_ls.engine.roles.judging import REWORK, RoundJudge
 from loop_ls.engine.roles.loop import RoundMemory, Started
 from loop_ls.engine.roles.measuring import Measure
 from loop_ls.engine.roles.outcome import first_line
-from loop_ls.engine.roles.records import Records
-from loop_ls.engine.roles.sprints import Sprints
-from loop_ls.engine.roles.stores import Unavailable
+from loop_ls.engine.roles.records.null_records import Unwritten
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.records.sprints import Sprints
+from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.targets import utility_targets
-from loop_ls.engine.roles.unwritten import Unwritten
 from loop_ls.formats.role_loop.model import RoleLoop, TimeBound
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop

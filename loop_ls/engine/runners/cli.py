@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.providers.secrets import redact
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.redaction import redact
+from loop_ls.engine.runners.concurrency import gate_of
 from loop_ls.engine.runners.environment import agent_environment
-from loop_ls.engine.runners.lines import Ended, Invocation, OverTime, run_lines
-from loop_ls.engine.runners.places import gate_of
+from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines
+from loop_ls.engine.runners.output_parser import CLUE, LONGEST_ANSWER, Heard, Speech, TooMuch
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
-from loop_ls.engine.runners.speech import CLUE, LONGEST_ANSWER, Heard, Speech, TooMuch
 
 #: Longer prompts go by a file or by standard input: one argument holds 128 KiB at most.
 LONGEST_PROMPT = 32 * 1024

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from loop_ls.engine.runners.cli import LONGEST_MESSAGE, Said
+from loop_ls.engine.runners.output_parser import Heard, count, mapping, parsed, text
 from loop_ls.engine.runners.runner import Assignment, Hear
-from loop_ls.engine.runners.speech import Heard, count, mapping, parsed, text
 
 
 class Codex:

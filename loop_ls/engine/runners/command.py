@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from loop_ls.engine.runners.cli import Said
 from loop_ls.engine.runners.codex import with_persona
+from loop_ls.engine.runners.output_parser import Heard, PlainSpeech, Speech, parsed
 from loop_ls.engine.runners.runner import Assignment, Hear
-from loop_ls.engine.runners.speech import Heard, PlainSpeech, Speech, parsed
 from loop_ls.engine.runners.stream_json import StreamJson
 
 

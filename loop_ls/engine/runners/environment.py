@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from loop_ls.engine.leash import reduced
+from loop_ls.engine.subprocesses.supervisor import reduced
 
 #: Further variables that agents are told about: proxies and certificates of the user's network.
 _NETWORK = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loop_ls.engine.ports import Failure, ModelRequest, Models
+from loop_ls.engine.core.ports import Failure, ModelRequest, Models
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from loop_ls.engine.runners.cli import LONGEST_MESSAGE, Said
 from loop_ls.engine.runners.codex import with_persona
+from loop_ls.engine.runners.output_parser import Heard, count, mapping, number, parsed, text
 from loop_ls.engine.runners.runner import Assignment, Hear
-from loop_ls.engine.runners.speech import Heard, count, mapping, number, parsed, text
 
 
 class Opencode:

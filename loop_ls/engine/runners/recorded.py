@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from functools import partial
 
 from loop_ls.engine.booking import recorded_bill
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Fact, Json, Recorder
 from loop_ls.engine.events.kinds import Call, Tokens
-from loop_ls.engine.place import Place
-from loop_ls.engine.ports import Fact, Json, Recorder
 from loop_ls.engine.runners.runner import Assignment, Runner, Work
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from loop_ls.engine.ports import Bill
+from loop_ls.engine.core.ports import Bill
 
 #: What an agent may do without being asked: everything; read, and run commands that change nothing; read;
 #: answer from its prompt alone.

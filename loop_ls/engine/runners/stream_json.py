@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from loop_ls.engine.runners.output_parser import Heard, count, longer, mapping, number, parsed, text
 from loop_ls.engine.runners.runner import Hear
-from loop_ls.engine.runners.speech import Heard, count, longer, mapping, number, parsed, text
 
 
 class StreamJson:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.providers.config import fallbacks
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.runners.choosing import is_agent, program_of
+from loop_ls.engine.runners.resolve import is_agent, program_of
 from loop_ls.engine.starting.consent import StartedProgram
 
 

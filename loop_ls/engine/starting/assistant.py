@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.assistants.program import start_of
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import Door, Plan, read_plan
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.preparer import Prepared, Problem, Validate
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
-from loop_ls.engine.journal.border import hash_of, plain_text
+from loop_ls.engine.journal.serialization import hash_of, plain_text
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.pricing import price_of
-from loop_ls.engine.plan import Door, Plan, read_plan
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.request import StartRequest
-from loop_ls.engine.runners.choosing import is_agent
+from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, Endpoint, StartedProgram, endpoints
-from loop_ls.engine.starting.demands import require_mock, require_prices
-from loop_ls.engine.starting.prepare import Prepared, Problem, Validate
 from loop_ls.engine.starting.recorded import has_errors, recorded, unread
+from loop_ls.engine.starting.required_inputs import require_mock, require_prices
 from loop_ls.formats.assistant.keys import TEST_PASS
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.problems import TOLERATED

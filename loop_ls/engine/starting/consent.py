@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers.config import configured, fallbacks
-from loop_ls.engine.providers.pydantic_ai import vendor
-from loop_ls.engine.refusal import Refused
+from loop_ls.engine.providers.dialects.pydantic_ai import vendor
 
 FILE_NAME = "consents.json"
 

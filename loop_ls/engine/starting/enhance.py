@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import Door, Plan, read_plan
+from loop_ls.engine.core.preparer import Prepared
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
-from loop_ls.engine.plan import Door, Plan, read_plan
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.request import StartRequest
 from loop_ls.engine.starting.folder import Snapshot
-from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loop_ls.engine.journal.border import plain_text
+from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.discovery import candidates, find_roots, load_settings, read_text
 from loop_ls.index.disk.roots import Roots

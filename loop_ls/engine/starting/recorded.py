@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from loop_ls.engine.refusal import Refused
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.preparer import Problem
 from loop_ls.engine.starting.consent import without_password
-from loop_ls.engine.starting.prepare import Problem
 from loop_ls.index.disk.discovery import load
 
 #: Sections of the settings that a run depends on.

@@ -14,29 +14,29 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import Door, Plan, read_plan
+from loop_ls.engine.core.preparer import Prepared
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
-from loop_ls.engine.journal.border import hash_of
+from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.pricing import price_of
-from loop_ls.engine.plan import Door, Plan, read_plan
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.request import StartRequest
 from loop_ls.engine.roles.definitions import Definition, definition_of, definitions, seed, unknown_name
-from loop_ls.engine.roles.ids import fresh, workspace_session
 from loop_ls.engine.roles.program import snapshot as snapshot_of
-from loop_ls.engine.roles.records import Records
-from loop_ls.engine.roles.sprints import project_of
-from loop_ls.engine.roles.stores import Unavailable
-from loop_ls.engine.roles.tables import Row, Table
+from loop_ls.engine.roles.records.ids import fresh, workspace_session
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.records.sprints import project_of
+from loop_ls.engine.roles.records.stores import Unavailable
+from loop_ls.engine.roles.records.tables import Row, Table
 from loop_ls.engine.roles.targets import role_target, utility_targets
-from loop_ls.engine.runners.choosing import is_agent
+from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, StartedProgram, endpoints
-from loop_ls.engine.starting.demands import require_inputs, require_mock, require_models, require_prices
 from loop_ls.engine.starting.folder import Folder, Snapshot
-from loop_ls.engine.starting.needs import of_servers
-from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.engine.starting.recorded import recorded, unread
+from loop_ls.engine.starting.required_inputs import require_inputs, require_mock, require_models, require_prices
+from loop_ls.engine.starting.required_services import of_servers
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
 from loop_ls.formats.role_loop.placeholders import fill

@@ -14,22 +14,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from loop_ls.engine.context.workflow_library import Library
+from loop_ls.engine.context.workspace_files import outputs_folder
+from loop_ls.engine.core.errors import Code, Refused
+from loop_ls.engine.core.plan import Door, Plan, read_plan
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.preparer import Prepared, Validate
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
-from loop_ls.engine.journal.border import hash_of
+from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
-from loop_ls.engine.library import Library
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.pricing import price_of
-from loop_ls.engine.plan import Door, Plan, read_plan
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.preflight import needed_elements, reachable, refusal
-from loop_ls.engine.project_files import outputs_folder
-from loop_ls.engine.providers.answers import answers_path
-from loop_ls.engine.refusal import Code, Refused
-from loop_ls.engine.request import StartRequest
+from loop_ls.engine.providers.scripted.answers import answers_path
+from loop_ls.engine.runs.judge_trial import Judging
+from loop_ls.engine.runs.preflight import needed_elements, reachable, refusal
 from loop_ls.engine.starting.agents import agents
 from loop_ls.engine.starting.consent import Consents, endpoints
-from loop_ls.engine.starting.demands import (
+from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
+from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
+from loop_ls.engine.starting.required_inputs import (
     chains,
     environment_names,
     missing_inputs,
@@ -38,11 +42,7 @@ from loop_ls.engine.starting.demands import (
     require_models,
     require_prices,
 )
-from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
-from loop_ls.engine.starting.needs import Needs, needs
-from loop_ls.engine.starting.prepare import Prepared, Validate
-from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
-from loop_ls.engine.trial import Judging
+from loop_ls.engine.starting.required_services import Needs, needs
 from loop_ls.formats.workflow.model import Loop, Target, Workflow
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from loop_ls.engine.providers.secrets import redact
+from loop_ls.engine.core.redaction import redact
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from loop_ls.engine.environment import filled, names_in
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.env_substitution import filled, names_in
+from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.common.did_you_mean import nearest
 
 Kind = Literal["stdio", "http", "sse"]

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.engine.ports import Failure, Json
-from loop_ls.engine.providers.secrets import redact
+from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.tools.servers import Server
 from loop_ls.engine.tools.values import Tool, ToolResult
 

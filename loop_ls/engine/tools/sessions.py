@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from loop_ls.engine.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure, Json
 from loop_ls.engine.tools.servers import read_servers
 from loop_ls.engine.tools.session import Session
 from loop_ls.engine.tools.values import Tool, ToolResult

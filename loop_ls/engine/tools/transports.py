@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
-from loop_ls.engine.leash import Leashed, reduced, start
+from loop_ls.engine.subprocesses.supervisor import Leashed, reduced, start
 from loop_ls.engine.tools.servers import Server
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]

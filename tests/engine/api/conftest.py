@@ -14,20 +14,20 @@ import pytest
 
 from loop_ls.client.place import Handover, read_handover
 from loop_ls.client.session import EngineClient
-from loop_ls.engine import handover
 from loop_ls.engine.api.app import Facts, application, workspace_id
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
-from loop_ls.engine.driver import Outcome
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.core.preparer import Prepared
+from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.core.users import Tokens
 from loop_ls.engine.events.kinds import Iteration, IterationStarted, Judged, RunStarted
-from loop_ls.engine.handover import DataFolder
-from loop_ls.engine.people import Tokens
-from loop_ls.engine.place import Place
+from loop_ls.engine.process import instance_lock as handover
+from loop_ls.engine.process.instance_lock import DataFolder
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.request import StartRequest
 from loop_ls.engine.service import Engine
-from loop_ls.engine.starting.prepare import Prepared
 
 TOKEN = "token-for-tests-0123456789"
 

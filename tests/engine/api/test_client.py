@@ -13,20 +13,20 @@ import pytest
 
 from loop_ls.client import EngineClient, data_folder, launch
 from loop_ls.client.place import PROTOCOL, Handover, read_handover
-from loop_ls.engine import handover
+from loop_ls.engine.process import instance_lock
 from tests.engine.api.conftest import House, house
 
 LONG = 15
 
 
 def test_both_sides_agree_about_the_file(tmp_path: Path) -> None:
-    assert PROTOCOL == handover.PROTOCOL
-    folder = handover.DataFolder(tmp_path)
-    folder.hand_over(handover.Handover(7, "abc", 99))
+    assert PROTOCOL == instance_lock.PROTOCOL
+    folder = instance_lock.DataFolder(tmp_path)
+    folder.hand_over(instance_lock.Handover(7, "abc", 99))
     found = read_handover(tmp_path)
     assert found is not None
-    assert (found.port, found.token, found.pid, found.protocol) == (7, "abc", 99, handover.PROTOCOL)
-    assert found.fingerprint == handover.fingerprint("abc")
+    assert (found.port, found.token, found.pid, found.protocol) == (7, "abc", 99, instance_lock.PROTOCOL)
+    assert found.fingerprint == instance_lock.fingerprint("abc")
     assert (tmp_path / "engine.json").stat().st_mode & 0o777 == 0o600
 
 

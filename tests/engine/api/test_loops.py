@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.refusal import Refused
+from loop_ls.engine.core.errors import Refused
 from tests.engine.api.conftest import House
 
 

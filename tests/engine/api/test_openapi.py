@@ -28,7 +28,7 @@ from schemathesis.specs.openapi.checks import (
 
 from loop_ls.client.place import read_handover
 from loop_ls.engine.api.openapi import document
-from loop_ls.engine.api.table import ROUTES
+from loop_ls.engine.api.route_table import ROUTES
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 #: `LOOP_LS_EXAMPLES=200` makes a longer run of it, with other requests each time.

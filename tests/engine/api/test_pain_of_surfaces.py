@@ -16,7 +16,7 @@ from loop_ls.cli.compose import validate
 from loop_ls.client import EngineClient
 from loop_ls.client.place import Handover
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from loop_ls.engine.api.table import ROUTES
-from loop_ls.engine.people import TokenRefused, Tokens
+from loop_ls.engine.api.route_table import ROUTES
+from loop_ls.engine.core.users import TokenRefused, Tokens
 from tests.engine.api.conftest import TOKEN, House, house
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loop_ls.engine.api.table import ROUTES
+from loop_ls.engine.api.route_table import ROUTES
 
 README = (Path(__file__).resolve().parents[3] / "README.md").read_text("utf-8")
 BEGIN, END = "<!-- routes -->\n", "<!-- end -->"

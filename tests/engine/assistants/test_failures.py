@@ -10,7 +10,7 @@ import pytest
 from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.profile import model_of, tools_of
 from loop_ls.engine.assistants.program import limits_of
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.assistant.keys import TOOLS
 from loop_ls.formats.assistant.model import Assistant, Criteria, Retry
 from tests.engine.assistants.support.alone import Alone, Saying, ran

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from loop_ls.engine.api.mcp_server import McpEndpoint
+from loop_ls.engine.api.mcp.server import McpEndpoint
 from tests.engine.assistants.support.served import OWNER_TOKEN, served
 
 pytest.importorskip("mcp", reason="an extra (issue 5)")

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from loop_ls.engine.assistants.told import Teller
+from loop_ls.engine.assistants.event_mapping import Teller
 from loop_ls.engine.assistants.views import loop_state
 from tests.engine.assistants.support.house import House
 

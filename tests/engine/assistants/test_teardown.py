@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.assistants.attendance import Attendance, attended_runs, grace_of, tear_down
+from loop_ls.engine.assistants.disconnect_teardown import Attendance, attended_runs, grace_of, tear_down
 from loop_ls.engine.events import RunState
 from tests.engine.assistants.support.served import Client, Served, served
 from tests.engine.runners.support.agents import gone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.engine.assistants.told import Teller
+from loop_ls.engine.assistants.event_mapping import Teller
 from loop_ls.engine.assistants.views import last_state, loop_state
 from tests.engine.assistants.support.house import Facts, House
 

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from loop_ls.engine.driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
-from loop_ls.engine.durable.crew import PostgresCrew
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.core.preparer import Prepared
+from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.durable.postgres_cluster import PostgresCrew
 from loop_ls.engine.events.kinds import Judged, RunStarted
 from loop_ls.engine.journal.postgres import PostgresStorage
-from loop_ls.engine.place import Place
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Models, Recorder
-from loop_ls.engine.request import StartRequest
 from loop_ls.engine.service import Engine
-from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.proxy import Proxy
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.durable.crew import PostgresCrew
+from loop_ls.engine.durable.postgres_cluster import PostgresCrew
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
 from tests.engine.cluster.cells import BEAT, LEASE

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from loop_ls.engine.durable.places import PostgresPlaces
+from loop_ls.engine.durable.provider_leases import PostgresPlaces
 from loop_ls.engine.journal.postgres import PostgresStorage
-from loop_ls.engine.providers import common
-from loop_ls.engine.providers.common import CommonGate
+from loop_ls.engine.providers.limits import shared_limits
+from loop_ls.engine.providers.limits.shared_limits import CommonGate
 
 
 class Member:
@@ -28,7 +28,7 @@ class Member:
 
 @pytest.fixture
 def members(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Member]]:
-    monkeypatch.setattr(common, "LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(shared_limits, "LOOK_AGAIN", 0.05)
     made = [Member(database), Member(database)]
     yield made
     for member in made:

@@ -11,8 +11,8 @@ import pytest
 
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, Row
-from loop_ls.engine.journal.line import where
 from loop_ls.engine.journal.postgres import PostgresStorage
+from loop_ls.engine.journal.postgres_connection import where
 from loop_ls.engine.journal.postgres_schema import prepare
 from loop_ls.engine.journal.schema import FORMAT
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.durable.crew import PostgresCrew
+from loop_ls.engine.durable.postgres_cluster import PostgresCrew
 from loop_ls.engine.journal.postgres import PostgresStorage
-from loop_ls.engine.roles.hands import hands
 from loop_ls.engine.roles.program import RoleLoopProgram
-from loop_ls.engine.roles.records import Records
-from loop_ls.engine.roles.sprints import project_of
-from loop_ls.engine.roles.stores import Unavailable
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.records.sprints import project_of
+from loop_ls.engine.roles.records.stores import Unavailable
+from loop_ls.engine.roles.stage_agents import hands
 from loop_ls.engine.roles.tools.notes import Desk, memory_tools, todo_tools
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.by_format import ByFormat

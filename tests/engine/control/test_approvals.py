@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.engine.control import Control
-from loop_ls.engine.ports import Approval
+from loop_ls.engine.core.ports import Approval
+from loop_ls.engine.core.run_gate import Control
 from loop_ls.testing.recorder import MemoryRecorder
 from tests.engine.control.support import asking
 from tests.engine.control.support.asking import Asks

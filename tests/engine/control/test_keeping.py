@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.keeping import Keep
+from loop_ls.engine.retention.run_retention import Keep
 from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import Project
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import ModelReply, ModelRequest
+from loop_ls.engine.core.ports import ModelReply, ModelRequest
 from loop_ls.testing.models import SILENCE, failure, last_part
 from tests.engine.control.support.project import DRAFT, EXECUTION, POLISH, Doors, Project
 from tests.engine.control.support.words import until

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from loop_ls.engine.bodies.workflow import WorkflowProgram
+from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.cli.compose import build
+from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.service import Engine
 from loop_ls.text.hash import text_hash
 from tests.engine.enhance.loops import applied

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.durable.crew import PostgresCrew
+from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.durable.postgres_cluster import PostgresCrew
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
 from loop_ls.engine.journal.postgres import PostgresStorage
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest, Waiting
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 

@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.core.messages import ToolCall
+from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
-from loop_ls.engine.roles.hands import hands
 from loop_ls.engine.roles.program import RoleLoopProgram
-from loop_ls.engine.roles.records import Records
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.stage_agents import hands
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
-from loop_ls.engine.turns import ToolCall
 
 FOLDER, KIND, WHEN = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 ENDS = ("completed", "failed", "cancelled")

@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.driver import Outcome
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.core.preparer import Prepared
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, SqliteStorage, Storage
 from loop_ls.engine.journal.wal import WriteAheadLog
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import Models, Recorder
-from loop_ls.engine.request import StartRequest
 from loop_ls.engine.service import Engine
-from loop_ls.engine.starting.prepare import Prepared
 from loop_ls.testing.models import ScriptedModels
 
 
@@ -346,7 +346,7 @@ class Full(SqliteStorage):
 async def test_a_full_disk_ends_runs_in_words_answers_questions_and_loses_nothing_that_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("loop_ls.engine.running.WRITE_AGAIN", 0.02)
+    monkeypatch.setattr("loop_ls.engine.runs.executor.WRITE_AGAIN", 0.02)
     made: list[Full] = []
 
     def storage() -> Storage:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from loop_ls.engine.enhance.copy import Copy
-from loop_ls.engine.enhance.known import Known, known_skills, maxima
-from loop_ls.engine.enhance.operations import Operation
-from loop_ls.engine.enhance.planning import Planned, Planning
+from loop_ls.engine.enhance.ops.operations import Operation
+from loop_ls.engine.enhance.plan.apply import Planned, Planning
+from loop_ls.engine.enhance.plan.plan_context import Known, known_skills, maxima
+from loop_ls.engine.enhance.plan.working_copy import Copy
 from loop_ls.formats.common.target import Target
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document

@@ -13,11 +13,11 @@ from typing import Any
 
 from loop_ls.cli.compose import validate
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.driver import Outcome
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.enhance.program import EnhanceProgram
 from loop_ls.engine.events import Event, RunState, fold
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.recorder import MemoryRecorder
 

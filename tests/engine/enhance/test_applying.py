@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.enhance.desk import EditorDesk, FileDesk, Sent, edits_wire, judged, written
-from loop_ls.engine.place import Place
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.enhance.edit_target import EditorDesk, FileDesk, Sent, edits_wire, judged, written
 from loop_ls.testing.recorder import MemoryRecorder
 from loop_ls.text.hash import text_hash
 from tests.engine.enhance.loops import THREE, Loop, applied, failing, instructions, plan_of

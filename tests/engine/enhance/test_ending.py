@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.enhance.ledger import Ledger, dollars, shown
+from loop_ls.engine.core.ports import Stopped
+from loop_ls.engine.enhance.report.ledger import Ledger, dollars, shown
 from loop_ls.engine.events import Event
-from loop_ls.engine.ports import Stopped
 from loop_ls.formats.settings.enhance import Knobs
 from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of, priced
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from loop_ls.engine.enhance.answer import NoPlan, read_answer
-from loop_ls.engine.enhance.catalogue import ENHANCER_ALLOWED_OPS, contract
-from loop_ls.engine.enhance.copy import differences
-from loop_ls.engine.enhance.known import primaries
+from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS, contract
+from loop_ls.engine.enhance.plan.answer import NoPlan, read_answer
+from loop_ls.engine.enhance.plan.plan_context import primaries
+from loop_ls.engine.enhance.plan.working_copy import differences
 from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text
 from tests.engine.enhance.flows import FLOW, POOL, Desk, desk, errors_of, op_named, ops_of, start

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.enhance.failures import FailedStep, Observed, Verifier
-from loop_ls.engine.enhance.fingerprint import fingerprint, normalised
-from loop_ls.engine.enhance.report import excerpt
-from loop_ls.engine.enhance.reporting import Situation, decide
+from loop_ls.engine.enhance.report.decide import Situation, decide
+from loop_ls.engine.enhance.report.failures import FailedStep, Observed, Verifier
+from loop_ls.engine.enhance.report.fingerprint import fingerprint, normalised
+from loop_ls.engine.enhance.report.report import excerpt
 from tests.engine.enhance.loops import THREE, VERIFY, Loop, failing, instructions, plan_of
 
 KEY = "sk-live-0123456789abcdefghij"

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loop_ls.engine.journal.border import LONG, hash_of, pack, plain, unpack
+from loop_ls.engine.journal.serialization import LONG, hash_of, pack, plain, unpack
 
 texts = st.text() | st.text(alphabet=st.characters(categories=["Cs", "Cc", "Lu"])) | st.text(min_size=LONG)
 values = st.recursive(

@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from loop_ls.engine.journal.border import BOOK, enter, plain, unpack
+from loop_ls.engine.journal.serialization import BOOK, enter, plain, unpack
 
 MEGABYTE = 1_000_000
 

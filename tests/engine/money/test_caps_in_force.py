@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from loop_ls.engine.history import iterations
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.projections.history import iterations
 from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import Project
 

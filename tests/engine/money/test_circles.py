@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.engine.sameness import Sameness, worth_saying
+from loop_ls.engine.core.fixation import Sameness, worth_saying
 from tests.engine.control.support.project import Project
 
 LONG = " ".join(f"word{n}" for n in range(300))

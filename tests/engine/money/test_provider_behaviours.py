@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.core.ports import LostAttempt, ModelFailure, ModelRequest
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Ledger
-from loop_ls.engine.ports import LostAttempt, ModelFailure, ModelRequest
 from loop_ls.engine.providers import Providers
 from tests.engine.money.paid_server import INPUT, OUTPUT, PRICE, Account, Answer, chunk, counted, events, paid_server
 from tests.engine.money.paid_server import prompt_of as sent
@@ -325,8 +325,8 @@ def one_call(account: Account) -> float:
 async def test_what_is_charged_is_booked_and_the_cap_holds(
     kind: str, name: str, respond: Respond, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("loop_ls.engine.providers.retry.FIRST_WAIT", 0.001)
-    monkeypatch.setattr("loop_ls.engine.providers.breaker.PAUSE_NEAR", 0.0)
+    monkeypatch.setattr("loop_ls.engine.providers.limits.retry.FIRST_WAIT", 0.001)
+    monkeypatch.setattr("loop_ls.engine.providers.limits.circuit_breaker.PAUSE_NEAR", 0.0)
     calls = 3 if "silent" in name or "word" in name.split()[-1:] else CALLS
     async with paid_server(respond) as account:
         spent = Spent(account, kind)

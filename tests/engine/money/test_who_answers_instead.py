@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.core.messages import ToolAnswer, ToolCall, ToolSpec, Turn
+from loop_ls.engine.core.ports import EmbedRequest, ModelFailure, ModelRequest
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Ledger
-from loop_ls.engine.ports import EmbedRequest, ModelFailure, ModelRequest
-from loop_ls.engine.turns import ToolAnswer, ToolCall, ToolSpec, Turn
 from loop_ls.testing.models import ScriptedModels
 
 CHEAP = {"baseUrl": "https://a.example.org/v1", "price": {"input": 0, "output": 1}}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import ModelReply, ModelRequest, Waiting
+from loop_ls.engine.core.ports import ModelReply, ModelRequest, Waiting
 from loop_ls.engine.providers import Providers, RunModels
 
 KEY = "sk-test-0123456789abcdef"
@@ -44,4 +44,4 @@ def ask(providers: Providers) -> Asked:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Backoff without the waiting."""
-    monkeypatch.setattr("loop_ls.engine.providers.retry.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("loop_ls.engine.providers.limits.retry.FIRST_WAIT", 0.01)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers import Providers
 from tests.engine.providers.conftest import KEY, Asked
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.providers.limits import Gate
+from loop_ls.engine.providers.limits.rate_limits import Gate
 from tests.engine.providers.conftest import Asked
 
 
@@ -28,7 +28,9 @@ async def test_calls_at_once_are_bounded_over_all_runs() -> None:
     real = asyncio.sleep
     with pytest.MonkeyPatch.context() as patch:
         # Not the function of the module itself: other threads sleep as well.
-        patch.setattr("loop_ls.engine.providers.scripted.asyncio", SimpleNamespace(sleep=slow, timeout=asyncio.timeout))
+        patch.setattr(
+            "loop_ls.engine.providers.scripted.provider.asyncio", SimpleNamespace(sleep=slow, timeout=asyncio.timeout)
+        )
         runs = [Asked(house.models(settings)) for _ in range(4)]
         await asyncio.gather(*(ask("s") for ask in runs for _ in range(5)))
     assert most == 3
@@ -51,7 +53,7 @@ async def test_calls_in_a_minute_are_spread_in_order(monkeypatch: Any) -> None:
     async def sleep(seconds: float) -> None:
         slept.append(round(seconds))
 
-    monkeypatch.setattr("loop_ls.engine.providers.limits.asyncio.sleep", sleep)
+    monkeypatch.setattr("loop_ls.engine.providers.limits.rate_limits.asyncio.sleep", sleep)
     gate, waits = Gate(None, 2, lambda: now), []
     for _ in range(5):
         async with gate.passing(waits.append):
@@ -70,7 +72,7 @@ async def test_tokens_in_a_minute_are_spread_and_what_was_really_used_counts(mon
     async def sleep(seconds: float) -> None:
         slept.append(round(seconds))
 
-    monkeypatch.setattr("loop_ls.engine.providers.limits.asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr("loop_ls.engine.providers.limits.rate_limits.asyncio", SimpleNamespace(sleep=sleep))
     gate = Gate(None, None, lambda: 0.0, tokens=100)
     async with gate.passing(tokens=90) as spent:
         spent(20)  # it was shorter than it might have been

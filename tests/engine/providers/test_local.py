@@ -11,10 +11,10 @@ import httpx
 import psutil
 import pytest
 
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.weights import find_weights
+from loop_ls.engine.providers.local_model.weights import find_weights
 from tests.engine.providers.conftest import Asked
 
 HERE = importlib.util.find_spec("xllamacpp") is not None

@@ -9,9 +9,9 @@ import pytest
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, UserError
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.messages import ToolAnswer, ToolCall, ToolSpec, Turn
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.turns import ToolAnswer, ToolCall, ToolSpec, Turn
 from tests.engine.providers.conftest import Asked
 
 Speak = Callable[[list[Any], AgentInfo], AsyncIterator[Any]]
@@ -134,7 +134,7 @@ async def test_an_empty_answer_is_said_to_be_empty(played: Played, ask: Asked) -
 
 
 async def test_without_the_package_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loop_ls.engine.providers.pydantic_ai.PACKAGE", "no_such_package_here")
+    monkeypatch.setattr("loop_ls.engine.providers.dialects.pydantic_ai.PACKAGE", "no_such_package_here")
     problem = Providers({}).models(SETTINGS).problem("bedrock")
     assert problem is not None
     assert 'pip install "loop-ls[pydantic-ai]" "pydantic-ai-slim[bedrock]"' in problem.hint

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.plan import Plan
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.messages import ToolAnswer, Turn
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers import Providers, ScriptFault, read_script
-from loop_ls.engine.providers.answers import Scripts, answers_path, values_of
-from loop_ls.engine.turns import ToolAnswer, Turn
+from loop_ls.engine.providers.scripted.answers import Scripts, answers_path, values_of
 from tests.engine.providers.conftest import Asked
 
 SCRIPT: dict[str, Any] = {

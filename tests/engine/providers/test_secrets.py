@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.redaction import MASK, StreamMask, redact, unquoted
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.providers.secrets import MASK, StreamMask, redact, unquoted
 from tests.engine.providers.conftest import KEY, Asked
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loop_ls.engine.providers.spoken import Spoken, clean
-from loop_ls.engine.providers.sse import MAX_LINE, EventReader, TooLong
+from loop_ls.engine.providers.dialects.sse import MAX_LINE, EventReader, TooLong
+from loop_ls.engine.providers.stream_sanitizer import Spoken, clean
 
 
 def read(*chunks: bytes) -> list[bytes]:

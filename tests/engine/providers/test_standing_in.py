@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers import Providers
-from loop_ls.engine.providers.breaker import IN_A_ROW, PAUSE, PAUSE_NEAR, Breaker
 from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.limits.circuit_breaker import IN_A_ROW, PAUSE, PAUSE_NEAR, Breaker
 from tests.engine.providers.conftest import MODELS, Asked
 
 SERVER = ModelFailure("server", "out of order")
@@ -79,7 +79,7 @@ def test_a_server_on_this_machine_is_looked_at_again_soon() -> None:
 
 
 async def test_runs_share_what_is_known_of_a_provider(llmock: Any, providers: Providers, monkeypatch: Any) -> None:
-    monkeypatch.setattr("loop_ls.engine.providers.breaker.PAUSE_NEAR", 30.0)
+    monkeypatch.setattr("loop_ls.engine.providers.limits.circuit_breaker.PAUSE_NEAR", 30.0)
     llmock.outage()
     for _ in range(IN_A_ROW):
         with pytest.raises(ModelFailure):

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import ModelRequest
-from loop_ls.engine.providers.anthropic import Anthropic, AnthropicReader
+from loop_ls.engine.core.messages import ToolAnswer, ToolCall, ToolSpec, Turn
+from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialect import Heard, without_key
-from loop_ls.engine.providers.openai import OpenAI, OpenAIReader
-from loop_ls.engine.turns import ToolAnswer, ToolCall, ToolSpec, Turn
+from loop_ls.engine.providers.dialects.anthropic import Anthropic, AnthropicReader
+from loop_ls.engine.providers.dialects.dialect import Heard, without_key
+from loop_ls.engine.providers.dialects.openai import OpenAI, OpenAIReader
 from tests.engine.providers.conftest import Asked
 
 both = pytest.mark.parametrize("provider", ["openai", "anthropic"])

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.history import iterations
-from loop_ls.engine.ports import ModelFailure
-from loop_ls.engine.roles.hands import hands
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.projections.history import iterations
 from loop_ls.engine.roles.program import HandsOf, RoleLoopProgram
-from loop_ls.engine.roles.records import Records
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.stage_agents import hands
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer

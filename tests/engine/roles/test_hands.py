@@ -6,10 +6,10 @@ import json
 import sys
 from pathlib import Path
 
-from loop_ls.engine.ports import ModelFailure, ModelReply, ModelRequest
-from loop_ls.engine.roles.hands import hands
+from loop_ls.engine.core.messages import ToolCall
+from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.roles.stage_agents import hands
 from loop_ls.engine.sandbox.sandbox import NoSandbox
-from loop_ls.engine.turns import ToolCall
 from loop_ls.testing.mcp_server import FILE
 
 from .conftest import House

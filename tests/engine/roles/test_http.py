@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.api.agent_tools import loop_list, loop_status
+from loop_ls.engine.api.mcp.agent_tools import loop_list, loop_status
 from loop_ls.testing.models import SILENCE
 
 from .served import LOOPS, Served, serving

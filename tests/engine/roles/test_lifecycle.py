@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.roles.sprints import Sprints
+from loop_ls.engine.roles.records.sprints import Sprints
 from loop_ls.testing.models import SILENCE
 
 from .conftest import House
@@ -54,8 +54,8 @@ async def test_RB_065_a_pause_lets_the_stage_finish_and_starts_no_other(house: H
 
 async def test_RB_065_the_tools_of_a_stage_belong_to_it(house: House) -> None:
     """A pause in the middle of a conversation waits for its last word, not for the next call."""
-    from loop_ls.engine.ports import ModelReply
-    from loop_ls.engine.turns import ToolCall
+    from loop_ls.engine.core.messages import ToolCall
+    from loop_ls.engine.core.ports import ModelReply
 
     first, go, rounds = asyncio.Event(), asyncio.Event(), []
 

@@ -184,7 +184,7 @@ async def _started_without_sessions(house: House) -> str:
 
 
 def house_rows(run_id: str, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    from loop_ls.engine.history import iterations
+    from loop_ls.engine.projections.history import iterations
 
     return iterations(run_id, events)
 

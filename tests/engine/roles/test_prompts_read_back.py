@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from loop_ls.engine.ports import ModelReply, ModelRequest
-from loop_ls.engine.turns import ToolCall
+from loop_ls.engine.core.messages import ToolCall
+from loop_ls.engine.core.ports import ModelReply, ModelRequest
 
 from .conftest import House
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.roles.outcome import MARKER
-from loop_ls.engine.roles.sprints import move
-from loop_ls.engine.roles.stores import Unavailable
+from loop_ls.engine.roles.records.sprints import move
+from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.testing.models import SILENCE, failure
 
 from .conftest import PAIR, House
@@ -82,8 +82,8 @@ def _times(value: Any) -> Any:
 
 
 async def test_RB_084_what_a_stage_makes_is_seen_in_the_session_of_the_starter(house: House) -> None:
-    from loop_ls.engine.ports import ModelReply
-    from loop_ls.engine.turns import ToolCall
+    from loop_ls.engine.core.messages import ToolCall
+    from loop_ls.engine.core.ports import ModelReply
 
     async def ask(request: Any, *others: Any) -> ModelReply:
         if not request.turns:

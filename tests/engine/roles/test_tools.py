@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.conversing import Outcome
+from loop_ls.engine.core.messages import ToolSpec
+from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.engine.roles.access import RoleToolbox, is_excluded, tools_of
 from loop_ls.engine.roles.agent import Job, step_cap
-from loop_ls.engine.roles.records import Records
+from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.tools.files import writing_tools
 from loop_ls.engine.roles.tools.notes import Desk
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
-from loop_ls.engine.turns import ToolSpec
 from loop_ls.formats.role_loop.roles import ROLES, Access, Role, known_roles
 
 from .conftest import SETTINGS, House
@@ -133,8 +133,8 @@ def test_RB_083_the_most_steps_are_100() -> None:
 
 
 async def test_RB_083_a_stage_takes_no_more_steps_than_its_cap(house: House) -> None:
-    from loop_ls.engine.ports import ModelReply
-    from loop_ls.engine.turns import ToolCall
+    from loop_ls.engine.core.messages import ToolCall
+    from loop_ls.engine.core.ports import ModelReply
 
     asked: list[str] = []
 
@@ -181,8 +181,8 @@ async def test_RB_109_no_level_and_no_setting_adds_what_starts_loops(root: Path,
 
 
 async def test_RB_109_a_server_of_the_project_is_asked_for_full_access_only(house: House) -> None:
-    from loop_ls.engine.plan import Plan
-    from loop_ls.engine.roles.hands import hands
+    from loop_ls.engine.core.plan import Plan
+    from loop_ls.engine.roles.stage_agents import hands
 
     settings = {"assist": {"provider": "p", "model": "m"}, "servers": {"own": {"command": ["x"]}}}
     plan = Plan("run", "role_loop", str(house.root), "pair", "loops/pair.json", settings=settings)
@@ -194,7 +194,7 @@ async def test_RB_109_a_server_of_the_project_is_asked_for_full_access_only(hous
 
 
 def _place() -> Any:
-    from loop_ls.engine.place import Place
+    from loop_ls.engine.core.location import Place
 
     return Place("pair/1/write")
 

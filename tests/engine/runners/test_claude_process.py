@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
 from loop_ls.engine.runners.runner import Assignment

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.engine.refusal import Refused
+from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.starting.consent import Consents, Endpoint, endpoints
 
 ENVIRON = {"OPENAI_API_KEY": "sk-secret", "MY_KEY": "other-secret"}

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import Plan, read_plan
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.preparer import Prepared, Problem
+from loop_ls.engine.core.start_request import read_request
 from loop_ls.engine.journal import hash_of
-from loop_ls.engine.plan import Plan, read_plan
-from loop_ls.engine.ports import ModelFailure
-from loop_ls.engine.refusal import Refused
-from loop_ls.engine.request import read_request
-from loop_ls.engine.starting.prepare import Prepared, Problem
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace

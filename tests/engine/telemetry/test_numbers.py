@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 
+from loop_ls.engine.core.users import Tokens
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.people import Tokens
 from loop_ls.engine.telemetry.numbers import MOST_LABELS, Numbers
 
 LINE = re.compile(r'[a-z_]+(\{([a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)*\})? (\+Inf|-?[0-9.e+-]+)')

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.tools import Sessions
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from loop_ls.engine.ports import EmbedReply, EmbedRequest
+from loop_ls.engine.core.ports import EmbedReply, EmbedRequest
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.postgres import NoPostgres, PostgresServer
 from loop_ls.testing.workflows import Ran, lab

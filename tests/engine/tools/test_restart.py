@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.testing import mcp_server

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.tools import Sessions
 from loop_ls.testing import mcp_server
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.bodies.tools import named
-from loop_ls.engine.ports import ModelRequest, Stopped
+from loop_ls.engine.core.ports import ModelRequest, Stopped
 from loop_ls.engine.tools import Tool
 from loop_ls.testing import mcp_server
 from loop_ls.testing.models import calls, failure

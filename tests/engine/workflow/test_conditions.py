@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.engine.conditions import condition_holds
-from loop_ls.engine.scope import Scope
+from loop_ls.engine.context.if_condition import condition_holds
+from loop_ls.engine.context.scope import Scope
 from loop_ls.testing.workflows import lab, run
 
 

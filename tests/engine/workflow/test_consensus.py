@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.bodies.consensus import count, vote
-from loop_ls.engine.ports import ModelRequest
+from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.testing.models import SILENCE, failure
 from loop_ls.testing.workflows import Ran, run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.engine.condition_log import verbose_lines
+from loop_ls.engine.projections.verbose_log import verbose_lines
 from loop_ls.testing.models import SILENCE, failure
 from loop_ls.testing.workflows import Ran, run
 

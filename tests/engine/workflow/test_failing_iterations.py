@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import Stopped
+from loop_ls.engine.core.ports import Stopped
 from loop_ls.testing.models import failure
 from loop_ls.testing.workflows import Ran, lab, run
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from loop_ls.engine.interpolation import interpolate
-from loop_ls.engine.scope import Scope
+from loop_ls.engine.context.interpolation import interpolate
+from loop_ls.engine.context.scope import Scope
 from loop_ls.syntax.nodes import Scalar
 from loop_ls.syntax.placeholders import islands
 from loop_ls.syntax.tree import read_yaml

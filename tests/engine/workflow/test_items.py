@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loop_ls.engine.bodies.items import label, parse_items
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.testing.workflows import run
 
 SPREAD = '{\n"a": 1\n}'

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.condition_log import verbose_lines
-from loop_ls.engine.verdicts import read_verdict
+from loop_ls.engine.judges.verdict_parser import read_verdict
+from loop_ls.engine.projections.verbose_log import verbose_lines
 from loop_ls.testing.models import failure
 from loop_ls.testing.workflows import Ran, run
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.judges.local import read_local
-from loop_ls.engine.library import Library
-from loop_ls.engine.preflight import refusal
-from loop_ls.engine.scope import Scope
+from loop_ls.engine.runs.preflight import refusal
 from loop_ls.testing.workflows import Ran, run, whole
 
 WORK = "steps: [{name: work, run: 'do it'}]"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.loop_values import joined
+from loop_ls.engine.context.loop_variables import joined
 from loop_ls.testing.models import failure
 from loop_ls.testing.workflows import Ran, run
 

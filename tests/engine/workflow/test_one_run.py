@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.engine.library import Library
-from loop_ls.engine.ports import Failure
-from loop_ls.engine.preflight import needed_elements, reachable, refusal
+from loop_ls.engine.context.workflow_library import Library
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.runs.preflight import needed_elements, reachable, refusal
 from loop_ls.testing.workflows import run, whole
 
 WORK = "steps: [{name: work, run: 'do it'}]"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.ports import ModelReply, ModelRequest, Waiting
+from loop_ls.engine.core.ports import ModelReply, ModelRequest, Waiting
 from loop_ls.testing.models import SILENCE, ScriptedModels, failure
 from loop_ls.testing.workflows import lab, run
 

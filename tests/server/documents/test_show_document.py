@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from loop_ls.engine import shown as engine_side
+from loop_ls.engine.retention import run_documents as engine_side
 from loop_ls.server.documents.show_document import SHOWN, show_text
 
 

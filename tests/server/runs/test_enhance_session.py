@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.enhance.desk import Sent, edits_wire
+from loop_ls.engine.enhance.edit_target import Sent, edits_wire
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.language_server import LoopServer
 from loop_ls.server.runs.enhance_session import Rounds

@@ -22,7 +22,7 @@ from typing import Any
 
 from loop_ls.client import EngineUnavailable
 from loop_ls.engine.events import Event, RunState, fold
-from loop_ls.engine.history import iterations
+from loop_ls.engine.projections.history import iterations
 
 Json = dict[str, Any]
 

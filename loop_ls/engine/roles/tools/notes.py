@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from loop_ls.engine.roles.outcome import first_line
-from loop_ls.engine.roles.records import Records
-from loop_ls.engine.roles.sprints import move
-from loop_ls.engine.roles.stores import Unavailable
-from loop_ls.engine.roles.tables import Row, Table
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.records.sprints import move
+from loop_ls.engine.roles.records.stores import Unavailable
+from loop_ls.engine.roles.records.tables import Row, Table
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, spec, text
 
 TODO = ("open", "in_progress", "done")

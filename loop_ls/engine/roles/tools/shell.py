@@ -10,12 +10,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loop_ls.engine import leash
 from loop_ls.engine.roles.tools.command_line import argv_of, words_of
 from loop_ls.engine.roles.tools.command_table import PROGRAMS
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, number, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.sandbox.sandbox import REFUSED, Sandbox, find_program, program_environment
+from loop_ls.engine.subprocesses import supervisor
 
 SECONDS, MOST_SECONDS = 120, 600
 #: What is read of one program's output; a program that writes more is ended.
@@ -49,7 +49,7 @@ def full_shell(workspace: Workspace, environ: Mapping[str, str]) -> RoleTool:
             raise Refusal("The command is empty.")
         seconds = min(max(1, number(given, "seconds", SECONDS)), MOST_SECONDS)
         words = ["cmd", "/c", command] if os.name == "nt" else ["/bin/sh", "-c", command]
-        return (await _ended(words, workspace, leash.reduced(environ, **{MARK: "1"}), seconds)).told
+        return (await _ended(words, workspace, supervisor.reduced(environ, **{MARK: "1"}), seconds)).told
 
     described = spec(
         "shell",
@@ -69,7 +69,7 @@ class _Ended:
 
 
 async def _ended(words: Sequence[str], workspace: Workspace, env: Mapping[str, str], seconds: float) -> _Ended:
-    child = await leash.start(words, cwd=workspace.root, env=env)
+    child = await supervisor.start(words, cwd=workspace.root, env=env)
     assert child.process.stdout is not None and child.process.stderr is not None
     readers = (_read(child.process.stdout), _read(child.process.stderr))
     reading = asyncio.gather(*readers)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loop_ls.engine.turns import ToolSpec
+from loop_ls.engine.core.messages import ToolSpec
 
 Arguments = Mapping[str, Any]
 #: Characters of one answer; more would push everything else out of a model's context.

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.assistants.program import AssistantProgram, Start
-from loop_ls.engine.driver import Outcome
-from loop_ls.engine.ports import Failure
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.runners.runner import Assignment, Work, deaf
 from loop_ls.formats.assistant.model import Assistant, Criteria
 from loop_ls.testing.recorder import MemoryRecorder

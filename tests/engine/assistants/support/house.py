@@ -10,7 +10,7 @@ from typing import Any
 
 from loop_ls.cli.compose import validate
 from loop_ls.engine.assistants.program import AssistantProgram
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat

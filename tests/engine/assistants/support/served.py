@@ -12,12 +12,12 @@ import httpx
 import socketio
 
 from loop_ls.engine.api.app import Facts, application
-from loop_ls.engine.api.attended import sockets_of
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
-from loop_ls.engine.assistants.desk import Desk
-from loop_ls.engine.assistants.finding import Assistants
-from loop_ls.engine.people import Tokens
+from loop_ls.engine.api.sockets.socket_teardown import sockets_of
+from loop_ls.engine.assistants.api_service import Desk
+from loop_ls.engine.assistants.discovery import Assistants
+from loop_ls.engine.core.users import Tokens
 from tests.engine.assistants.support.house import House
 
 OWNER_TOKEN = "owner-token-for-tests"

@@ -8,7 +8,7 @@ from typing import Any
 
 from loop_ls.cli.compose import validate
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.testing.models import ScriptedModels

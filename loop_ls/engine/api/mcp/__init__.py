@@ -1,0 +1,1 @@
+"""MCP server: loops as tools for agents."""

@@ -1,0 +1,63 @@
+"""The engine as the person behind a request may use it: what the agent tools work with inside the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+
+from loop_ls.engine.api.route import person_of
+from loop_ls.engine.api.routes.loops import all_events, engine_of
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.projections.history import iterations
+from loop_ls.engine.runs.control_commands import POSSIBLE
+
+Json = dict[str, Any]
+
+
+class OwnLoops:
+    """Fills `agent_tools.Loops`."""
+
+    def __init__(self, request: Request) -> None:
+        self._request, self._engine, self._person = request, engine_of(request), person_of(request)
+
+    async def start(self, argument: Json) -> Json:
+        if not self._person.has("editor"):
+            return _forbidden("Starting a loop needs the role `editor`.")
+        return await self._engine.start(argument, self._person.user)
+
+    async def control(self, verb: str, run_id: str) -> Json:
+        if not self._person.has("editor"):
+            return _forbidden("Controlling a loop needs the role `editor`.")
+        if run_id.lower() == "all":
+            return await self._all(verb)
+        answer = await self._engine.state(run_id)
+        if answer["ok"] and not self._person.controls(answer["state"].get("user")):
+            return _forbidden(f"Run {answer['state']['runId']} belongs to somebody else.")
+        return await self._engine.control(verb, run_id)
+
+    async def _all(self, verb: str) -> Json:
+        rows: list[Json] = []
+        for state in self._engine.live:
+            if self._person.controls(state.user) and state.status in POSSIBLE[verb]:  # type: ignore[index]
+                answer = await self._engine.control(verb, state.run_id)
+                rows += answer["runs"] if answer["ok"] else []
+        return {"ok": True, "runs": rows}
+
+    async def runs(self) -> Json:
+        return await self._engine.runs(limit=1000)
+
+    async def history(self, run_id: str) -> Json:
+        answer = await self._engine.state(run_id)
+        if not answer["ok"]:
+            return answer
+        found = answer["state"]["runId"]
+        rows = iterations(found, await all_events(self._request, found))
+        return {"ok": True, "state": answer["state"], "history": rows}
+
+    async def definitions(self) -> Json:
+        return {"ok": True, "definitions": await self._request.app.state.catalogue()}
+
+
+def _forbidden(message: str) -> Json:
+    return Refused("forbidden", message, "Ask with another token.").answer()

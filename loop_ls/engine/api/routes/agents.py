@@ -1,0 +1,152 @@
+"""Routes of `/api/agents/{id}/loop/...`: start, stop, pause, resume, approve, status (assistant-loop spec 4).
+
+An interface of its own document, with its own envelope: `{success: true, data}` or `{success: false, error}`
+with one sentence. Codes of ours stand beside it where a program needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from loop_ls.engine.api.answers import STATUS, BadRequest, read_object
+from loop_ls.engine.api.route import person_of
+from loop_ls.engine.assistants.api_service import Desk
+from loop_ls.engine.core.users import Person
+from loop_ls.engine.events import RunState
+
+Answer = dict[str, Any]
+Handler = Callable[[Request, Desk, str], Awaitable[Response]]
+
+BASE = "/api/agents"
+NOT_PERMITTED = "Your role does not permit running or modifying workflows"
+NO_LOOP = "No active loop for this agent"
+_JSON = ("application/json", "")
+
+
+def success(data: Answer, status: int = 200) -> Response:
+    return JSONResponse({"success": True, "data": data}, status)
+
+
+def failure(status: int, error: str, **more: Any) -> Response:
+    return JSONResponse({"success": False, "error": error, **more}, status)
+
+
+async def start(request: Request, desk: Desk, agent: str) -> Response:
+    body = await _body(request)
+    message = body.get("message")
+    if not isinstance(message, str) or not message:
+        return failure(400, "`message` is a text that is not empty.")
+    found = await desk.find(agent)
+    if found is None:
+        return failure(404, f"There is no agent `{agent}`.")
+    if not found.enabled:
+        return failure(400, f"Agent `{found.name}` may not run as a loop: its `loopEnabled` is not true.")
+    if not message.strip():
+        return failure(400, "`message` is blank.")
+    consent, mock = body.get("consent"), body.get("mock") is True
+    given = consent if isinstance(consent, str) else None
+    answer = await desk.start(found, message, person_of(request).user, "api", given, mock)
+    if answer["ok"]:
+        return success({"agentId": agent, "status": "started", "runId": answer["runId"]}, 202)
+    return _refused(answer)
+
+
+async def stop(request: Request, desk: Desk, agent: str) -> Response:
+    return await _controlled(desk, agent, "stop", "stopped")
+
+
+async def pause(request: Request, desk: Desk, agent: str) -> Response:
+    return await _controlled(desk, agent, "pause", "paused")
+
+
+async def resume(request: Request, desk: Desk, agent: str) -> Response:
+    return await _controlled(desk, agent, "resume", "running")
+
+
+async def _controlled(desk: Desk, agent: str, verb: str, status: str) -> Response:
+    run = desk.active(agent)
+    if run is None:
+        return failure(400, NO_LOOP)
+    answer = await desk.control(verb, run)
+    return success({"agentId": agent, "status": status}) if answer["ok"] else failure(400, answer["message"])
+
+
+async def status(request: Request, desk: Desk, agent: str) -> Response:
+    return success(await desk.status(agent))
+
+
+async def approve(request: Request, desk: Desk, agent: str) -> Response:
+    body = await _body(request)
+    problems = list(_problems(body))
+    if problems:
+        return failure(400, "; ".join(problems))
+    run = desk.active(agent)
+    if run is None:
+        return failure(400, NO_LOOP)
+    answer = await _decided(desk, run, body)
+    if not answer["ok"]:
+        return failure(400, answer["message"], code=answer["code"])
+    return success({"resolved": bool(answer["resolved"])})
+
+
+async def _decided(desk: Desk, run: RunState, body: Answer) -> Answer:
+    return await desk.approve(run, body["loopId"], body["approved"], body.get("decision"), body.get("feedback"))
+
+
+def _problems(body: Answer) -> list[str]:
+    found = []
+    if not isinstance(body.get("loopId"), str) or not body["loopId"]:
+        found.append("`loopId` is a text that is not empty")
+    if not isinstance(body.get("approved"), bool):
+        found.append("`approved` is true or false")
+    return found
+
+
+async def _body(request: Request) -> Answer:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _JSON and not kind.endswith("+json"):
+        raise BadRequest("unsupported_media_type", "The body is JSON: send `Content-Type: application/json`.")
+    return await read_object(request)
+
+
+def _refused(answer: Answer) -> Response:
+    """The document knows one status for everything that is no consent: 400."""
+    code = str(answer["code"])
+    status = 409 if code == "consent_required" else 503 if code == "provider_unavailable" else 400
+    more = {name: answer[name] for name in ("programs", "endpoints", "digest", "names") if name in answer}
+    return failure(status, str(answer["message"]), code=code, **more)
+
+
+def _route(verb: str, handler: Handler, method: str, may: Callable[[Person], bool]) -> Route:
+    async def answered(request: Request) -> Response:
+        if not may(person_of(request)):
+            return failure(403, NOT_PERMITTED)
+        try:
+            return await handler(request, request.app.state.desk, request.path_params["id"])
+        except BadRequest as bad:
+            return failure(415 if bad.code == "unsupported_media_type" else STATUS.get(bad.code, 400), bad.message)
+
+    return Route(f"{BASE}/{{id}}/loop/{verb}", answered, methods=[method])
+
+
+def _may_run(person: Person) -> bool:
+    return person.has("editor")
+
+
+def _may_read(person: Person) -> bool:
+    return person.has("viewer")
+
+
+ROUTES = [
+    _route("start", start, "POST", _may_run),
+    _route("stop", stop, "POST", _may_run),
+    _route("pause", pause, "POST", _may_run),
+    _route("resume", resume, "POST", _may_run),
+    _route("approve", approve, "POST", _may_run),
+    _route("status", status, "GET", _may_read),
+]

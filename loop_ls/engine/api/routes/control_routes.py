@@ -1,0 +1,153 @@
+"""Routes that start, change and control loops. Who asks must be the one whose run it is, or an admin.
+
+`all` means all runs that the person may control.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, suppress
+from typing import Any, get_args
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from loop_ls.engine.api.answers import BadRequest, read_object, refusal, refused
+from loop_ls.engine.api.route import Handler, person_of
+from loop_ls.engine.api.routes.loops import all_events, engine_of, shown
+from loop_ls.engine.api.routes.start_by_name import from_catalogue, is_by_name
+from loop_ls.engine.api.views import loop_row
+from loop_ls.engine.core.users import OWNER
+from loop_ls.engine.projections.history import iterations
+from loop_ls.engine.runs.control_commands import POSSIBLE, Verb
+
+Answer = dict[str, Any]
+
+CONTROL: tuple[Verb, ...] = get_args(Verb)
+#: How long the answer to a stop waits for the run to be at its end.
+STOP_SECONDS = 1.0
+ENDS = frozenset({"completed", "failed", "cancelled"})
+
+
+async def create(request: Request) -> Response:
+    argument = {"origin": "api", **await read_object(request)}
+    user = person_of(request).user
+    answer = await engine_of(request).start(argument, user)
+    if answer.get("code") == "not_found" and is_by_name(argument):
+        named = from_catalogue(argument, await request.app.state.catalogue())
+        answer = answer if named is None else await engine_of(request).start(named, user)
+    if not answer["ok"]:
+        return refused(_documented(argument, answer))
+    return JSONResponse({**answer, **await _begun(request, answer["runId"])}, 201)
+
+
+async def _begun(request: Request, run_id: str) -> Answer:
+    """A role loop is in its first iteration from the start."""
+    state = await engine_of(request).state(run_id)
+    if not state["ok"]:
+        return {}
+    rows = iterations(run_id, await all_events(request, run_id))
+    first = rows[0] if rows else None
+    return {"loop": loop_row(state["state"]), "iteration": first, "stages": first["stages"] if first else []}
+
+
+def _documented(argument: Answer, answer: Answer) -> Answer:
+    """What is missing in a start by name has a code of its own in this interface."""
+    nothing = not any(argument.get(key) for key in ("definition", "path", "uri", "target"))
+    no_goal = argument.get("definition") and "goal" in (answer.get("names") or ())
+    return {**answer, "code": "missing_field"} if nothing or no_goal else answer
+
+
+async def delete(request: Request) -> Response:
+    if request.path_params["id"] == "all":
+        answer = await engine_of(request).delete("all", person_of(request).controls)
+        return JSONResponse({**answer, "id": "all"}) if answer["ok"] else refused(answer)
+    if (no := await not_theirs(request)) is not None:
+        return no
+    answer = await engine_of(request).delete(request.path_params["id"])
+    return JSONResponse({**answer, "deleted": True, "id": answer["runId"]}) if answer["ok"] else refused(answer)
+
+
+async def change(request: Request) -> Response:
+    if (no := await not_theirs(request)) is not None:
+        return no
+    answer = await engine_of(request).change(request.path_params["id"], await read_object(request))
+    return await shown(request, answer["state"]) if answer["ok"] else refused(answer)
+
+
+async def approve(request: Request) -> Response:
+    body = await read_object(request)
+    loop_id = body.get("loopId")
+    if loop_id is not None and not isinstance(loop_id, str):
+        raise BadRequest("validation_error", "`loopId` is a text.")
+    run_id, engine = request.path_params["id"], engine_of(request)
+    if run_id == "all":
+        if person_of(request).role != "admin" and any(not person_of(request).controls(s.user) for s in engine.live):
+            return refusal("forbidden", "Some of these runs belong to others.", "Answer your own by their ids.")
+    elif (no := await not_theirs(request)) is not None:
+        return no
+    decision = (body.get(name) for name in ("approved", "decision", "feedback"))
+    answer = await engine.approve(run_id, loop_id, *decision)
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
+def control(verb: Verb) -> Handler:
+    async def handler(request: Request) -> Response:
+        details = _named(await read_object(request))
+        if request.path_params["id"].lower() == "all":
+            return await _all(request, verb, details)
+        if (no := await not_theirs(request)) is not None:
+            return no
+        engine = engine_of(request)
+        position = int(engine.status["position"])
+        answer = await engine.control(verb, request.path_params["id"], **details)
+        if not answer["ok"]:
+            return refused(answer)
+        row = answer["runs"][0]
+        if verb == "stop" and row["status"] == "stopping":
+            row = {**row, "status": await _stopped(request, row["runId"], position)}
+        return JSONResponse({**answer, "runs": [row], "id": row["runId"], "status": row["status"]})
+
+    return handler
+
+
+async def _all(request: Request, verb: Verb, details: Answer) -> Response:
+    """Runs that cannot be paused or resumed now are passed over, as the engine does for `all`."""
+    engine, person = engine_of(request), person_of(request)
+    if person.role == "admin":
+        return JSONResponse(await engine.control(verb, "all", **details))
+    rows: list[Answer] = []
+    for state in engine.live:
+        if person.controls(state.user) and state.status in POSSIBLE[verb]:
+            answer = await engine.control(verb, state.run_id, **details)
+            rows += answer["runs"] if answer["ok"] else []
+    return JSONResponse({"ok": True, "runs": rows})
+
+
+async def _stopped(request: Request, run_id: str, position: int) -> str:
+    """The status after a moment: a stop takes some milliseconds, and whoever asked wants to know."""
+    engine = engine_of(request)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(STOP_SECONDS), aclosing(engine.subscribe(position, run_id)) as events:  # type: ignore[type-var]
+            async for _, event in events:
+                if event["kind"] in ENDS:
+                    break
+    answer = await engine.state(run_id)
+    return str(answer["state"]["status"]) if answer["ok"] else "cancelled"
+
+
+async def not_theirs(request: Request) -> Response | None:
+    """Why this person may not touch the run of the path; None: they may."""
+    answer = await engine_of(request).state(request.path_params["id"])
+    if not answer["ok"]:
+        return refused(answer)
+    user = answer["state"].get("user")
+    if person_of(request).controls(user):
+        return None
+    told = f"Run {answer['state']['runId']} belongs to `{user or OWNER}`."
+    return refusal("forbidden", told, "Only its user and an admin control it.")
+
+
+def _named(details: Answer) -> Answer:
+    """What a control verb takes besides the run; the rest of a body is not passed on."""
+    return {name: value for name, value in details.items() if name in ("cause",) and isinstance(value, str)}

@@ -1,0 +1,95 @@
+"""Routes about the engine itself: its health, its state, its numbers, its end, its own description."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp
+
+from loop_ls import __version__
+from loop_ls.engine.api.answers import read_object, refused, whole_number
+from loop_ls.engine.api.routes.loops import engine_of
+from loop_ls.engine.api.stream import EventStream
+from loop_ls.engine.process.instance_lock import PROTOCOL, fingerprint
+from loop_ls.engine.telemetry.numbers import CONTENT_TYPE
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the process knows about itself and the routes show."""
+
+    token: str
+    workspace_id: str
+    data_dir: str
+    started_at: str
+    port: int
+
+
+async def health(request: Request) -> Response:
+    """`engine` proves that the one who answers knows the token, without saying it."""
+    facts: Facts = request.app.state.facts
+    return JSONResponse(
+        {
+            "status": "ok",
+            "workspace_id": facts.workspace_id,
+            "version": __version__,
+            "protocol": PROTOCOL,
+            "engine": fingerprint(facts.token),
+            "managers": engine_of(request).status.get("managers") or {},
+        }
+    )
+
+
+async def events(request: Request) -> Response | ASGIApp:
+    """`Last-Event-ID` (a reconnection) wins over `after`; without both, from now on."""
+    engine, run_id = engine_of(request), request.query_params.get("run") or None
+    after = whole_number(request, "after")
+    last = request.headers.get("last-event-id", "").strip()
+    if last.isascii() and last.isdigit() and len(last) <= 18:
+        after = int(last)
+    if run_id is not None:
+        answer = await engine.state(run_id)
+        if not answer["ok"]:
+            return refused(answer)
+        run_id = answer["state"]["runId"]
+    position = int(engine.status["position"]) if after is None else after
+    presence, known = request.app.state.presence, request.scope["still_known"]
+    return EventStream(engine.subscribe(position, run_id), position, presence, known)
+
+
+async def engine_status(request: Request) -> Response:
+    facts: Facts = request.app.state.facts
+    status = engine_of(request).status
+    return JSONResponse(
+        {
+            "ok": True,
+            "engine": {
+                "version": __version__,
+                "protocol": PROTOCOL,
+                "pid": os.getpid(),
+                "port": facts.port,
+                "dataDir": facts.data_dir,
+                "startedAt": facts.started_at,
+                "running": status["running"],
+                "listeners": request.app.state.presence.listeners,
+                "position": status["position"],
+            },
+        }
+    )
+
+
+async def engine_stop(request: Request) -> Response:
+    await read_object(request)
+    request.app.state.leave()
+    return JSONResponse({"ok": True, "status": "stopping"})
+
+
+async def prometheus(request: Request) -> Response:
+    return Response(request.app.state.numbers(), headers={"content-type": CONTENT_TYPE})
+
+
+async def openapi(request: Request) -> Response:
+    return JSONResponse(request.app.state.openapi())

@@ -1,0 +1,182 @@
+"""Reading routes of `/api/v1/loops`: every run of any format is a loop here.
+
+Each handler turns a request into one question to the engine and its answer into the documented rows.
+Ids may be shortened.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from loop_ls.engine.api.answers import BadRequest, refusal, refused, whole_number
+from loop_ls.engine.api.operations import Operations
+from loop_ls.engine.api.schemas import STATUSES
+from loop_ls.engine.api.views import loop_row
+from loop_ls.engine.projections.history import iterations, outer_stages
+from loop_ls.engine.projections.run_metrics import lasted, measured
+from loop_ls.engine.projections.truncation import cut
+
+Answer = dict[str, Any]
+
+PAGE = 1000
+#: The statuses of a run that the documented interface calls `running`.
+RUNNING = frozenset({"queued", "running", "stopping", "waiting_approval"})
+
+
+def engine_of(request: Request) -> Operations:
+    engine: Operations = request.app.state.engine
+    return engine
+
+
+async def listing(request: Request) -> Response:
+    status = request.query_params.get("status") or None
+    if status is not None and status not in STATUSES:
+        raise BadRequest("validation_error", f"`{status[:40]}` is no status; there are {', '.join(STATUSES)}.")
+    limit = whole_number(request, "limit")
+    engine = engine_of(request)
+    answer = await engine.runs(status=status, uri=request.query_params.get("uri") or None, limit=limit)
+    if not answer["ok"]:
+        return refused(answer)
+    rows = [loop_row(state) for state in answer["runs"]]
+    return JSONResponse({"ok": True, "loops": rows, "count": len(rows), "active": _active(engine)})
+
+
+async def active_count(request: Request) -> Response:
+    return JSONResponse({"ok": True, "active": _active(engine_of(request))})
+
+
+async def one(request: Request) -> Response:
+    answer = await engine_of(request).state(request.path_params["id"])
+    return await shown(request, answer["state"]) if answer["ok"] else refused(answer)
+
+
+async def shown(request: Request, state: Answer) -> Response:
+    """A loop with its latest iteration."""
+    events = await all_events(request, state["runId"])
+    rows = iterations(state["runId"], events)
+    latest = rows[-1] if rows else None
+    stages = latest["stages"] if latest else outer_stages(events)
+    loop = await with_records(request, state, rows)
+    return JSONResponse({"ok": True, "loop": loop, "state": state, "iteration": latest, "stages": stages})
+
+
+async def with_records(request: Request, state: Answer, rows: list[Answer]) -> Answer:
+    """The loop of a run; a role loop with its project, and its iterations (`rows`) with their sprints."""
+    loop = loop_row(state)
+    if state.get("format") == "role_loop":
+        found = await engine_of(request).beside(state["runId"], state.get("projectId"))
+        loop["project"] = found.get("project")
+        sprints = found.get("sprints") or {}
+        for row in rows:
+            row["sprint"] = sprints.get(row.get("sprint_id"))
+    return loop
+
+
+async def state(request: Request) -> Response:
+    """Only the state: what is asked often should be cheap."""
+    answer = await engine_of(request).state(request.path_params["id"])
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
+async def history(request: Request) -> Response:
+    """All of it, or what lies at `place`; of a part of the facts, where the reader knows that it is enough."""
+    answer = await engine_of(request).state(request.path_params["id"])
+    if not answer["ok"]:
+        return refused(answer)
+    after, until = whole_number(request, "after", 0) or 0, whole_number(request, "until")
+    events = await all_events(request, answer["state"]["runId"], after, until)
+    rows, stages = iterations(answer["state"]["runId"], events), outer_stages(events)
+    if place := request.query_params.get("place"):
+        rows = [row for row in rows if row["id"] == place]
+        stages = [stage for stage in stages if stage["place"] == place]
+    found = {
+        "ok": True,
+        "loop": await with_records(request, answer["state"], rows),
+        "state": answer["state"],
+        "history": [_measured_row(row) for row in rows],
+        "stages": stages,
+        "count": len(rows),
+    }
+    return JSONResponse(cut(found, whole_number(request, "cut")))
+
+
+async def iteration_rows(request: Request) -> Response:
+    answer = await engine_of(request).state(request.path_params["id"])
+    if not answer["ok"]:
+        return refused(answer)
+    rows = iterations(answer["state"]["runId"], await all_events(request, answer["state"]["runId"]))
+    await with_records(request, answer["state"], rows)
+    return JSONResponse({"ok": True, "iterations": rows, "count": len(rows)})
+
+
+async def one_iteration(request: Request) -> Response:
+    """By its id, which is its place in the run (`develop/3`), or by its number in the last loop."""
+    answer = await engine_of(request).state(request.path_params["id"])
+    if not answer["ok"]:
+        return refused(answer)
+    wanted = request.path_params["iteration"]
+    rows = iterations(answer["state"]["runId"], await all_events(request, answer["state"]["runId"]))
+    fitting = [row for row in rows if wanted in (row["id"], str(row["iteration_number"]))]
+    if not fitting:
+        return refusal("not_found", f"The run has no iteration `{wanted[:80]}`.")
+    await with_records(request, answer["state"], fitting)
+    return JSONResponse({"ok": True, "iteration": fitting[-1], "stages": fitting[-1]["stages"]})
+
+
+async def event_page(request: Request) -> Response:
+    after = whole_number(request, "after", 0) or 0
+    answer = await engine_of(request).events(request.path_params["id"], after, whole_number(request, "limit"))
+    return JSONResponse(cut(answer, whole_number(request, "cut"))) if answer["ok"] else refused(answer)
+
+
+async def all_events(request: Request, run_id: str, after: int = 0, until: int | None = None) -> list[Answer]:
+    """The facts of a run above `after`, page by page, as far as `until`."""
+    found: list[Answer] = []
+    while until is None or after < until:
+        page = await engine_of(request).events(run_id, after, PAGE if until is None else min(PAGE, until - after))
+        if not page["ok"] or not page["events"]:
+            break
+        found += page["events"]
+        after = page["events"][-1]["seq"]
+    return found
+
+
+async def metrics(request: Request) -> Response:
+    answer = await engine_of(request).state(request.path_params["id"])
+    if not answer["ok"]:
+        return refused(answer)
+    events = await all_events(request, answer["state"]["runId"])
+    return JSONResponse({"ok": True, **measured(answer["state"], events, datetime.now(UTC))})
+
+
+async def prompts(request: Request) -> Response:
+    """What was asked, made anew from the facts."""
+    answer = await engine_of(request).prompts(request.path_params["id"], request.query_params.get("place") or "")
+    return JSONResponse({**answer, "count": len(answer["prompts"])}) if answer["ok"] else refused(answer)
+
+
+async def graph(request: Request) -> Response:
+    """What the run consists of, and what waits for what."""
+    answer = await engine_of(request).graph(request.path_params["id"], request.query_params.get("place") or "")
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
+async def definitions(request: Request) -> Response:
+    """What this engine's workspace has that can be started by name."""
+    found = await request.app.state.catalogue()
+    return JSONResponse({"ok": True, "definitions": found, "count": len(found)})
+
+
+def _measured_row(row: Answer) -> Answer:
+    done = sum(stage["status"] == "completed" for stage in row["stages"])
+    more = {"stage_count": len(row["stages"]), "completed_stage_count": done}
+    return {**row, **more, "duration_seconds": lasted(row, datetime.now(UTC))}
+
+
+def _active(engine: Operations) -> int:
+    """Those that work: a run that waits for a person is active in its list, not here."""
+    return sum(state.status in RUNNING for state in engine.live)

@@ -1,0 +1,1 @@
+"""Socket.IO: events of assistant loops."""

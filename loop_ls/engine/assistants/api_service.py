@@ -1,0 +1,124 @@
+"""What the documented interfaces of assistants may ask, whatever they travel by: one registry for all.
+
+HTTP and Socket.IO put their questions here and dress the answers. A loop is found by the id of its
+assistant, whoever started it and from where.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+from loop_ls.engine.assistants.discovery import Assistants, Found
+from loop_ls.engine.assistants.views import agent_id, last_state, loop_state, pending
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.events import RunState
+from loop_ls.index.disk.uris import uri_of
+
+Answer = dict[str, Any]
+#: So many runs are looked through for the last one of an assistant.
+LOOK_BACK = 200
+
+
+class Operations(Protocol):
+    """What is needed of the engine."""
+
+    @property
+    def live(self) -> list[RunState]: ...
+
+    async def start(self, request: Answer, user: str | None = None) -> Answer: ...
+
+    async def control(self, verb: str, run_id: str, **details: Any) -> Answer: ...
+
+    async def approve(
+        self, run_id: str, loop_id: str | None = None, approved: Any = None, decision: Any = None, feedback: Any = None
+    ) -> Answer: ...
+
+    async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer: ...
+
+    async def state(self, run_id: str) -> Answer: ...
+
+    def subscribe(self, after: int | None = None, run_id: str | None = None) -> AsyncIterator[tuple[int, Answer]]: ...
+
+
+class Desk:
+    """`assistants` None: the engine serves no workspace of its own, and knows the loops that run."""
+
+    def __init__(self, engine: Operations, assistants: Assistants | None) -> None:
+        self.engine, self._assistants = engine, assistants
+
+    async def find(self, agent: str) -> Found | None:
+        return None if self._assistants is None else await asyncio.to_thread(self._assistants.find, agent)
+
+    def active(self, agent: str) -> RunState | None:
+        """The loop of an assistant that goes on; one that was told to stop is over."""
+        return next(
+            (
+                state
+                for state in reversed(self.engine.live)
+                if state.format == "assistant"
+                and (state.target or {}).get("name") == agent
+                and state.status != "stopping"
+            ),
+            None,
+        )
+
+    async def start(
+        self, found: Found, message: str, user: str | None, origin: str, consent: str | None, mock: bool = False
+    ) -> Answer:
+        running = self.active(found.id)
+        if running is not None:  # said before anybody is asked to agree to anything
+            told = f"`{found.name}` already has a running loop: {running.run_id}."
+            return Refused("already_running", told, "Stop it, or wait for its end.").answer()
+        request: Answer = {
+            "root": found.root,
+            "path": found.path,
+            "target": {"kind": "assistant", "name": found.id},
+            "message": message,
+            "origin": origin,
+            "mock": mock,
+        }
+        return await self.engine.start({**request, **({"consent": consent} if consent else {})}, user)
+
+    async def control(self, verb: str, run: RunState) -> Answer:
+        return await self.engine.control(verb, run.run_id)
+
+    async def approve(self, run: RunState, loop_id: str, approved: bool, decision: Any, feedback: Any) -> Answer:
+        """-> `{ok, resolved}`; a decision nobody waits for is `resolved: False`. Where the extension is off
+        only `approved` counts."""
+        if self._assistants is None or not await asyncio.to_thread(self._assistants.revise):
+            decision = feedback = None
+        answer = await self.engine.approve(run.run_id, loop_id, approved, decision, feedback)
+        if answer["ok"] or answer["code"] == "bad_argument":
+            return answer
+        return {"ok": True, "resolved": False}
+
+    async def status(self, agent: str) -> Answer:
+        """`{agentId, active, state, pendingApproval, lastState}`."""
+        active = self.active(agent)
+        state = await self._state(active)
+        return {
+            "agentId": agent,
+            "active": state is not None,
+            "state": None if state is None else loop_state(state),
+            "pendingApproval": None if state is None else pending(state),
+            "lastState": await self._last(agent),
+        }
+
+    async def _state(self, active: RunState | None) -> Answer | None:
+        if active is None:
+            return None
+        answer = await self.engine.state(active.run_id)
+        return answer["state"] if answer["ok"] else None
+
+    async def _last(self, agent: str) -> Answer | None:
+        """The last loop of the assistant that has ended, with how it did."""
+        found = await self.find(agent)
+        uri = None if found is None else uri_of(found.path)
+        answer = await self.engine.runs(uri=uri, limit=LOOK_BACK)
+        for row in answer.get("runs") or []:
+            if row.get("format") == "assistant" and agent_id(row) == agent and row.get("endedAt"):
+                whole = await self.engine.state(row["runId"])
+                return last_state(whole["state"]) if whole["ok"] else None
+        return None

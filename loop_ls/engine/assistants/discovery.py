@@ -1,0 +1,72 @@
+"""The assistants of a workspace by their ids, as its files say them now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from loop_ls.engine.runs.approvals import revises
+from loop_ls.formats.assistant.parts import AssistantParts, assistants_of
+from loop_ls.formats.assistant.read import parts_of
+from loop_ls.formats.workflow.detect_format import by_name
+from loop_ls.index.disk.discovery import candidates, load_settings, read_text
+from loop_ls.syntax.tree import read_json, read_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`path` is the whole one."""
+
+    id: str
+    name: str
+    enabled: bool
+    root: str
+    path: str
+
+
+class Assistants:
+    """Looks at the disk when it is asked; files that did not change are not read again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve().as_posix()
+        self._known: dict[str, tuple[tuple[int, int], tuple[Found, ...]]] = {}
+
+    def find(self, agent_id: str) -> Found | None:
+        """Not for the loop's own thread."""
+        return next((found for found in self.all() if found.id == agent_id), None)
+
+    def all(self) -> Iterator[Found]:
+        paths, _ = candidates(self.root)
+        for path in sorted(paths):
+            if by_name(path) == "assistant":
+                yield from self._in(path)
+
+    def revise(self) -> bool:
+        """Whether the project switched the third answer of an approval on (9.3)."""
+        settings, _ = load_settings(self.root)
+        return revises(settings.raw)
+
+    def _in(self, path: str) -> tuple[Found, ...]:
+        try:
+            status = Path(path).stat()
+        except OSError:
+            return ()
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._known.get(path)
+        if known is None or known[0] != stamp:
+            known = self._known[path] = (stamp, tuple(self._read(path)))
+        return known[1]
+
+    def _read(self, path: str) -> Iterator[Found]:
+        text = read_text(path)
+        if text is None:
+            return
+        tree = read_json(text) if path.endswith(".json") else read_yaml(text)
+        for one in assistants_of(parts_of(tree)):
+            if _is_meant(one):
+                yield Found(one.key, one.name, one.enabled, self.root, path)
+
+
+def _is_meant(one: AssistantParts) -> bool:
+    return bool(one.key)

@@ -1,0 +1,1 @@
+"""Run context: variables, interpolation, arguments, targets, files."""

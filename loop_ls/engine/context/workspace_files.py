@@ -1,0 +1,127 @@
+"""Files that texts of a workflow name: read and written inside of the workspace, nowhere else.
+
+A name may come from a model. So nothing hidden is touched (`.git/hooks` would run it), links that lead out
+are not followed, and sizes are bounded.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from loop_ls.engine.core.ports import Failure
+
+FILE = "file://"
+#: What other tools call the folder that programs leave their files in.
+OUTPUTS = "/outputs/"
+#: Its name where no setting says another, below the folder for temporary files.
+USUAL_OUTPUTS = "mcp-outputs"
+#: A file larger than this is a mistake: it would be copied into the journal.
+LARGEST_FILE = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    """`outputs` is the folder that `/outputs/` means."""
+
+    root: Path
+    outputs: Path
+
+    @staticmethod
+    def of(root: str, settings: Mapping[str, Any]) -> ProjectFiles:
+        """Raises `Failure`: see `outputs_folder`."""
+        return ProjectFiles(Path(root), outputs_folder(Path(root), settings.get("outputsDir")))
+
+    def read(self, written: str, folder: str, what: str) -> str:
+        """The text of a file, looked for in the folder of the workflow file, then in the root. `what` is
+        what it is for. Raises `Failure`."""
+        path = written.removeprefix(FILE)
+        allowed, candidates = self._places(path, folder)
+        for candidate in candidates:
+            try:
+                whole = candidate.resolve()
+                if whole.is_relative_to(allowed.resolve()) and whole.is_file() and not _secret(whole):
+                    return _text(whole, path, what)
+            except (OSError, ValueError) as error:
+                raise Failure("not_found", f"{what} {path} cannot be read: {error}") from None
+        raise Failure(
+            "not_found", f"there is no {what} {path} in the workspace", "give it relative to the workflow file"
+        )
+
+    def write(self, written: str, folder: str, text: str, what: str) -> str:
+        """Write a file and its folders; its path relative to the root. Raises `Failure`."""
+        path = written.removeprefix(FILE)
+        allowed, candidates = self._places(path, folder)
+        try:
+            whole, root = candidates[0].resolve(), allowed.resolve()
+            if not whole.is_relative_to(root):
+                raise Failure("forbidden", f"{what} {path} lies outside of the workspace", "write inside of it")
+            shown = whole.relative_to(root)
+            if is_hidden(shown):
+                raise Failure("forbidden", f"{what} {path} is hidden; nothing hidden is written", "name another file")
+            whole.parent.mkdir(parents=True, exist_ok=True)
+            whole.write_text(text, "utf-8")
+        except (OSError, ValueError) as error:
+            raise Failure("bad_argument", f"{what} {path} cannot be written: {error}") from None
+        return shown.as_posix()
+
+    def _places(self, path: str, folder: str) -> tuple[Path, list[Path]]:
+        """Where a file may lie, and where it is looked for."""
+        if path.startswith(OUTPUTS):
+            return self.outputs, [self.outputs / path.removeprefix(OUTPUTS)]
+        return self.root, [self.root / folder / path, self.root / path]
+
+
+def is_hidden(path: PurePath) -> bool:
+    """Whether a path, relative to its root and with links followed, is hidden or lies in something hidden.
+
+    Whoever writes there changes what programs do: `.git/hooks`, `.vscode/tasks.json`, `.loop-ls.yaml`. All names
+    with a dot in front count, so letter case does not matter where file systems pass over it."""
+    return any(part.startswith(".") for part in path.parts)
+
+
+def outputs_folder(root: Path, written: Any) -> Path:
+    """The folder that `/outputs/` means: the one of the settings below the root, else the usual one. A project
+    must not make us read and write anywhere else. Raises `Failure`."""
+    usual = Path(tempfile.gettempdir(), USUAL_OUTPUTS)
+    if not isinstance(written, str) or not written.strip():
+        return _own(usual)
+    found = root / written.strip()
+    if found == usual or found == Path("/tmp", USUAL_OUTPUTS):
+        return _own(found)
+    try:
+        whole, own = found.resolve(), root.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _no_outputs(written, f"it cannot be followed ({error})") from None
+    if whole == own or not whole.is_relative_to(own):
+        raise _no_outputs(written, "it is no folder of its own inside the workspace")
+    if is_hidden(whole.relative_to(own)):
+        raise _no_outputs(written, "it is hidden")
+    return found
+
+
+def _own(folder: Path) -> Path:
+    """Everybody may write among temporary files, and lay a link there."""
+    if folder.is_symlink():
+        raise _no_outputs(str(folder), "it is a link")
+    return folder
+
+
+def _no_outputs(written: str, why: str) -> Failure:
+    told = f"`outputsDir` is `{written}`, which may not be used: {why}."
+    return Failure("file_has_errors", told, "Name a folder inside the workspace, such as `outputsDir: outputs`.")
+
+
+def _secret(path: Path) -> bool:
+    """Files that hold keys, or the innards of version control: no text is made of them. In whatever letter case:
+    some file systems pass over it."""
+    return path.name.lower().startswith(".env") or ".git" in (part.lower() for part in path.parts)
+
+
+def _text(path: Path, shown: str, what: str) -> str:
+    if path.stat().st_size > LARGEST_FILE:
+        raise Failure("limit_reached", f"{what} {shown} is larger than {LARGEST_FILE // 2**20} MiB")
+    return path.read_bytes().decode("utf-8-sig", errors="replace")

@@ -1,0 +1,1 @@
+"""Engine core: ports, plan, loop driver, messages, errors. No effects."""

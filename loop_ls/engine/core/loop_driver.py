@@ -1,0 +1,248 @@
+"""The one loop machine: run a body, ask a judge, remember, respect limits, obey control, report facts.
+
+Pure: no database, network, clock or process. Every loop system is a set of parts for `drive`; what they
+call goes through the recorder, so a replay after a crash takes the same way without paying again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from loop_ls.engine.core.fixation import Sameness, worth_saying
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Fact, Failure, ModelFailure, Recorder
+from loop_ls.engine.core.time_limit import OVER_TIME, within
+from loop_ls.engine.events.kinds import (
+    Error,
+    Iteration,
+    IterationFailed,
+    IterationStarted,
+    Retrying,
+    UnchangedOutputWarning,
+)
+
+OnFailure = Literal["halt", "continue", "retry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One try of one iteration. `place.key` is its logical key (`develop/3`)."""
+
+    place: Place
+    number: int
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge found. `exit` is the reason to leave the loop; None: go on."""
+
+    verdict: Literal["yes", "no", "unclear", "error"]
+    exit: str | None = None
+    answer: str = ""
+
+
+class Body(Protocol):
+    """Does one iteration: its output, or `Failure`/`ModelFailure`. Paid calls go through the recorder."""
+
+    async def run(self, turn: Turn) -> str: ...
+
+
+class Judge(Protocol):
+    """Asked after each success. Journals `judged` itself, in one transaction with the answer."""
+
+    async def judge(self, turn: Turn, output: str) -> Verdict: ...
+
+
+class Memory(Protocol):
+    """Hears of each success before the judge is asked; body and judge of one system share theirs."""
+
+    def remember(self, turn: Turn, output: str) -> None: ...
+
+
+class History:
+    """The memory of workflow loops: all outputs so far, in order."""
+
+    def __init__(self) -> None:
+        self.outputs: list[str] = []
+
+    def remember(self, turn: Turn, output: str) -> None:
+        self.outputs.append(output)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Durations in seconds. `max_retries` counts further tries of the same iteration. So many outputs in
+    a row as `unchanged` says, all the same, end the loop."""
+
+    max_iterations: int | None = None
+    on_failure: OnFailure = "halt"
+    max_retries: int = 3
+    retry_delay: float = 0.0
+    per_iteration: float | None = None
+    total: float | None = None
+    unchanged: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopParts:
+    """What makes one loop: `place` is the element's own (`develop`), `judge` None only counts."""
+
+    name: str
+    place: Place
+    body: Body
+    memory: Memory
+    limits: Limits
+    judge: Judge | None = None
+    limit: Callable[[], int | None] | None = None  # the number of iterations where people may change it
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a loop or a whole run ended. `output` is the final one; `failure` is set where it failed. `last`
+    is what came out last, where that is not what counts as final; `because` names the limit that ended it;
+    `details` is what only the format of the run says of its end."""
+
+    reason: str
+    output: str = ""
+    iterations: int = 0
+    failure: Failure | None = None
+    last: str | None = None
+    because: str | None = field(default=None, compare=False)
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+async def drive(loop: LoopParts, recorder: Recorder) -> Outcome:
+    """Run the loop to its end. Raises `Stopped` (from the recorder) when a person stops the run."""
+    driver = _Driver(loop, recorder)
+    if loop.limits.total is None:
+        return await driver.rounds()
+    began = recorder.recall(loop.place.part("began"))
+    if began is None:
+        began = recorder.active()
+        await recorder.record(loop.place.part("began"), answer=began)
+    try:
+        return await within(recorder, float(began) + loop.limits.total, driver.rounds())
+    except Failure as failure:
+        if failure.code != OVER_TIME:
+            raise
+        told = f"`{loop.name}` ran longer than its `total_timeout` of {loop.limits.total:g} s"
+        return Outcome("timeout", driver.output, driver.number, Failure("timeout", told, reason="timeout"))
+
+
+class _Driver:
+    """The loop while it runs: how far it is and what came out last."""
+
+    def __init__(self, loop: LoopParts, recorder: Recorder) -> None:
+        self.loop, self.limits, self.recorder = loop, loop.limits, recorder
+        self.number, self.output = 0, ""
+        self.sameness = Sameness()
+
+    async def rounds(self) -> Outcome:
+        while (most := self.most) is None or self.number < most:
+            await self.recorder.gate()
+            self.number += 1
+            found = await self.iteration()
+            if isinstance(found, Failure):
+                if self.limits.on_failure == "continue":
+                    continue
+                return Outcome(found.reason, self.output, self.number, found)
+            verdict = await self.judged(found)
+            if verdict is not None and verdict.exit is not None:
+                return Outcome(verdict.exit, self.output, self.number)
+            if self.limits.unchanged is not None and self.sameness.in_a_row >= self.limits.unchanged:
+                return self.at_limit("unchanged", f"gave the same output {self.sameness.in_a_row} times in a row")
+        return self.at_limit("max_iterations", f"reached its `max_iterations` of {most}")
+
+    @property
+    def most(self) -> int | None:
+        return self.limits.max_iterations if self.loop.limit is None else self.loop.limit()
+
+    def at_limit(self, reason: str, told: str) -> Outcome:
+        repeated = self.sameness.in_a_row
+        if reason != "unchanged" and repeated > 1:
+            told += f"; its last {repeated} outputs were {'the same' if self.output.strip() else 'empty'}"
+        return Outcome(reason, self.output, self.number, because=f"`{self.loop.name}` {told}.")
+
+    async def iteration(self) -> Turn | Failure:
+        """The try that succeeded, or why the last one did not."""
+        tries = 1 + (self.limits.max_retries if self.limits.on_failure == "retry" else 0)
+        for attempt in range(1, tries + 1):
+            turn = Turn(self.loop.place.turn(self.loop.name, self.number, attempt), self.number, attempt)
+            failure = await self.one_try(turn)
+            if failure is None:
+                return turn
+            if attempt < tries:
+                await self.wait_for_next_try(turn, failure)
+        return failure  # type: ignore[return-value]  # there is at least one try
+
+    async def one_try(self, turn: Turn) -> Failure | None:
+        """Run the body, unless the journal knows how that ended. The output is remembered here."""
+        key, place = turn.place.part("result"), turn.place
+        known = self.recorder.recall(key)
+        if known is None:
+            started = IterationStarted(iteration=turn.number, max_iterations=self.most, attempt=turn.attempt)
+            await self.recorder.record(place.part("started"), [started.fact(place)])
+            known = await self.result(turn)
+            facts = [self.fact_of(turn, known).fact(place), *self.in_circles(turn, known)]
+            await self.recorder.record(key, facts, answer=known)
+        elif "output" in known:
+            self.sameness.hear(known["output"])
+        if "output" not in known:
+            return Failure(**known["failure"])
+        self.output = known["output"]
+        self.loop.memory.remember(turn, self.output)
+        return None
+
+    async def result(self, turn: Turn) -> dict[str, Any]:
+        """`{output}` or `{failure}`, as the journal keeps it."""
+        limit = self.limits.per_iteration
+        try:
+            if limit is None:
+                return {"output": await self.loop.body.run(turn)}
+            return {"output": await within(self.recorder, self.recorder.active() + limit, self.loop.body.run(turn))}
+        except ModelFailure as failure:
+            return {"failure": {"code": failure.code, "message": failure.message, "hint": failure.hint}}
+        except Failure as failure:
+            if failure.code == OVER_TIME:
+                told = f"iteration {turn.number} of `{self.loop.name}` ran longer than {limit:g} s"
+                return {"failure": {"code": "timeout", "message": told}}
+            # How an inner loop ended is not how this one ends: its reason stays behind.
+            kept = {"code": failure.code, "message": failure.message, "hint": failure.hint, "place": failure.place}
+            return {"failure": kept}
+
+    def fact_of(self, turn: Turn, result: dict[str, Any]) -> Iteration | IterationFailed:
+        if "output" in result:
+            return Iteration(iteration=turn.number, max_iterations=self.most, output=result["output"])
+        failure = Failure(**result["failure"])
+        return IterationFailed(iteration=turn.number, attempt=turn.attempt, error=error_of(failure))
+
+    def in_circles(self, turn: Turn, result: dict[str, Any]) -> list[Fact]:
+        """The warning that this output brings nothing new."""
+        repeated = self.sameness.hear(result["output"]) if "output" in result else 0
+        if not worth_saying(repeated):
+            return []
+        warning = UnchangedOutputWarning(
+            iteration=turn.number, repeated=repeated, empty=not result["output"].strip() or None
+        )
+        return [warning.fact(turn.place)]
+
+    async def wait_for_next_try(self, turn: Turn, failure: Failure) -> None:
+        delay, place = self.limits.retry_delay, turn.place
+        retrying = Retrying(attempt=turn.attempt + 1, because=error_of(failure), delay=delay)
+        await self.recorder.record(place.part("retrying"), [retrying.fact(place)])
+        if delay > 0:
+            await self.recorder.sleep(place.part("delay"), delay)
+        await self.recorder.gate()
+
+    async def judged(self, turn: Turn) -> Verdict | None:
+        if self.loop.judge is None:
+            return None
+        return await self.loop.judge.judge(turn, self.output)
+
+
+def error_of(failure: Failure | ModelFailure) -> Error:
+    """A failure as it stands in a fact."""
+    return Error(code=failure.code, message=failure.message, hint=failure.hint)

@@ -1,0 +1,42 @@
+"""The half of the `Recorder` port that does nothing, for programs that leave no record: nobody pauses or
+stops them, nobody is asked, and time and money do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal
+
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Approval, Fact, Json, Stopped
+from loop_ls.engine.events.kinds import ManualApprovalRequired
+
+
+class Unrecorded:
+    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
+        raise Stopped
+
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+        raise Stopped
+
+    async def gate(self) -> None:
+        return
+
+    def changed(self) -> Mapping[str, Json]:
+        return {}
+
+    async def hold(self, key: str, reason: Literal["stalled"]) -> None:
+        return
+
+    def undivided(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def stream(self, text: str, **place: Json) -> None:
+        return
+
+    def left_usd(self) -> float | None:
+        return None
+
+    def active(self) -> float:
+        return 0.0

@@ -1,0 +1,85 @@
+"""What a run needs, all of it from its `run_started` fact: nothing is read from disk once it runs.
+
+Also the ports through which the engine runs a format, and asks models, without knowing either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.core.ports import ModelFailure, Models, Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`texts`: path relative to the root -> text of every file the run can reach. `keys`: workflow key
+    -> path. `elements`: names of the started workflow's elements to run, in document order (all it
+    depends on, then the target); None means all. `settings` are those of the project, without secrets."""
+
+    run_id: str
+    format: str
+    root: str
+    name: str
+    path: str
+    target_kind: str = "workflow"
+    target_name: str | None = None
+    elements: tuple[str, ...] | None = None
+    input: str | None = None
+    goal: str | None = None
+    message: str | None = None
+    session_id: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    max_iterations: int | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    source: Mapping[str, Any] | None = None
+    mock: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)  # what only the format of the run understands
+
+
+class Program(Protocol):
+    """One format. `run` returns how it ended, or raises `Stopped`; the engine journals the end."""
+
+    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome: ...
+
+
+class Door(Models, Protocol):
+    """The models of one run, which can say beforehand whom they cannot ask."""
+
+    def problem(self, name: str) -> ModelFailure | None:
+        """Why provider `name` cannot be asked at all (no such provider, no key); None: it can."""
+        ...
+
+
+def read_plan(run_id: str, started: Mapping[str, Any], text_of: Callable[[str], str]) -> Plan:
+    """The plan that a `run_started` fact holds; `text_of` gives a text by its hash."""
+    plan, target = started.get("plan") or {}, started.get("target") or {}
+    elements = plan.get("elements")
+    return Plan(
+        run_id=run_id,
+        format=started["format"],
+        root=started.get("root", ""),
+        name=started["name"],
+        path=started["path"],
+        target_kind=target.get("kind", "workflow"),
+        target_name=target.get("name"),
+        elements=None if elements is None else tuple(elements),
+        input=started.get("input"),
+        goal=started.get("goal"),
+        message=started.get("message"),
+        session_id=started.get("sessionId"),
+        parameters=started.get("parameters") or {},
+        max_iterations=plan.get("maxIterations"),
+        texts={path: text_of(name) for path, name in (started.get("files") or {}).items()},
+        keys=plan.get("keys") or {},
+        settings=started.get("settings") or {},
+        limits=started.get("limits") or {},
+        source=started.get("source"),
+        mock=bool(started.get("mock")),
+        details=plan,
+    )

@@ -1,0 +1,309 @@
+"""What the loop machine needs of the world, as ports that are passed in.
+
+The driver, the bodies and the judges know only these. Nothing here knows a database, a network,
+a clock or a process, so the machine runs in tests without any of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from loop_ls.engine.core.messages import ToolCall, ToolSpec, Turn
+from loop_ls.engine.core.price_table import Usage
+
+if TYPE_CHECKING:
+    from loop_ls.engine.core.location import Place
+    from loop_ls.engine.events.kinds import ManualApprovalRequired
+
+#: A JSON value. Everything that crosses the journal is one, errors included.
+Json = Any
+
+#: A fact before it has a number: kind (see `engine.events`) and its payload.
+Fact = tuple[str, dict[str, Json]]
+
+
+class Stopped(Exception):
+    """A person ended the run: the driver ends it as cancelled. Never an error of a step."""
+
+
+@dataclass(eq=False)
+class Failure(Exception):
+    """An iteration, a step or a whole workflow could not give a result: data for the record.
+
+    What its `on_failure` says decides what happens next. `reason` is set where the failure ends a
+    loop for another reason than `error` (`timeout`, `rejected`, ...).
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    reason: str = "error"
+    place: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+Decision = Literal["approve", "reject", "revise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What a person decided. `revise` is no approval: go on, and heed `feedback`."""
+
+    approved: bool
+    decision: Decision
+    feedback: str | None = None
+
+
+class Recorder(Protocol):
+    """What a loop sees of its run: recorded calls, pause and stop, recorded time.
+
+    Keys are logical places such as `develop/3:judge`, unique inside a run. A key that is already
+    journalled answers what was recorded and does no work, whatever order replayed branches take.
+    """
+
+    run_id: str
+
+    def recall(self, key: str) -> Json:
+        """What was recorded under `key`; None where nothing (or null) was."""
+        ...
+
+    async def call(
+        self,
+        key: str,
+        work: Callable[[], Awaitable[Json]],
+        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        before: Sequence[Fact] = (),
+    ) -> Json:
+        """Do `work` once per run. Its answer (a JSON value) and the facts that follow from it are
+        one transaction; the call is finished when that is committed. Raises `Stopped`.
+
+        `before` are facts that hold once the call begins (`step_started`): they are committed with
+        the mark that it began. A `ModelFailure` or `Failure` of `work` is recorded like an answer
+        (without `facts`) and raised again, then and in every replay."""
+        ...
+
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+        """Journal facts that follow from no call, once per key, and a value for `recall`. Committed
+        before any later call begins, not before this returns."""
+        ...
+
+    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
+        """Ask a person, once per place and run, and wait for the answer however long it takes: no time
+        limit comes nearer. A restart goes on waiting, or knows the answer. Raises `Stopped`."""
+        ...
+
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+        """Ask somebody outside of the engine (an editor, a person) by facts, once per key, and wait for the
+        answer: the first one that the journal takes. `late` is the answer when `seconds` have passed; with
+        None it is waited for however long it takes. Raises `Stopped`."""
+        ...
+
+    async def gate(self) -> None:
+        """Wait here while the run is paused. Raises `Stopped` when it was stopped."""
+        ...
+
+    def changed(self) -> Mapping[str, Json]:
+        """What people changed of the loop since it was started: `goal`, `maxIterations` (None: no limit)."""
+        ...
+
+    async def hold(self, key: str, reason: Literal["stalled"]) -> None:
+        """Pause the run from inside, once per key: it waits at its next gate until somebody resumes it."""
+        ...
+
+    def undivided(self) -> AbstractContextManager[None]:
+        """What is called inside belongs together (a stage with its tools): a pause waits for its end."""
+        ...
+
+    def stream(self, text: str, **place: Json) -> None:
+        """Show streamed text (kind `text`): never journalled, may be throttled."""
+        ...
+
+    async def now(self, key: str) -> float:
+        """The time (Unix seconds), recorded under `key` so that a replay reads the same."""
+        ...
+
+    async def sleep(self, key: str, seconds: float) -> None:
+        """Wait; a stop ends it at once with `Stopped`. After a restart only the rest is waited."""
+        ...
+
+    def left_usd(self) -> float | None:
+        """Dollars that the run may still spend; None where nobody limits them. Ask before a call whose
+        cost nobody can bound, such as an agent's. Raises `Stopped` where nothing is left: the run ends."""
+        ...
+
+    def active(self) -> float:
+        """Seconds that the run has worked so far: pauses and the time the engine was gone are out."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LostAttempt:
+    """An attempt that was paid, wholly or in part, and gave no answer. `usd` is None where no price is known."""
+
+    provider: str
+    model: str
+    code: str
+    message: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    duration: float = 0.0
+    hint: str = ""
+
+
+class Bill(Protocol):
+    """Where attempts without an answer are booked, at the moment in which each of them ends. What the answer
+    itself costs is part of the reply."""
+
+    def lost(self, attempt: LostAttempt) -> None: ...
+
+    def again(self) -> None:
+        """Another attempt of the same call is about to begin. Raises `Stopped` where it is not paid for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One question to one model. `prompt` is the only message; `system` is rarely set.
+
+    `purpose` (`step`, `judge`, `planner`, ...) and `place` (such as `develop/3/write`) go to the
+    record of calls and to scripted providers, never to the model. `attempts` bounds how often it is
+    asked in all when a provider is busy or out of order; None: as often as the provider's rule says
+    (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
+    `tools` are offered; `turns` are the rounds of tools since the prompt. `budget_usd` is what an agent, whose
+    cost nobody can bound, may spend on it. `bill` hears of the attempts that gave no answer.
+    """
+
+    provider: str
+    model: str
+    prompt: str
+    system: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    purpose: str = "step"
+    place: str = ""
+    attempts: int | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    budget_usd: float | None = None
+    bill: Bill | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """Everything that is sent, for whoever reckons what it may cost."""
+        yield self.prompt
+        if self.system:
+            yield self.system
+        for turn in self.turns:
+            yield from turn.texts
+        for tool in self.tools:
+            yield f"{tool.name} {tool.description} {json.dumps(dict(tool.schema))}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """A whole answer. `usd` is None where no price is known; `duration` in seconds. `usage` is what the
+    provider itself says of it: the tokens and dollars beside it are what is booked.
+
+    `finish` is `length` where `max_tokens` (or the model's own limit) ended it, `tools` where it asks for
+    `calls`, else `stop`.
+    """
+
+    text: str
+    provider: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    duration: float = 0.0
+    response_id: str | None = None
+    finish: str = "stop"
+    calls: tuple[ToolCall, ...] = ()
+    thoughts: str = ""
+    usage: Usage | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedRequest:
+    """Texts that one model makes vectors of. Without `model` the provider's own embedding model, else
+    `otherwise`. `encoding` is what the provider is asked for."""
+
+    provider: str
+    texts: tuple[str, ...]
+    model: str = ""
+    otherwise: str = ""
+    dimensions: int | None = None
+    encoding: Literal["float", "base64"] = "float"
+    timeout: float | None = None
+    purpose: str = "embeddings"
+    place: str = ""
+    attempts: int | None = None
+    bill: Bill | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedReply:
+    """One vector for each text, in their order: numbers, or the provider's own base64."""
+
+    vectors: tuple[list[float] | str, ...]
+    provider: str
+    model: str
+    input_tokens: int = 0
+    usd: float | None = None
+    duration: float = 0.0
+
+
+@dataclass(eq=False)
+class ModelFailure(Exception):
+    """A call that gave no whole answer.
+
+    `code`: `unknown_provider`, `missing_key`, `auth`, `not_found`, `bad_request`, `rate_limited`,
+    `server`, `unreachable`, `timeout`, `truncated`, `empty`, `bad_answer`, `exhausted`. `message` is one
+    sentence; `hint` says what to do. (Not frozen: Python sets `__traceback__` on what is raised.)
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    provider: str = ""
+    model: str = ""
+    retry_after: float | None = None
+    details: dict[str, Json] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a call is not going on right now: the next attempt of so many comes after `delay` seconds."""
+
+    attempt: int
+    attempts: int
+    delay: float
+    because: str
+
+
+class Models(Protocol):
+    """All configured providers behind one door. Retries, limits and prices are its business."""
+
+    async def ask(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None = None,
+        on_wait: Callable[[Waiting], None] | None = None,
+    ) -> ModelReply:
+        """The whole answer; `on_text` hears it as it streams in, `on_wait` hears of each wait before
+        another attempt (text heard so far is void then). Raises `ModelFailure`."""
+        ...
+
+    async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
+        """A vector for each text. Raises `ModelFailure`."""
+        ...

@@ -1,0 +1,86 @@
+"""Answers that another run has recorded, for one that is forked from it or replays it.
+
+A fork takes them up to an iteration and pays for everything after it; a replay takes them only, against
+files that may have changed, and ends where one is missing. Nothing is judged here: keys say which is which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.core.ports import Fact, Json, Stopped
+
+Recall = Callable[[str, str], Json]
+
+
+class NothingRecorded(Stopped):
+    """A replay asks for an answer that the recording has not: it ends here, whatever `on_failure` says."""
+
+    def __init__(self, key: str) -> None:
+        self.place = key.partition(":")[0]
+        self.told = f"The recording has no answer for `{self.place}`: the file now asks for more than was recorded."
+        super().__init__(self.told)
+
+
+@dataclass(slots=True)
+class Source:
+    """`recall` reads the journal of run `run_id`. Iterations of the loop at `place` from number
+    `iteration` on are done anew, and everything that follows; None: all that has an answer is taken."""
+
+    run_id: str
+    recall: Recall
+    place: str = ""
+    iteration: int | None = None
+    replay: bool = False
+    over: bool = False
+
+    @staticmethod
+    def of(written: Mapping[str, Any] | None, recall: Recall, known: Iterable[str]) -> Source | None:
+        """The source that a `run_started` fact names; `known` are keys that the run has itself."""
+        if not written:
+            return None
+        source = Source(
+            str(written["runId"]),
+            recall,
+            str(written.get("place") or ""),
+            written.get("iteration"),
+            written.get("kind") == "replay",
+        )
+        for key in known:
+            source.hear(key)
+        return source
+
+    def hear(self, key: str) -> None:
+        """A key of this run: with the first one of the iteration, the recording is over."""
+        if not self.over and self.iteration is not None:
+            self.over = _number(key, self.place) >= self.iteration
+
+    def answer(self, key: str) -> dict[str, Json] | None:
+        """What was recorded under `key`; None: do it. Raises `NothingRecorded`."""
+        self.hear(key)
+        if self.over:
+            return None
+        found: dict[str, Json] | None = self.recall(self.run_id, key)
+        if self.replay and found is None:
+            raise NothingRecorded(key)
+        # A fork that only goes on tries again what had failed.
+        return None if found is not None and self.iteration is None and not self.replay and _failed(found) else found
+
+
+def copied(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Facts that follow from a recorded answer: its calls were paid by the other run."""
+    return tuple((kind, {**body, "copied": True}) if kind == "call" else (kind, body) for kind, body in facts)
+
+
+def _failed(answer: Mapping[str, Json]) -> bool:
+    value = answer.get("value")
+    return "raised" in answer or (isinstance(value, dict) and "error" in value)
+
+
+def _number(key: str, place: str) -> int:
+    """The iteration of the loop at `place` that a key lies in; 0 where it lies elsewhere."""
+    found = re.match(rf"{re.escape(place)}/(\d+)(?=[./:]|$)", key)
+    return int(found[1]) if found else 0

@@ -1,0 +1,128 @@
+"""The hold that people have over one live run: pause, resume, stop, and the run's own clock.
+
+Obeys at once and remembers nothing: what was asked is journalled first, by the service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from loop_ls.engine.core.ports import Stopped
+
+
+class Control:
+    """`calls` are the tasks that have a call in flight: a stop cancels them, a pause lets them finish."""
+
+    def __init__(
+        self,
+        paused: bool = False,
+        stopping: bool = False,
+        active: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.stopping, self.leaving = stopping, False
+        self.calls: set[asyncio.Task[Any]] = set()
+        self._clock, self._active = clock, active
+        self._since: float | None = None if paused else clock()
+        self._undivided = 0
+        self.needed: Callable[[], None] | None = None  # whoever drives the run is made when it is needed
+        self.changed: dict[str, Any] = {}  # what people changed of the loop while it runs
+        self._decided: dict[str, Any] = {}
+        self._asked: dict[str, asyncio.Event] = {}
+        self._go, self._stopped = asyncio.Event(), asyncio.Event()
+        if not paused or stopping:
+            self._go.set()
+        if stopping:
+            self._stopped.set()
+
+    @property
+    def paused(self) -> bool:
+        return not self._go.is_set()
+
+    def pause(self) -> None:
+        if not self.stopping:
+            self._go.clear()
+            self._tick()
+
+    def resume(self) -> None:
+        self._go.set()
+        self._tick()
+        self._wake()
+
+    def stop(self) -> None:
+        """The call in flight is cancelled now; whatever waits at a gate or for a person wakes up with
+        `Stopped`."""
+        if self.stopping:
+            return  # what is being cancelled has to clean up, and must not be disturbed at that
+        self.stopping = True
+        self._stopped.set()
+        self.resume()
+        for asked in self._asked.values():
+            asked.set()
+        for call in list(self.calls):
+            call.cancel()
+
+    def decide(self, place: str, answer: Any) -> None:
+        """A person has answered, which the journal knows already. The first answer counts."""
+        self._decided.setdefault(place, answer)
+        if asked := self._asked.get(place):
+            asked.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self.needed is not None:
+            self.needed()
+
+    async def decided(self, place: str) -> Any:
+        """Wait for the answer from outside. Raises `Stopped`."""
+        if place not in self._decided and not self.stopping:
+            self._asked[place] = asyncio.Event()
+            self._tick()
+            try:
+                await self._asked[place].wait()
+            finally:
+                del self._asked[place]
+                self._tick()
+        if self.stopping:
+            raise Stopped
+        return self._decided[place]
+
+    def _tick(self) -> None:
+        """The clock stands while the run is paused or waits for a person."""
+        working = not self.paused and not self._asked
+        if working and self._since is None:
+            self._since = self._clock()
+        elif not working and self._since is not None:
+            self._active, self._since = self.active(), None
+
+    def active(self) -> float:
+        """Seconds of work so far."""
+        return self._active + (0.0 if self._since is None else self._clock() - self._since)
+
+    @contextmanager
+    def undivided(self) -> Iterator[None]:
+        """What is done inside is one piece for a pause: it goes on to its end. A stop ends it at once."""
+        self._undivided += 1
+        try:
+            yield
+        finally:
+            self._undivided -= 1
+
+    async def gate(self) -> None:
+        if not self._go.is_set() and not self._undivided:
+            await self._go.wait()
+        if self.stopping:
+            raise Stopped
+
+    async def stopped_within(self, seconds: float) -> bool:
+        """Wait so long; True as soon as a stop came."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stopped.wait()
+        except TimeoutError:
+            return False
+        return True

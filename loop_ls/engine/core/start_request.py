@@ -1,0 +1,240 @@
+"""A request to start a run, read from the JSON argument of `loopLs.run`: right or refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.journal.serialization import plain_text
+from loop_ls.formats.common.duration import parse_duration
+from loop_ls.index.disk.uris import path_of, uri_of
+
+TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
+
+#: What the `limits` of a start may name.
+LIMITS = ("budgetUsd", "maxTokens", "wallClock", "unchanged")
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths.
+    `settings` are those of the editor. `input` None: not given (an empty text is given); so with `goal`
+    and `message`. `enhance` says whether and how the file may be changed between rounds: `{start?, editor?,
+    headless?, uri?}`. `path` is empty where a definition is started by its name alone."""
+
+    root: Path
+    path: str
+    target_kind: TargetKind = "workflow"
+    target_name: str | None = None
+    input: str | None = None
+    goal: str | None = None
+    message: str | None = None
+    project_id: str | None = None
+    project_slug: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    max_iterations: int | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    item: int | None = None
+    mock: bool = False
+    consent: str | None = None
+    origin: str = "cli"
+    detach: bool = False
+    session_id: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    enhance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def uri(self) -> str:
+        return uri_of(self.root / self.path)
+
+
+def read_request(argument: Any, home: Path | None = None) -> StartRequest:
+    """`home` is the root where the argument names none. Raises `Refused` with the name of what is wrong."""
+    if not isinstance(argument, Mapping):
+        raise Refused("bad_argument", "The argument of a start is one object.")
+    kind, name = _target(argument)
+    path = _whole_path(argument, kind == "definition" and name is not None)
+    root = _root(argument, path, home)
+    return StartRequest(
+        root=root,
+        path=_inside(root, path) if path else "",
+        target_kind=kind,
+        target_name=name,
+        input=_text(argument, "input"),
+        goal=_text(argument, "goal"),
+        message=_text(argument, "message"),
+        project_id=_text(argument, "project_id"),
+        project_slug=_text(argument, "project_slug"),
+        parameters=_parameters(argument, kind),
+        max_iterations=_count(_either(argument, "maxIterations", "max_iterations")),
+        limits=_limits(argument.get("limits")),
+        item=_item(argument.get("item"), kind),
+        mock=argument.get("mock") is True,
+        consent=_text(argument, "consent"),
+        origin=_text(argument, "origin") or "cli",
+        detach=argument.get("detach") is True,
+        session_id=_text(argument, "sessionId") or _text(argument, "session_id"),
+        texts=dict(_unsaved(root, argument)),
+        settings=settings if isinstance(settings := argument.get("settings"), Mapping) else {},
+        enhance=enhance if isinstance(enhance := argument.get("enhance"), Mapping) else {},
+    )
+
+
+def _either(argument: Mapping[str, Any], *names: str) -> Any:
+    """The first that is given: the tables of the HTTP interface spell keys in their own way."""
+    return next((argument[name] for name in names if argument.get(name) is not None), None)
+
+
+def _whole_path(argument: Mapping[str, Any], named: bool) -> str:
+    given = argument.get("path") or argument.get("uri")
+    if given is None and named:
+        return ""
+    if not isinstance(given, str) or not given:
+        raise Refused("bad_argument", "`uri` or `path` says which file to run; neither is given.")
+    return path_of(given)
+
+
+def _root(argument: Mapping[str, Any], path: str, home: Path | None) -> Path:
+    given = argument.get("root")
+    if given is None and not path:
+        if home is None:
+            raise Refused("bad_argument", "`root` says in which folder to run; it is not given.")
+        return home.resolve()
+    if given is None:
+        return _resolved(Path(path)).parent
+    if not isinstance(given, str) or not (root := _resolved(Path(path_of(given)))).is_dir():
+        raise Refused("bad_argument", f"`root` is no folder: {given}.")
+    return root
+
+
+def _resolved(path: Path) -> Path:
+    """Raises `Refused` for a name that no file can have: too long, or with characters that are none."""
+    try:
+        os.fsencode(path)
+        whole = path.resolve()
+        whole.is_file()
+    except (OSError, ValueError):
+        told = ascii(str(path))[1:-1]
+        shown = told if len(told) <= 100 else f"{told[:100]}..."
+        raise Refused("bad_argument", f"No file can be called {shown}.") from None
+    return whole
+
+
+def _unsaved(root: Path, argument: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Texts of the editor; those of files elsewhere are nothing to this run."""
+    for path, text in _texts(argument, "texts").items():
+        whole = _resolved(root / path_of(path))
+        if whole.is_relative_to(root):
+            yield whole.relative_to(root).as_posix(), text
+
+
+def _inside(root: Path, path: str) -> str:
+    whole = _resolved(root / path)
+    if not whole.is_relative_to(root):
+        raise Refused(
+            "bad_argument", f"{path} lies outside of {root}.", "Give the folder that holds the file as `root`."
+        )
+    return whole.relative_to(root).as_posix()
+
+
+def _target(argument: Mapping[str, Any]) -> tuple[TargetKind, str | None]:
+    given = argument.get("target")
+    if given is None and (name := argument.get("definition")) is not None:
+        given = {"kind": "definition", "name": name}
+    if given is None:
+        return "workflow", None
+    if isinstance(given, str):
+        given = {"kind": given}
+    kind, name = (given.get("kind", "workflow"), given.get("name")) if isinstance(given, Mapping) else (None, None)
+    match kind:
+        case "workflow":
+            return "workflow", None
+        case "loop" | "step":
+            if not isinstance(name, str) or not name:
+                raise Refused("bad_argument", f"`target.name` says which {kind} to run; it is not given.")
+            return kind, name
+        case "definition" | "assistant":
+            if name is not None and not isinstance(name, str):
+                raise Refused("bad_argument", f"`target.name` is the name of the {kind}: a text.")
+            return kind, name or None
+        case _:
+            kinds = "`workflow`, `loop`, `step`, `definition` and `assistant`"
+            raise Refused("bad_argument", f"`target.kind` is one of {kinds}.")
+
+
+def _text(argument: Mapping[str, Any], name: str) -> str | None:
+    found = argument.get(name)
+    if found is None or isinstance(found, str):
+        return None if found is None else plain_text(found)
+    raise Refused("bad_argument", f"`{name}` is a text.")
+
+
+def _texts(argument: Mapping[str, Any], name: str) -> dict[str, str]:
+    found = argument.get(name)
+    if found is None:
+        return {}
+    if not isinstance(found, Mapping):
+        raise Refused("bad_argument", f"`{name}` is an object of texts.")
+    return {str(key): plain_text(_written(value)) for key, value in found.items()}
+
+
+def _parameters(argument: Mapping[str, Any], kind: TargetKind) -> dict[str, str]:
+    given = argument.get("parameters")
+    if kind == "definition" and isinstance(given, Mapping):
+        for name, value in given.items():
+            if isinstance(value, list | Mapping):
+                raise Refused("bad_argument", f"`parameters.{name}` is a text, a number, or true or false.")
+    return _texts(argument, "parameters")
+
+
+def _written(value: Any) -> str:
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return ""
+        case _:
+            return str(value)
+
+
+def _item(given: Any, kind: str) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise Refused("bad_argument", "`item` is the number of an item, from 1.")
+    if kind not in ("loop", "step"):
+        raise Refused("bad_argument", "`item` says which item of a loop to run: `target` names no loop.")
+    return given
+
+
+def _limits(given: Any) -> dict[str, Any]:
+    """Caps of this run alone: `{budgetUsd?, maxTokens?, wallClock?, unchanged?}`."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise Refused("bad_argument", "`limits` is an object.")
+    for name, value in given.items():
+        if name not in LIMITS:
+            listed = ", ".join(f"`{each}`" for each in LIMITS)
+            raise Refused("bad_argument", f"`limits.{name}` is no limit of a run; there are {listed}.")
+        seconds = parse_duration(value) if name == "wallClock" and isinstance(value, str) else value
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
+            raise Refused("bad_argument", f"`limits.{name}` is a number above 0.")
+        if name in ("maxTokens", "unchanged") and not isinstance(value, int):
+            raise Refused("bad_argument", f"`limits.{name}` is a whole number.")
+    return dict(given)
+
+
+def _count(given: Any) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise Refused("bad_argument", "`maxIterations` is a whole number from 1.")
+    return given

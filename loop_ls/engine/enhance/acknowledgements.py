@@ -1,0 +1,97 @@
+"""What editors and people tell a running enhance loop: an edit arrived or not, go on, skip, stop; feedback.
+
+Journalled under the key of the question, so of several answers the first one counts, whoever gives it
+(enhance spec 9.5: an answer for another plan is ignored).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Fact
+from loop_ls.engine.events import RunState
+from loop_ls.engine.journal import Journal
+from loop_ls.engine.journal.serialization import plain_text
+from loop_ls.text.hash import text_hash
+
+if TYPE_CHECKING:
+    from loop_ls.engine.runs.registry import LiveRun
+
+Answer = dict[str, Any]
+OUTCOMES = frozenset({"applied", "refused", "stale", "no_change_seen", "client_gone"})
+#: Bytes that an answer may have: it can hold the text of a whole document.
+TEXT_LIMIT = 16 * 1024 * 1024
+CHOICES = frozenset({"continue", "skip", "stop"})
+
+
+async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> Answer:
+    """What became of an edit: `{planId, outcome, text?, failureReason?}` -> `{ok, planId}`. Raises `Refused`."""
+    question = _question(run.state, "edit_sent")
+    if given.get("planId") != question.get("planId"):
+        raise Refused("wrong_status", f"Run {run.run_id} waits for another edit than `{given.get('planId')}`.")
+    outcome = given.get("outcome")
+    if outcome not in OUTCOMES:
+        listed = ", ".join(f"`{one}`" for one in sorted(OUTCOMES))
+        raise Refused("bad_argument", f"`outcome` is one of {listed}.")
+    text = given.get("text")
+    answer: Answer = {"outcome": outcome, "failureReason": str(given.get("failureReason") or "")}
+    if isinstance(text, str):
+        answer["text"] = plain_text(text)
+    body: Answer = {**question, "answer": answer}
+    if outcome == "applied" and isinstance(text, str):
+        fact: Fact = ("edit_acknowledged", {**body, "textSha256": text_hash(answer["text"])})
+    else:
+        fact = ("edit_refused", {**body, "outcome": outcome, "failureReason": answer["failureReason"]})
+    await _answered(run, journal, question, fact)
+    return {"ok": True, "planId": question.get("planId")}
+
+
+async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> Answer:
+    """How a loop that waits goes on: `{choice, text?}`; `text` is what the document holds now
+    -> `{ok, choice}`. Raises `Refused`."""
+    choice, text = given.get("choice"), given.get("text")
+    if choice not in CHOICES:
+        raise Refused("bad_argument", "`choice` is one of `continue`, `skip` and `stop`.")
+    question = _question(run.state, "loop_paused")
+    answer: Answer = {"choice": choice}
+    if isinstance(text, str):
+        answer["text"] = plain_text(text)
+    fact: Fact = ("loop_continued", {**question, "answer": answer, "withEdits": choice == "continue"})
+    await _answered(run, journal, question, fact)
+    return {"ok": True, "choice": choice}
+
+
+async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> Answer:
+    """What a person says of a round or of one step of it: `{text, step?, negative?}` -> `{ok}`."""
+    text, step = given.get("text"), given.get("step")
+    if not isinstance(text, str) or not text.strip():
+        raise Refused("bad_argument", "`text` says what you think of the round; it is not given.")
+    if step is not None and not isinstance(step, str):
+        raise Refused("bad_argument", "`step` is the name of a step.")
+    body = {"text": plain_text(text), "negative": given.get("negative") is True, **({"step": step} if step else {})}
+    async with run.asked:
+        await journal.append(run.run_id, facts=[("feedback", body)], ongoing=True)
+        if run.state.ended:
+            raise Refused("wrong_status", f"Run {run.run_id} has just ended: there is nothing to say to it.")
+    return {"ok": True}
+
+
+def _question(state: RunState, kind: str) -> Answer:
+    question = state.question
+    if question is None or question.get("kind") != kind:
+        told = "waits for no edit" if kind == "edit_sent" else "does not wait between rounds"
+        raise Refused("wrong_status", f"Run {state.run_id} is {state.status} and {told}.")
+    return {name: value for name, value in question.items() if name != "kind"}
+
+
+async def _answered(run: LiveRun, journal: Journal, question: Answer, fact: Fact) -> None:
+    async with run.asked:
+        answer = {"value": fact[1]["answer"]}
+        done = await journal.append(run.run_id, question["question"], [fact], answer, ongoing=True)
+        if not done:
+            raise Refused("wrong_status", f"Run {run.run_id} has its answer.", "Somebody else was faster.")
+
+
+TELL = {"acknowledge": acknowledge, "choose": choose, "feedback": feedback}

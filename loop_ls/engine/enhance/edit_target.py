@@ -1,0 +1,181 @@
+"""Where the workflow's text lives while a loop changes it: the buffer of an editor, or a file.
+
+An edit counts once the text it leads to was seen: the editor's word that it was applied carries none
+(enhance spec 9). What an editor answers, and how a file was written, is recorded, so that a replay knows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, Literal, Protocol
+
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Fact, Failure, Json, Recorder
+from loop_ls.engine.enhance.plan.working_copy import differences
+from loop_ls.engine.enhance.report.report import Mask
+from loop_ls.engine.enhance.timeline import unified
+from loop_ls.formats.workflow.model import Workflow
+from loop_ls.formats.workflow.read import read_workflow
+from loop_ls.index.disk.uris import uri_of
+from loop_ls.text.encoding import to_units
+from loop_ls.text.hash import text_hash
+from loop_ls.text.lines import Text
+
+Trouble = Literal["text_mismatch", "no_change_seen", "refused", "client_gone", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One edit on its way: from `base` to `text`. `changes` are the operations, for people to read; what
+    people read of the texts goes through `mask`."""
+
+    plan_id: str
+    label: str
+    base: str
+    text: str
+    changes: tuple[dict[str, Json], ...] = ()
+    mask: Mask = str
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """`text` is what the document holds now, where that is known. `trouble` None: the edit is there."""
+
+    text: str | None
+    trouble: Trouble | None = None
+    reason: str = ""
+
+
+class Desk(Protocol):
+    async def current(self, place: Place, known: str) -> str:
+        """The text as it is now; `known` is what it was when it was last seen."""
+        ...
+
+    async def apply(self, place: Place, sent: Sent, common: dict[str, Json]) -> Ack: ...
+
+
+class EditorDesk:
+    """The document is open in an editor, whose server applies edits and answers for it."""
+
+    def __init__(self, recorder: Recorder, uri: str, seconds: float) -> None:
+        self._recorder, self._uri, self._seconds = recorder, uri, seconds
+
+    async def current(self, place: Place, known: str) -> str:
+        return known
+
+    async def apply(self, place: Place, sent: Sent, common: dict[str, Json]) -> Ack:
+        key = place.part("ack:asked")
+        late = {"outcome": "client_gone", "failureReason": "no editor took the edit in time"}
+        body = {**common, **_sent(sent), "uri": self._uri, "edits": edits_wire(sent), "question": key}
+        told = await self._recorder.outside(key, [("edit_sent", {**place.fields(), **body})], self._seconds, late)
+        return judged(sent, told if isinstance(told, dict) else late)
+
+
+class FileDesk:
+    """Nobody has the file open: it is read and written here, whole or not at all."""
+
+    def __init__(self, recorder: Recorder, path: Path) -> None:
+        self._recorder, self._path = recorder, path
+
+    async def current(self, place: Place, known: str) -> str:
+        return str(await self._recorder.call(place.part("read"), self._read))
+
+    async def apply(self, place: Place, sent: Sent, common: dict[str, Json]) -> Ack:
+        body = {**place.fields(), **common, **_sent(sent), "uri": uri_of(self._path)}
+
+        async def work() -> Json:
+            return await asyncio.to_thread(written, self._path, sent)
+
+        def facts(told: Json) -> Sequence[Fact]:
+            known = {**place.fields(), **common, "planId": sent.plan_id, "textSha256": text_hash(sent.text)}
+            if told["outcome"] == "applied":
+                return [("edit_acknowledged", known)]
+            return [("edit_refused", {**known, "failureReason": told.get("failureReason", "")})]
+
+        told = await self._recorder.call(place.part("write"), work, facts, [("edit_sent", body)])
+        return judged(sent, told)
+
+    async def _read(self) -> str:
+        try:
+            return await asyncio.to_thread(_text_of, self._path)
+        except (OSError, ValueError) as error:
+            raise Failure("not_found", f"{self._path} cannot be read: {error}.") from None
+
+
+def written(path: Path, sent: Sent) -> dict[str, Json]:
+    """Write the file whole, unless it is another one by now (EB-066). Never raises."""
+    try:
+        if text_hash(_text_of(path)) != text_hash(sent.base):
+            return {"outcome": "stale", "text": _text_of(path), "failureReason": "the file was changed meanwhile"}
+        mode = path.stat().st_mode
+        with NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as new:
+            new.write(sent.text.encode("utf-8"))
+            new.flush()
+            os.fsync(new.fileno())
+        try:
+            Path(new.name).chmod(mode & 0o7777)
+            Path(new.name).replace(path)
+        except OSError:
+            Path(new.name).unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:
+        return {"outcome": "refused", "failureReason": str(error)}
+    return {"outcome": "applied", "text": sent.text}
+
+
+def judged(sent: Sent, told: dict[str, Json]) -> Ack:
+    """What an answer means (9.5). A text that differs only in how it is written counts as the one that was sent."""
+    outcome, reason = told.get("outcome"), str(told.get("failureReason") or "")
+    text = told.get("text") if isinstance(told.get("text"), str) else None
+    if text == sent.text:
+        return Ack(text)
+    if outcome == "applied":
+        if text is None:
+            return Ack(None, "no_change_seen", reason or "the editor said yes and showed no change")
+        if _same_workflow(text, sent.text):
+            return Ack(text)
+        return Ack(text, "text_mismatch", "the document holds another text than the one that was sent")
+    match outcome:
+        case "stale" | "refused" | "no_change_seen" | "client_gone":
+            return Ack(text, outcome, reason)
+        case _:
+            return Ack(text, "refused", reason or "the editor refused the edit")
+
+
+def _same_workflow(one: str, other: str) -> bool:
+    first, second = read_workflow(one), read_workflow(other)
+    return isinstance(first, Workflow) and isinstance(second, Workflow) and first == second
+
+
+def edits_wire(sent: Sent) -> list[dict[str, Json]]:
+    """LSP text edits against the base text, in UTF-16 units."""
+    base = Text.of(sent.base)
+
+    def at(line: int, column: int) -> dict[str, int]:
+        return {"line": line, "character": to_units(base.line(line), column, "utf-16")}
+
+    return [
+        {"range": {"start": at(*edit.span.start), "end": at(*edit.span.end)}, "newText": edit.text}
+        for edit in differences(base, Text.of(sent.text))
+    ]
+
+
+def _sent(sent: Sent) -> dict[str, Any]:
+    return {
+        "planId": sent.plan_id,
+        "label": sent.label,
+        "baseSha256": text_hash(sent.base),
+        "textSha256": text_hash(sent.text),
+        "changes": list(sent.changes),
+        "diff": sent.mask(unified(sent.base, sent.text, "workflow")),
+    }
+
+
+def _text_of(path: Path) -> str:
+    with path.open("r", encoding="utf-8", newline="") as file:
+        return file.read()

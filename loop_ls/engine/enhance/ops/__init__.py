@@ -1,0 +1,1 @@
+"""Plan operations: the closed list, their checks, their effects on a file."""

@@ -1,0 +1,148 @@
+"""Operations that add a step, a loop or a check. Nothing that is there is changed by them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, new_name, no_circle, no_constant_false
+from loop_ls.engine.enhance.ops.loops import check_until
+from loop_ls.engine.enhance.ops.operations import Operation, Rejected
+from loop_ls.engine.enhance.ops.writing import item, tidy
+from loop_ls.engine.enhance.plan.plan_context import Known
+from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.index.element import Element
+from loop_ls.syntax.edit.edits import Edit
+from loop_ls.text.position import Position, Span
+
+Json = Any
+_CHECK = (
+    "Check the work below against one criterion: {criterion}\n\n"
+    "Begin your answer with PASS if it meets the criterion, else with FAIL, and say why in one sentence.\n\n"
+    "{work}\n"
+)
+_VERIFIER_MARK = "Begin your answer with PASS if it meets the criterion, else with FAIL"
+
+
+def add_step(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    fields = dict(op.fields)
+    new_name(copy, fields["name"])
+    if "after" in fields and "before" in fields:
+        raise Rejected("bad_fields", "`add_step` has `after` or `before`, not both")
+    existing(copy, fields.get("needs", []))
+    if fields.get("on_failure") == "retry" and fields.get("max_retries", 0) < 1:
+        raise Rejected("bad_fields", "`retry` needs `max_retries` of 1 or more")
+    if "if" in fields:
+        no_constant_false(fields["if"])
+    for skill in fields.get("skills", []):
+        if skill not in known.skills:
+            raise Rejected("bad_fields", f"there is no skill `{skill}`")
+    for text in (fields.get("run"), fields.get("if"), *_arguments(fields)):
+        if text is not None:
+            known_placeholders(copy, None, "run", text)
+    template = fields.get("template")
+    if template is not None and not known.workflow_exists(template["name"]):
+        raise Rejected("bad_fields", f"there is no other workflow `{template['name']}`")
+    keys = {key: fields[key] for key in _STEP_KEYS if key in fields}
+    near = fields.get("after") or fields.get("before")
+    changed = _inserted(copy, "steps", item(keys), near, before="before" in fields)
+    no_circle(copy, changed)
+    return changed
+
+
+_STEP_KEYS = ("name", "needs", "if", "run", "template", "skills", "on_failure", "max_retries")
+
+
+def add_loop(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    fields = dict(op.fields)
+    new_name(copy, fields["name"])
+    if "accumulate" in fields:
+        new_name(copy, fields["accumulate"])
+    if not known.workflow_exists(fields["workflow"]):
+        raise Rejected("bad_fields", f"there is no other workflow `{fields['workflow']}`")
+    check_until(copy, None, fields["until"])
+    keys = {key: fields[key] for key in _LOOP_KEYS if key in fields}
+    changed = _inserted(copy, "loops", item(keys), None)
+    no_circle(copy, changed)
+    return changed
+
+
+_LOOP_KEYS = ("name", "workflow", "with", "max_iterations", "until", "accumulate", "on_failure")
+
+
+def add_verifier(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    name, checked = op.fields["name"], copy.step(op.fields["checks"])
+    new_name(copy, name)
+    known_placeholders(copy, checked, "run", op.fields["criterion"])
+    if any(verifies(one, checked.name) for one in copy.document.steps):
+        raise Rejected("bad_fields", f"`{checked.name}` is checked already")
+    prompt = _CHECK.format(criterion=op.fields["criterion"].strip(), work=f"{{{{{checked.name}}}}}")
+    written = item({"name": name, "needs": [checked.name], "run": prompt})
+    changed = _inserted(copy, "steps", written, checked.name)
+    no_circle(copy, changed)
+    return changed
+
+
+def verifies(element: Element, checked: str | None = None) -> bool:
+    """Whether a step is a check that answers PASS or FAIL; of a certain step where one is named."""
+    prompt = element.block.text("run") or ""
+    if _VERIFIER_MARK not in prompt:
+        return False
+    return checked is None or any(need.name == checked for need in element.needs)
+
+
+def _arguments(fields: dict[str, Json]) -> list[str]:
+    template = fields.get("template") or {}
+    return [value for value in template.get("with", {}).values() if isinstance(value, str)]
+
+
+def _inserted(copy: Copy, section: str, written: str, near: str | None, before: bool = False) -> Copy:
+    """A new item of `steps` or `loops`: beside `near`, else at the end; the section is added if need be."""
+    if near is not None:
+        element = copy.step(near)
+        return copy.edited([_beside(copy, element, written, before)])
+    items = copy.document.steps if section == "steps" else copy.document.loops
+    if items:
+        return copy.edited([_beside(copy, items[-1], written, before=False)])
+    if copy.document.head.get(section) is not None:
+        raise Rejected("breaks_document", f"`{section}` is no list with entries")
+    return copy.edited([_at_end(copy, f"{section}:\n" + _as_item(written, "  "))])
+
+
+def _beside(copy: Copy, element: Element, written: str, before: bool) -> Edit:
+    """In front of an item or behind it, indented as it is; in a flow list with a comma."""
+    document, lines = copy.document, copy.document.text.lines
+    place = document.absolute(element.piece, element.span)
+    line = lines[place.start.line]
+    dash = line[: place.start.column].rstrip(" ")
+    if not dash.endswith("-") or dash[:-1].strip():
+        raise Rejected("breaks_document", f"`{element.name}` does not stand in a list of lines")
+    eol, indent = document.text.eol, dash[:-1]
+    text = tidy(_as_item(written, indent).replace("\n", eol))
+    if before:
+        at = Position(place.start.line, 0)
+        return Edit(Span(at, at), text + eol)
+    last = _last_line(place.end, lines)
+    at = Position(last, len(lines[last]))
+    return Edit(Span(at, at), eol + text)
+
+
+def _last_line(end: Position, lines: Sequence[str]) -> int:
+    """The last line of an item that is not blank."""
+    line = end.line if end.column else end.line - 1
+    line = min(line, len(lines) - 1)
+    while line > 0 and not lines[line].strip():
+        line -= 1
+    return line
+
+
+def _as_item(written: str, indent: str) -> str:
+    return f"{indent}- " + written.replace("\n", f"\n{indent}  ")
+
+
+def _at_end(copy: Copy, written: str) -> Edit:
+    text = copy.document.text
+    end, eol = text.end, text.eol
+    start = "" if end.column == 0 else eol
+    tail = eol if end.column == 0 else ""
+    return Edit(Span(end, end), start + written.replace("\n", eol) + tail)

@@ -1,0 +1,97 @@
+"""Operations on loops: when they end, how often they run, what they hand over and gather."""
+
+from __future__ import annotations
+
+from loop_ls.engine.enhance.ops.guards import known_placeholders, new_name, no_circle, no_tautology
+from loop_ls.engine.enhance.ops.operations import Operation, Rejected
+from loop_ls.engine.enhance.ops.writing import flow, insert, order_of, set_value
+from loop_ls.engine.enhance.plan.plan_context import Known
+from loop_ls.engine.enhance.plan.working_copy import Copy, Target, target_of
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.formats.workflow.placeholder_syntax import names_in
+from loop_ls.index.element import Element
+from loop_ls.syntax.edit.render import scalar_text
+from loop_ls.syntax.nodes import Mapping
+
+_LOOP = order_of("loop")
+#: A planner may raise the number of iterations to so many times what the user wrote.
+_MOST_TIMES = 3
+_JUDGED = ("loop.output", "loop.last.output")
+
+
+def set_loop_until(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element, loop = copy.loop(op.fields["target"])
+    until = op.fields["until"]
+    if element.loop_mode != "refine":
+        raise Rejected("bad_fields", f"`{element.name}` goes through a list: it has no `until`")
+    check_until(copy, element, until)
+    return copy.edited(set_value(copy, loop_target(element, loop), "until", until, _LOOP))
+
+
+def set_loop_max_iterations(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element, loop = copy.loop(op.fields["target"])
+    wanted, first = op.fields["max_iterations"], known.first_maxima.get(element.name)
+    if first is not None and wanted > _MOST_TIMES * first:
+        most = _MOST_TIMES * first
+        raise Rejected("out_of_range", f"`{element.name}` had {first} iterations at first: at most {most} are allowed")
+    return copy.edited(set_value(copy, loop_target(element, loop), "max_iterations", wanted, _LOOP))
+
+
+def set_loop_timeouts(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    name = op.fields["target"]
+    for key in ("timeout_per_item", "total_timeout"):
+        if key in op.fields:
+            element, loop = copy.loop(name)
+            copy = copy.edited(set_value(copy, loop_target(element, loop), key, op.fields[key], _LOOP))
+    return copy
+
+
+def set_loop_input(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element, loop = copy.loop(op.fields["target"])
+    key, value = op.fields["key"], op.fields["value"]
+    known_placeholders(copy, element, "with", value)
+    target = loop_target(element, loop)
+    entry = target.entry("with")
+    if entry is None:
+        written = flow({key: value}) if target.mapping.flow else f"\n  {key}: {scalar_text(value)}"
+        changed = copy.edited(insert(copy, target, "with", written, _LOOP))
+    elif isinstance(entry.value, Mapping):
+        changed = copy.edited(set_value(copy, Target(element.piece, entry.value), key, value, ()))
+    else:
+        raise Rejected("breaks_document", f"`with` of `{element.name}` is no mapping")
+    no_circle(copy, changed)
+    return changed
+
+
+def set_loop_accumulate(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element, loop = copy.loop(op.fields["target"])
+    new_name(copy, op.fields["accumulate"])
+    old = element.accumulate
+    if old is not None and (user := _user(copy, old.text)) is not None:
+        raise Rejected("bad_fields", f"`{user}` uses `{{{{{old.text}}}}}`, which would be gone")
+    return copy.edited(set_value(copy, loop_target(element, loop), "accumulate", op.fields["accumulate"], _LOOP))
+
+
+def set_min_success_rate(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element, loop = copy.loop(op.fields["target"])
+    present = loop.number("min_success_rate") or 0.0
+    if op.fields["value"] < present:
+        raise Rejected("hides_failure", f"a lower `min_success_rate` than {present:g} would only hide failures")
+    return copy.edited(set_value(copy, loop_target(element, loop), "min_success_rate", op.fields["value"], _LOOP))
+
+
+def check_until(copy: Copy, element: Element | None, until: str) -> None:
+    """Raises `Rejected` for a criterion that quotes what it judges, or that everything meets."""
+    if any(name in _JUDGED for name in names_in(until)):
+        raise Rejected("bad_fields", "the judge sees the output: `until` does not repeat it")
+    no_tautology(until)
+    known_placeholders(copy, element, "until", until)
+
+
+def loop_target(element: Element, loop: Block) -> Target:
+    return target_of(element, loop if element.kind == "step" else None)
+
+
+def _user(copy: Copy, name: str) -> str | None:
+    users = copy.document.mentioning(name)
+    return next((one.name for one in users), None)

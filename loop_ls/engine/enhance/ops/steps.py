@@ -1,0 +1,177 @@
+"""Operations on steps: prompts, needs, conditions, fallbacks, generation, skills, the description."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, no_circle, no_constant_false, uses_result
+from loop_ls.engine.enhance.ops.operations import Operation, Rejected
+from loop_ls.engine.enhance.ops.policies import execution_target
+from loop_ls.engine.enhance.ops.writing import add_words, drop, flow, insert, order_of, remove_words, set_value
+from loop_ls.engine.enhance.plan.plan_context import Known
+from loop_ls.engine.enhance.plan.working_copy import Copy, Target, target_of
+from loop_ls.formats.common.target import Target as Asked
+from loop_ls.formats.workflow.placeholder_syntax import names_in, producers
+from loop_ls.index.effective import effective, execution_models
+from loop_ls.index.element import Element
+from loop_ls.syntax.edit.edits import insert_entry
+from loop_ls.syntax.nodes import Mapping
+from loop_ls.syntax.nodes import Sequence as SequenceNode
+
+_STEP = order_of("step")
+
+
+def set_instructions(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element = _asking(copy, op.fields["target"])
+    prompt = op.fields["run"]
+    known_placeholders(copy, element, "run", prompt)
+    _keeps_what_others_need(copy, element, prompt)
+    return copy.edited(set_value(copy, target_of(element), "run", _ended(element, prompt), _STEP))
+
+
+def append_instructions(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element = _asking(copy, op.fields["target"])
+    known_placeholders(copy, element, "run", op.fields["text"])
+    old = element.block.text("run") or ""
+    joined = old.rstrip("\n") + "\n\n" + op.fields["text"].strip("\n")
+    return copy.edited(set_value(copy, target_of(element), "run", _ended(element, joined), _STEP))
+
+
+def set_needs(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element = copy.element(op.fields["target"])
+    if element.kind == "loop":
+        raise Rejected("bad_fields", f"`needs` is for steps, and `{element.name}` is a loop")
+    wanted, unwanted = op.fields.get("add", []), op.fields.get("remove", [])
+    existing(copy, wanted)
+    if element.name in wanted:
+        raise Rejected("would_cycle", f"`{element.name}` cannot wait for itself")
+    for name in unwanted:
+        if uses_result(element, name):
+            raise Rejected("bad_fields", f"`{element.name}` uses the result of `{name}` and has to wait for it")
+    present = {need.name for need in element.needs}
+    changed = copy.edited(remove_words(copy, target_of(element), "needs", unwanted)) if unwanted else copy
+    fresh = [name for name in dict.fromkeys(wanted) if name not in present]
+    changed = add_words(changed, lambda now: target_of(now.step(element.name)), "needs", fresh, _STEP)
+    no_circle(copy, changed)
+    return changed
+
+
+def set_condition(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element, condition = copy.step(op.fields["target"]), op.fields["if"]
+    if condition is None:
+        if not element.block.has("if"):
+            raise Rejected("no_change", f"`{element.name}` has no `if`")
+        return copy.edited(drop(copy, target_of(element), "if"))
+    no_constant_false(condition)
+    known_placeholders(copy, element, "if", condition)
+    changed = copy.edited(set_value(copy, target_of(element), "if", condition, _STEP))
+    no_circle(copy, changed)
+    return changed
+
+
+def set_provider_fallback(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    fallbacks = [Asked(one["provider"], one["model"]) for one in op.fields["fallbacks"]]
+    for one in fallbacks:
+        if one not in known.pool:
+            raise Rejected("not_in_pool", f"`{one.provider}` with `{one.model}` is not in `enhance.fallbackPool`")
+    name = op.fields["target"]
+    if name == "execution" and copy.document.element(name) is None:
+        target, chain, order = execution_target(copy), execution_models(copy.document).chain, order_of("execution")
+    else:
+        element = copy.step(name)
+        target, chain, order = target_of(element), effective(copy.document, element).models.chain, _STEP
+    if not chain:
+        raise Rejected("would_change_primary", f"`{name}` has no provider and model that could stay first")
+    links = [chain[0], *(one for one in fallbacks if one != chain[0])]
+    return _with_chain(copy, target, links, order)
+
+
+def _with_chain(copy: Copy, target: Target, links: list[Asked], order: Sequence[str]) -> Copy:
+    """`providers` in the place of `provider` and `model`, or of the chain that is there."""
+    pairs = [{"provider": link.provider, "model": link.model} for link in links]
+    written = flow(pairs)
+    if not target.mapping.flow:
+        written = "\n" + "\n".join(f"  - {flow(pair)}" for pair in pairs)
+    edits, tree = [], copy.document.tree
+    for key in ("provider", "model"):
+        edits += drop(copy, target, key)
+    before = target.entry("providers")
+    if before is not None:
+        return _replace_chain(copy, target, pairs)
+    if not edits:
+        return copy.edited(insert(copy, target, "providers", written, order))
+    kept = [entry for entry in target.mapping.entries if entry.key.text not in ("provider", "model")]
+    earlier = [
+        entry for entry in kept if entry.key.text in order and order.index(entry.key.text) < order.index("model")
+    ]
+    after = max(earlier or kept, key=lambda entry: entry.key.span, default=None)
+    return copy.edited([*edits, *insert_entry(tree, target.piece, target.mapping, "providers", written, after)])
+
+
+def _replace_chain(copy: Copy, target: Target, pairs: list[dict[str, str]]) -> Copy:
+    entry = target.entry("providers")
+    if entry is None or not isinstance(entry.value, SequenceNode | Mapping):
+        raise Rejected("breaks_document", "`providers` is no list")
+    return copy.edited(set_value(copy, target, "providers", pairs, ()))
+
+
+def set_generation(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    name = op.fields["target"]
+    for key in ("temperature", "max_tokens"):
+        if key in op.fields:
+            target = target_of(copy.step(name))
+            copy = copy.edited(set_value(copy, target, key, op.fields[key], _STEP))
+    return copy
+
+
+def add_skill(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    element, skill = copy.step(op.fields["target"]), op.fields["skill"]
+    if skill not in known.skills:
+        raise Rejected("bad_fields", f"there is no skill `{skill}`")
+    if skill in {word.text for word in element.block.words("skills")}:
+        raise Rejected("no_change", f"`{element.name}` has the skill `{skill}`")
+    inherited = () if element.block.has("skills") else effective(copy.document, element).skills.value
+    words = [*inherited, *([] if skill in inherited else [skill])]
+    return add_words(copy, lambda now: target_of(now.step(element.name)), "skills", words, _STEP)
+
+
+def set_description(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+    head = copy.document.head
+    top = head.get("description")
+    text = op.fields["text"]
+    if top is not None:
+        target = Target(top.piece, Mapping(top.entry.key.span, (top.entry,)))
+        return copy.edited(set_value(copy, target, "description", text, ()))
+    named = next((found for key in ("version", "name", "$schema") if (found := head.get(key)) is not None), None)
+    if named is None:
+        raise Rejected("breaks_document", "the file has no `name` behind which a description could stand")
+    target = Target(named.piece, Mapping(named.entry.key.span, (named.entry,)))
+    return copy.edited(insert(copy, target, "description", flow(text), ()))
+
+
+def _asking(copy: Copy, name: str) -> Element:
+    element = copy.step(name)
+    if element.block.text("run") is None:
+        raise Rejected("unknown_target", f"`{name}` is no step with `run`")
+    return element
+
+
+def _keeps_what_others_need(copy: Copy, element: Element, prompt: str) -> None:
+    """A placeholder that orders this step behind others may go only where nothing later relies on it:
+    its own `needs` says so, or nothing waits for both."""
+    gone = set(names_in(element.block.text("run") or "")) - set(names_in(prompt))
+    needed = {need.name for need in element.needs}
+    for name in sorted(gone):
+        for producer in producers(name):
+            maker = copy.document.element(producer)
+            if maker is None or producer in needed:
+                continue
+            later = [one for one in copy.document.elements if one is not element and uses_result(one, element.name)]
+            if later and not any(uses_result(one, producer) for one in copy.document.elements if one is not element):
+                raise Rejected("bad_fields", f"`{later[0].name}` needs what `{element.name}` makes of `{{{{{name}}}}}`")
+
+
+def _ended(element: Element, prompt: str) -> str:
+    """A prompt that ended with a line end still does."""
+    old = element.block.text("run") or ""
+    return prompt.rstrip("\n") + "\n" if old.endswith("\n") else prompt

@@ -1,0 +1,1 @@
+"""Planning: the planner's prompt, its answer, applying a plan to a working copy."""

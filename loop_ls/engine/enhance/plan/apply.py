@@ -1,0 +1,145 @@
+"""From proposed operations to the text of the next round: one after the other, on a copy (enhance spec 8.5).
+
+An operation that does not fit is dropped alone, with its reason. The copy as a whole must stay valid,
+keep whom every step asks first, and be no text that an earlier round has run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.enhance.ops.catalogue import read_operation
+from loop_ls.engine.enhance.ops.effects import EFFECTS
+from loop_ls.engine.enhance.ops.operations import Operation, Rejected, Rejection
+from loop_ls.engine.enhance.plan.plan_context import Known, primaries, primaries_kept
+from loop_ls.engine.enhance.plan.working_copy import Copy, differences
+from loop_ls.syntax.edit.edits import Edit
+from loop_ls.text.hash import text_hash
+
+Json = Any
+#: The error codes, with sentences, that a document has in its workspace.
+Errors = Callable[[Copy], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An operation that was not taken. `op` and `target` as the planner wrote them."""
+
+    op: str
+    target: str
+    code: str
+    message: str
+
+    def wire(self) -> dict[str, str]:
+        return {"op": self.op, "target": self.target, "reason_code": self.code, "message": self.message}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What is left of a proposal. `edits` lead from the text it started from to that of `copy`."""
+
+    copy: Copy
+    accepted: tuple[Operation, ...]
+    refused: tuple[Refusal, ...]
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True)
+class Planning:
+    """`earlier` are the hashes of the texts of all rounds so far, by round. `errors` sees a copy as the
+    language server does."""
+
+    known: Known
+    errors: Errors
+    earlier: Mapping[int, str]
+    most_ops: int = 8
+    most_steps: int = 5
+
+    def plan(self, start: Copy, proposed: Sequence[Json]) -> Planned:
+        """Never raises on what a planner may say."""
+        accepted: list[tuple[Operation, Copy]] = []
+        refused: list[Refusal] = []
+        read = [_read(value) for value in proposed]
+        well_formed = tuple(one for one in read if isinstance(one, Operation))
+        before = primaries(start.document)
+        copy, edited = start, set[str]()
+        for value, op in zip(proposed, read, strict=True):
+            if isinstance(op, Refusal):
+                refused.append(op)
+                continue
+            try:
+                self._within_limits(op, len(accepted), edited)
+                copy = self._tried(copy, op, well_formed, before)
+            except Rejected as found:
+                refused.append(_refusal(value, found.rejection))
+                continue
+            edited.add(op.target)
+            accepted.append((op, copy))
+        refused += self._dropped_for_errors(start, accepted)
+        copy = accepted[-1][1] if accepted else start
+        repeated = self._repeated(copy) if accepted else None
+        if repeated is not None:
+            told = f"the text would be that of round {repeated} again"
+            refused += [_refusal(op.wire(), Rejection(f"repeats_round_{repeated}", told)) for op, _ in accepted]
+            accepted, copy = [], start
+        kept = tuple(op for op, _ in accepted)
+        return Planned(copy, kept, tuple(refused), differences(start.document.text, copy.document.text))
+
+    def _within_limits(self, op: Operation, taken: int, edited: set[str]) -> None:
+        if taken >= self.most_ops:
+            raise Rejected("too_many", f"at most {self.most_ops} operations are taken in one round")
+        if op.target not in edited and len(edited) >= self.most_steps:
+            raise Rejected("too_many", f"at most {self.most_steps} steps are changed in one round")
+
+    def _tried(self, copy: Copy, op: Operation, plan: tuple[Operation, ...], before: Mapping[str, Json]) -> Copy:
+        changed = EFFECTS[op.op](copy, op, self.known, plan)
+        if changed.text == copy.text:
+            raise Rejected("no_change", f"`{op.op}` leaves `{op.target}` as it is")
+        _identity_kept(copy, changed)
+        moved = primaries_kept(dict(before), primaries(changed.document))
+        if moved is not None:
+            raise Rejected("would_change_primary", f"`{moved}` would ask another provider or model first")
+        return changed
+
+    def _dropped_for_errors(self, start: Copy, accepted: list[tuple[Operation, Copy]]) -> list[Refusal]:
+        """The last operations, as long as the copy has errors that were not there before."""
+        dropped: list[Refusal] = []
+        if not accepted:
+            return dropped
+        had = set(self.errors(start))
+        while accepted:
+            fresh = [error for error in self.errors(accepted[-1][1]) if error not in had]
+            if not fresh:
+                break
+            op, _ = accepted.pop()
+            dropped.append(_refusal(op.wire(), Rejection("breaks_document", fresh[0])))
+        return dropped
+
+    def _repeated(self, copy: Copy) -> int | None:
+        found = text_hash(copy.text)
+        return next((number for number, known in self.earlier.items() if known == found), None)
+
+
+def _read(value: Json) -> Operation | Refusal:
+    try:
+        return read_operation(value)
+    except Rejected as found:
+        return _refusal(value, found.rejection)
+
+
+def _refusal(value: Json, rejection: Rejection) -> Refusal:
+    given = value if isinstance(value, dict) else {}
+    target = given.get("target") or given.get("name") or ""
+    op = given.get("op")
+    return Refusal(op if isinstance(op, str) else "", str(target), rejection.code, rejection.message)
+
+
+def _identity_kept(before: Copy, after: Copy) -> None:
+    """`$schema`, `name` and the names of all steps and loops stay (9.4)."""
+    old, new = before.document, after.document
+    same_head = all(old.head.text(key) == new.head.text(key) for key in ("$schema", "name", "version"))
+    names = {element.name for element in new.elements}
+    if not same_head or any(element.name not in names for element in old.elements):
+        raise Rejected("breaks_document", "the names of the workflow and of its steps have to stay")

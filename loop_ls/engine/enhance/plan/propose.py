@@ -1,0 +1,188 @@
+"""Asking the planner until something of its answer can be used, as often as the settings allow.
+
+An answer that is no plan, and one of which nothing is accepted, is asked for again with what was wrong.
+Each answer is paid and booked, repairs included (enhance spec 8.3, 8.5, 10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from loop_ls.engine.core.loop_driver import Turn
+from loop_ls.engine.core.ports import Fact, Failure, Models, Recorder
+from loop_ls.engine.enhance.plan.answer import NoPlan, Proposal, read_answer
+from loop_ls.engine.enhance.plan.apply import Planned, Planning, Refusal
+from loop_ls.engine.enhance.plan.plan_context import Known
+from loop_ls.engine.enhance.plan.prompt import SYSTEM, Asked, prompt
+from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.report.failures import Observed
+from loop_ls.engine.enhance.report.ledger import Ledger, dollars
+from loop_ls.engine.enhance.report.report import Mask
+from loop_ls.engine.enhance.rounds import Course
+from loop_ls.engine.enhance.timeline import unified
+from loop_ls.engine.model_calls.ask import Question, answered
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.settings.enhance import Knobs
+
+Json = Any
+#: What a first answer of a planner may cost where its price is known: characters for a token, tokens back.
+_CHARACTERS, _ANSWER = 4, 1500
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A proposal of which something was accepted. `start` is the copy that it was tried on."""
+
+    rationale: str
+    planned: Planned
+    start: Copy
+    refused: tuple[Refusal, ...]
+
+    def history(self, number: int, fingerprint: str | None) -> dict[str, Json]:
+        return {
+            "round": number,
+            "fingerprint": fingerprint,
+            "rationale": self.rationale,
+            "accepted": [op.wire() for op in self.planned.accepted],
+            "rejected": [one.wire() for one in self.refused],
+        }
+
+
+@dataclass
+class Planner:
+    """`price` answers what so many tokens in and out cost, None where nobody knows. `spent` is what the
+    loop has spent when it last looked."""
+
+    target: Target
+    knobs: Knobs
+    recorder: Recorder
+    models: Models
+    known: Known
+    mask: Mask
+    common: Callable[[int, Decimal], dict[str, Json]]
+    ledger: Callable[[], Awaitable[Ledger]]
+    price: Callable[[int, int], float | None] = lambda sent, got: None
+    spent: Decimal = field(default_factory=Decimal)
+    paid: Decimal = field(default_factory=Decimal)  # for the answer that came last
+
+    def estimate(self, observed: Observed) -> float | None:
+        """What the first answer may cost."""
+        size = sum(len(one.output) for one in observed.failures) + 12_000
+        return self.price(size // _CHARACTERS, _ANSWER)
+
+    async def propose(
+        self,
+        turn: Turn,
+        report: Json,
+        copy: Copy,
+        planning: Callable[[Copy], Planning],
+        course: Course,
+        again: int = 0,
+    ) -> Proposed | str:
+        """What the next round may become, or why the loop gives up. Raises `Stopped`."""
+        repair: str | None = None
+        usable, refused = False, list[Refusal]()
+        for attempt in range(1, self.knobs.planner_attempts + 1):
+            number = attempt + again * self.knobs.planner_attempts
+            if number > 1 and not await self._affordable(turn, number):
+                return "budget"
+            answer = await self._asked(turn, report, copy, course, number, repair)
+            if answer is None:
+                continue
+            try:
+                proposal = read_answer(answer)
+            except NoPlan as wrong:
+                repair = str(wrong)
+                await self._failed(turn, number, "no_plan", str(wrong), plannerUsd=float(self.paid))
+                continue
+            usable = True
+            planned = planning(copy).plan(copy, proposal.ops)
+            refused += planned.refused
+            await self._told(turn, number, proposal, planned, copy, again)
+            if planned.accepted:
+                return Proposed(self.mask(proposal.rationale), planned, copy, tuple(refused))
+            if proposal.give_up is not None:
+                return "no_ops"
+            repair = _why(planned.refused)
+        course.history.append({"round": turn.number, "accepted": [], "rejected": [one.wire() for one in refused]})
+        return "no_ops" if usable else "planner_error"
+
+    async def _affordable(self, turn: Turn, number: int) -> bool:
+        async def work() -> Json:
+            ledger = await self.ledger()
+            return not ledger.exhausted and ledger.planner_fits(None)
+
+        return bool(await self.recorder.call(turn.place.part(f"afford{number}"), work))
+
+    async def _asked(
+        self, turn: Turn, report: Json, copy: Copy, course: Course, number: int, repair: str | None
+    ) -> str | None:
+        """The text of one answer; None where there was none."""
+        usd_left = max(0.0, self.knobs.budget_cap_usd - float(self.spent))
+        rounds_left = self.knobs.max_rounds - turn.number
+        asked = Asked(copy, report, course.history, self.known, rounds_left, usd_left, self.knobs.max_ops_per_round)
+        body = self._common(turn)
+        started: Fact = (
+            "planner_started",
+            {**body, "provider": self.target.provider, "model": self.target.model, "attempt": number},
+        )
+        question = Question(
+            place=turn.place,
+            key=turn.place.part(f"planner{number}"),
+            prompt=self.mask(prompt(asked, repair)),
+            targets=(self.target,),
+            temperature=0.0,
+            timeout=self.knobs.planner_timeout_seconds,
+            purpose="planner",
+            request_place=turn.place.part("planner"),
+            system=SYSTEM,
+            shown={**turn.place.fields(), "purpose": "planner"},
+        )
+        try:
+            answer = await answered(question, self.models, self.recorder, [started])
+        except Failure as failure:
+            await self._failed(turn, number, failure.code, failure.message)
+            return None
+        self.paid = dollars(answer["usd"] if answer["usd"] is not None else self.knobs.unknown_price_usd_per_call)
+        self.spent += self.paid
+        return str(answer["text"])
+
+    async def _failed(self, turn: Turn, number: int, code: str, message: str, **more: Json) -> None:
+        body = {**self._common(turn), "code": code, "message": self.mask(message), "attempt": number, **more}
+        await self.recorder.record(turn.place.part(f"planner_failed{number}"), [("planner_failed", body)])
+
+    async def _told(
+        self, turn: Turn, number: int, proposal: Proposal, planned: Planned, start: Copy, again: int
+    ) -> None:
+        """What the planner said and what became of it, as facts."""
+        body = self._common(turn)
+        finished = {**body, "ops": len(proposal.ops), "attempt": number, "plannerUsd": float(self.paid)}
+        facts: list[Fact] = [("planner_finished", finished)]
+        facts += [("op_rejected", {**body, **_camel(one.wire())}) for one in planned.refused]
+        if planned.accepted:
+            proposed = {
+                **body,
+                "planId": f"{self.recorder.run_id}:{turn.number}:{again + 1}",
+                "ops": [op.wire() for op in planned.accepted],
+                "rationale": self.mask(proposal.rationale),
+                "unfixable": list(proposal.unfixable),
+                "diff": self.mask(unified(start.text, planned.copy.text, "workflow")),
+            }
+            facts.append(("ops_proposed", proposed))
+        await self.recorder.record(turn.place.part(f"proposed{number}"), facts)
+
+    def _common(self, turn: Turn) -> dict[str, Json]:
+        return {**turn.place.fields(), **self.common(turn.number, self.spent)}
+
+
+def _why(refused: Sequence[Refusal]) -> str:
+    if not refused:
+        return "`ops` is empty, and the failures are still there"
+    return "; ".join(f"{one.op} {one.target}: {one.code}, {one.message}" for one in refused)
+
+
+def _camel(wire: dict[str, str]) -> dict[str, str]:
+    return {"reasonCode" if name == "reason_code" else name: value for name, value in wire.items()}

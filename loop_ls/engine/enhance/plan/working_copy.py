@@ -1,0 +1,118 @@
+"""The text that a plan is tried on: a document inside its workspace, changed by style-keeping edits only.
+
+Every change gives a new copy. Untouched lines stay as they are, byte for byte (enhance spec 9.2);
+nothing is written anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from loop_ls.engine.enhance.ops.operations import Rejected
+from loop_ls.formats.common.typed_mapping import Block
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.workspace import Workspace
+from loop_ls.syntax.edit.edits import Edit
+from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Alias, Entry, Mapping
+from loop_ls.text.lines import Text
+from loop_ls.text.position import Position, Span
+
+
+@dataclass(frozen=True)
+class Copy:
+    """`document` is the workflow as changed so far, in a workspace that holds it."""
+
+    workspace: Workspace
+    document: Document
+
+    @property
+    def text(self) -> str:
+        return str(self.document.text)
+
+    def element(self, name: str) -> Element:
+        """Raises `Rejected(unknown_target)`."""
+        found = self.document.element(name)
+        if found is None:
+            raise Rejected("unknown_target", f"there is no step or loop `{name}`")
+        return found
+
+    def step(self, name: str) -> Element:
+        found = self.element(name)
+        if found.kind != "step":
+            raise Rejected("unknown_target", f"`{name}` is a loop, no step")
+        return found
+
+    def loop(self, name: str) -> tuple[Element, Block]:
+        """A loop of its own, or the loop of a step."""
+        found = self.element(name)
+        if found.loop is None:
+            raise Rejected("unknown_target", f"`{name}` is no loop")
+        return found, found.loop
+
+    def edited(self, edits: Iterable[Edit]) -> Copy:
+        """The copy after edits of one change, whose places are those of this copy."""
+        document = self.document
+        for edit in sorted(edits, key=lambda one: one.span, reverse=True):
+            document = document.edit(edit.span, edit.text)
+        return replace(self, document=document, workspace=self.workspace.with_document(document))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A mapping that an operation changes, with the piece that its places count from."""
+
+    piece: Piece
+    mapping: Mapping
+
+    def entry(self, key: str) -> Entry | None:
+        """An own entry. Raises `Rejected(breaks_document)` where it is shared through an anchor."""
+        found = self.mapping.get(key)
+        if found is not None and (found.merged or isinstance(found.value, Alias)):
+            raise Rejected("breaks_document", f"`{key}` is shared through an anchor, and others use it")
+        return found
+
+
+def target_of(element: Element, block: Block | None = None) -> Target:
+    """The item itself, or a block inside it. Raises `Rejected` where an alias stands in its place."""
+    node = (block or element.block).node
+    if block is not None and not _inside(element, block):
+        raise Rejected("breaks_document", f"`{element.name}` is shared through an anchor, and others use it")
+    return Target(element.piece, node)
+
+
+def _inside(element: Element, block: Block) -> bool:
+    return element.span.start <= block.node.span.start and block.node.span.end <= element.span.end
+
+
+def differences(old: Text, new: Text) -> tuple[Edit, ...]:
+    """Edits that turn one text into the other, by lines: they do not overlap, in written order."""
+    before, after = _terminated(str(old)), _terminated(str(new))
+    found = []
+    for kind, low, high, start, stop in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            span = Span(_line_start(old, low, before), _line_start(old, high, before))
+            found.append(Edit(span, "".join(after[start:stop])))
+    return tuple(found)
+
+
+def _line_start(text: Text, line: int, lines: Sequence[str]) -> Position:
+    """The start of a line; behind the last one the end of the text."""
+    return Position(line, 0) if line < len(lines) else text.end
+
+
+def _terminated(text: str) -> list[str]:
+    """Lines with what ends them: only line feeds and carriage returns do, as in the protocol."""
+    lines: list[str] = []
+    start = at = 0
+    while at < len(text):
+        if text[at] == "\r" and text[at + 1 : at + 2] == "\n":
+            at += 1
+        if text[at] in "\r\n":
+            lines.append(text[start : at + 1])
+            start = at + 1
+        at += 1
+    return [*lines, text[start:]] if start < len(text) else lines

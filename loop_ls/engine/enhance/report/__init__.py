@@ -1,0 +1,1 @@
+"""Failure reports: observing a round and deciding what follows."""

@@ -1,0 +1,200 @@
+"""What a round was like, read from its facts: which steps failed and how, what came out, who answered.
+
+Pure: facts and the text that was run go in. A step that failed and passed on a later try has not failed;
+one that failed and was passed over has (enhance spec 5 and 6).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from loop_ls.engine.enhance.ops.add import verifies
+from loop_ls.engine.enhance.plan.plan_context import primaries
+from loop_ls.engine.enhance.report.failures import KINDS, FailedStep, Feedback, Observed, Totals, Verifier
+from loop_ls.engine.enhance.report.kinds_of_errors import kind_of
+from loop_ls.engine.enhance.report.traces import Trace, traces
+from loop_ls.engine.events import Event
+from loop_ls.engine.events.event import utc
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.text.encoding import to_units
+
+Json = Any
+#: What a check begins with that says no.
+_SAID_NO = re.compile(r"\W*fail(?:ed|s)?\b", re.IGNORECASE)
+
+
+def observe(
+    number: int,
+    place: str,
+    events: Iterable[Event],
+    document: Document,
+    output: str,
+    feedback: Sequence[Feedback] = (),
+    truncated: bool = False,
+) -> Observed:
+    """Round `number`, whose facts lie below `place` (`report/1`). `truncated`: the budget ended it."""
+    found = traces(place, events, document)
+    first = primaries(document)
+    failures: list[FailedStep] = []
+    for element in document.elements:
+        own = _failures(number, element, found, document, first, feedback, truncated)
+        failures += own
+    return Observed(
+        round=number,
+        failures=tuple(failures),
+        totals=_totals(document, found, failures),
+        output=output,
+        successful=not truncated and _successful(document, found, failures),
+        truncated_by_budget=truncated,
+        feedback=tuple(feedback),
+    )
+
+
+def feedback_in(events: Iterable[Event], number: int) -> tuple[Feedback, ...]:
+    """What people said while round `number` ran and before the next one began."""
+    current, found = 0, list[Feedback]()
+    for event in events:
+        if event.kind == "round_started":
+            current = int(event.body.get("round", 0))
+        elif event.kind == "feedback" and current == number:
+            body = event.body
+            said = Feedback(str(body.get("text", "")), utc(event.at), body.get("step"), bool(body.get("negative")))
+            found.append(said)
+    return tuple(found)
+
+
+def _failures(
+    number: int,
+    element: Element,
+    found: dict[str, Trace],
+    document: Document,
+    first: dict[str, tuple[str | None, str | None]],
+    feedback: Sequence[Feedback],
+    truncated: bool,
+) -> list[FailedStep]:
+    trace = found[element.name]
+    said = tuple(one.text for one in feedback if one.step == element.name)
+    common: dict[str, Json] = {
+        "round": number,
+        "target": element.kind,
+        "range": _range(document, element),
+        "attempts": trace.attempts,
+        "output": trace.output,
+        "feedback": said,
+        "duration": trace.duration,
+        "usd": trace.usd,
+        "iterations": trace.iterations,
+        "fallback": _fallback(trace, first.get(element.name)),
+    }
+
+    def failed(kind: str, step: str = element.name, **more: Json) -> FailedStep:
+        return FailedStep(step=step, kind=kind, **{**common, **more})
+
+    match trace.ended:
+        case "skipped":
+            return [failed("intentional_skip", skip_reason=f"its `if` was false: {trace.condition}")]
+        case "none":
+            return [_not_run(failed, element, found, document, truncated)]
+        case "failed":
+            return [_ended_badly(failed, element, trace)]
+        case "completed":
+            return _completed(failed, element, trace, found, document, feedback)
+    return []
+
+
+def _not_run(failed: Any, element: Element, found: dict[str, Trace], document: Document, truncated: bool) -> FailedStep:
+    graph = document.graph
+    needed = graph.dependencies(document.position(element))
+    roots = [
+        document.elements[one].name for one in sorted(needed) if found[document.elements[one].name].ended == "failed"
+    ]
+    if not roots:
+        roots = [one.name for one in document.elements if found[one.name].ended == "failed"]
+    if truncated and not roots:
+        return failed("budget_stop", skip_reason="the budget was used up before it")  # type: ignore[no-any-return]
+    return failed("upstream_failed", upstream=tuple(roots), skip_reason="a step before it failed")  # type: ignore[no-any-return]
+
+
+def _ended_badly(failed: Any, element: Element, trace: Trace) -> FailedStep:
+    error = dict(trace.error or {"code": "internal", "message": "it ended without a result"})
+    if trace.refused_by is not None and trace.refused_by[2] == error.get("code"):
+        error |= {"provider": trace.refused_by[0], "model": trace.refused_by[1]}
+    inner = trace.inner
+    name = f"{element.name}/{inner}" if inner else element.name
+    kind = kind_of(error, trace.reason)
+    verifier = Verifier("none")
+    if kind == "verifier_fail":
+        block = element.block.block("consensus")
+        verifier = Verifier("fail", (block and block.text("require")) or "", str(error.get("message", "")))
+    return failed(kind, step=name, error=error, verifier=verifier)  # type: ignore[no-any-return]
+
+
+def _completed(
+    failed: Any,
+    element: Element,
+    trace: Trace,
+    found: dict[str, Trace],
+    document: Document,
+    feedback: Sequence[Feedback],
+) -> list[FailedStep]:
+    if any(one.negative and one.step == element.name for one in feedback):
+        return [failed("user_rejected")]
+    if element.loop is not None and element.loop_mode == "refine":
+        until = element.loop.text("until") or ""
+        if trace.verdict == "error":
+            return [failed("verifier_error", verifier=Verifier("error", until, trace.answer))]
+        if trace.reason == "max_iterations" and until:
+            return [failed("until_not_met", verifier=Verifier("fail", until, trace.answer))]
+    check = next((one for one in document.steps if verifies(one, element.name)), None)
+    if check is not None and found[check.name].ended == "completed":
+        said = found[check.name].output
+        if _SAID_NO.match(said):
+            return [failed("verifier_fail", verifier=Verifier("fail", check.name, said))]
+    if trace.answered_by is not None and failed("fallback_output").fallback:
+        return [failed("fallback_output")]
+    return []
+
+
+def _fallback(trace: Trace, primary: tuple[str | None, str | None] | None) -> Json:
+    """Who answered instead of whom, where that was not the first."""
+    if trace.answered_by is None or primary is None or None in primary or trace.answered_by == primary:
+        return None
+    return {"used": True, "from": "/".join(map(str, primary)), "to": "/".join(trace.answered_by)}
+
+
+def _totals(document: Document, found: dict[str, Trace], failures: Sequence[FailedStep]) -> Totals:
+    ended = [found[element.name].ended for element in document.elements]
+    return Totals(
+        steps=len(ended),
+        completed=ended.count("completed"),
+        failed=ended.count("failed"),
+        skipped=ended.count("skipped"),
+        fallback=sum(one.kind == "fallback_output" for one in failures),
+        not_run=ended.count("none"),
+    )
+
+
+def _successful(document: Document, found: dict[str, Trace], failures: Sequence[FailedStep]) -> bool:
+    """Whether the final output is there and no step that it depends on failed hard (11.1)."""
+    steps = document.steps or document.elements
+    last = next((one for one in reversed(steps) if found[one.name].ended == "completed"), None)
+    if last is None or any(found[one.name].ended in ("failed", "none") for one in steps[steps.index(last) + 1 :]):
+        return False
+    position = document.position(last)
+    needed = {document.elements[one].name for one in document.graph.dependencies(position)} | {last.name}
+    weights = {"hard", "transient", "permanent"}
+    return not any(KINDS[one.kind].weight in weights and one.step.partition("/")[0] in needed for one in failures)
+
+
+def _range(document: Document, element: Element) -> Json:
+    """An LSP range in UTF-16 units, as notifications carry it."""
+    span = document.absolute(element.piece, element.label_span)
+    lines = document.text.lines
+
+    def at(line: int, column: int) -> dict[str, int]:
+        return {"line": line, "character": to_units(lines[line], column, "utf-16")}
+
+    return {"start": at(*span.start), "end": at(*span.end)}

@@ -1,0 +1,1 @@
+"""Model calls: fallback chains, tool loops, embeddings."""

@@ -1,0 +1,175 @@
+"""Asking models: a chain of targets, each one once, every call recorded (workflow spec 4.3).
+
+A failed call is an answer too: it is kept, so a replay does not pay for it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from loop_ls.engine.booking import recorded_bill
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.messages import ToolSpec, Turn
+from loop_ls.engine.core.ports import (
+    Fact,
+    Failure,
+    Json,
+    ModelFailure,
+    ModelReply,
+    ModelRequest,
+    Models,
+    Recorder,
+    Waiting,
+)
+from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens, Warned
+from loop_ls.formats.workflow.model import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt and whom to send it to. `key` is where the calls are recorded, `place` what they are for.
+
+    `once`: the caller tries again by a rule of its own, so a provider must not. `offered` gives the tools,
+    when the model is really asked: a replay needs none.
+    """
+
+    place: Place
+    key: str
+    prompt: str
+    targets: tuple[Target, ...]
+    temperature: float
+    max_tokens: int | None = None
+    timeout: float | None = None
+    purpose: str = "step"
+    request_place: str = ""
+    once: bool = False
+    shown: dict[str, Json] = field(default_factory=dict)  # fields of streamed text
+    system: str | None = None
+    turns: tuple[Turn, ...] = ()
+    offered: Callable[[], Awaitable[tuple[ToolSpec, ...]]] | None = None
+
+    def request(self, target: Target) -> ModelRequest:
+        return ModelRequest(
+            provider=target.provider,
+            model=target.model,
+            prompt=self.prompt,
+            system=self.system,
+            turns=self.turns,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            timeout=self.timeout,
+            purpose=self.purpose,
+            place=self.request_place or self.place.key,
+            attempts=1 if self.once or len(self.targets) > 1 else None,
+        )
+
+
+async def ask(
+    question: Question,
+    models: Models,
+    recorder: Recorder,
+    before: Sequence[Fact] = (),
+    then: Callable[[str], Iterable[Fact]] = lambda text: (),
+) -> str:
+    """The text of the first whole answer. `then` gives the facts that follow from it, in one
+    transaction with it. Raises `Failure` when nobody answered."""
+    answer = await answered(question, models, recorder, before, lambda answer: then(answer["text"]))
+    return str(answer["text"])
+
+
+async def answered(
+    question: Question,
+    models: Models,
+    recorder: Recorder,
+    before: Sequence[Fact] = (),
+    then: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+) -> Json:
+    """The first whole answer of the chain as it is recorded: `text`, `provider`, `calls`, ...
+    Raises `Failure` when nobody answered."""
+    failed: list[str] = []
+    answer: Json = None
+    for number, target in enumerate(question.targets, 1):
+        key = question.key if number == 1 else f"{question.key}.{number}"
+        answer = await recorder.call(
+            key,
+            partial(_asked, key, question.request(target), question, models, recorder),
+            lambda answer: [*_facts(answer, question), *(() if "error" in answer else then(answer))],
+            before if number == 1 else (),
+        )
+        if "error" not in answer:
+            return answer
+        failed.append(f"{target.provider}/{target.model}: {answer['error']['message']}")
+    if not failed:
+        raise Failure("provider_unavailable", "no provider and model is named for this call", place=question.place.key)
+    error = answer["error"]
+    raise Failure(error["code"], "; ".join(failed), error.get("hint", ""), place=question.place.key)
+
+
+async def _asked(key: str, request: ModelRequest, question: Question, models: Models, recorder: Recorder) -> Json:
+    """One call as a JSON value: the reply, or the error that came instead."""
+    notes: list[asyncio.Future[None]] = []
+
+    def on_text(text: str) -> None:
+        recorder.stream(text, **question.shown)
+
+    def on_wait(wait: Waiting) -> None:
+        """Whoever watches sees at once why nothing happens, and that the text so far is void."""
+        because = Error(code="waiting", message=wait.because)
+        fact = Retrying(attempt=wait.attempt, because=because, delay=wait.delay).fact(question.place)
+        notes.append(asyncio.ensure_future(recorder.record(f"{key}:wait{wait.attempt}", [fact])))
+
+    if question.offered is not None:
+        request = replace(request, tools=await question.offered())
+    try:
+        async with recorded_bill(recorder, key, question.place, question.purpose) as bill:
+            return _reply(await models.ask(replace(request, bill=bill), on_text, on_wait))
+    except ModelFailure as failure:
+        error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        booked = {"booked": True} if failure.details.get("booked") else {}
+        return {"error": error, "provider": request.provider, "model": request.model, **booked}
+    finally:
+        await asyncio.gather(*notes)
+
+
+def request_of(work: Callable[[], Awaitable[Json]]) -> ModelRequest | None:
+    """What a recorded call would ask of a model; None where it does something else."""
+    if isinstance(work, partial) and work.func is _asked:
+        request: ModelRequest = work.args[1]
+        return request
+    return None
+
+
+def _reply(reply: ModelReply) -> dict[str, Json]:
+    asked = {"calls": [call.wire() for call in reply.calls], "thoughts": reply.thoughts} if reply.calls else {}
+    return {
+        "text": reply.text,
+        "provider": reply.provider,
+        "model": reply.model,
+        "tokens": {"input": reply.input_tokens, "output": reply.output_tokens},
+        "usd": reply.usd,
+        "duration": reply.duration,
+        "response": reply.response_id,
+        "finish": reply.finish,
+        **asked,
+    }
+
+
+def _facts(answer: Json, question: Question) -> Iterable[Fact]:
+    place = question.place
+    call = {"provider": answer["provider"], "model": answer["model"], "purpose": question.purpose}
+    if "error" in answer:
+        if not answer.get("booked"):
+            yield Call(**call, **answer.get("spent", {}), error=Error(**answer["error"])).fact(place)
+        return
+    yield Call(
+        **call,
+        tokens=Tokens(**answer["tokens"]),
+        usd=answer["usd"],
+        duration=answer["duration"],
+        response_id=answer["response"],
+    ).fact(place)
+    if answer["finish"] == "length":
+        yield Warned(code="cut_off", message="the answer ended at its length limit (`max_tokens`)").fact(place)

@@ -1,0 +1,86 @@
+"""Asking for vectors: some texts at a time, every answer recorded once.
+
+A failed call is an answer too: it is kept, so a replay does not pay for it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from loop_ls.engine.booking import recorded_bill
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure, Json, ModelFailure, Models, Recorder, Waiting
+from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens
+
+#: Texts in one call: what every provider takes.
+AT_ONCE = 64
+
+
+class Embedded(NamedTuple):
+    """A vector for each text, and who made them."""
+
+    vectors: list[list[float] | str]
+    provider: str
+    model: str
+
+
+async def embed(
+    request: EmbedRequest,
+    place: Place,
+    key: str,
+    models: Models,
+    recorder: Recorder,
+    before: Sequence[Fact] = (),
+) -> Embedded:
+    """Vectors of all texts of the request, in order. Raises `Failure`."""
+    found = Embedded([], request.provider, request.model)
+    for number, start in enumerate(range(0, len(request.texts), AT_ONCE)):
+        part = replace(request, texts=request.texts[start : start + AT_ONCE])
+        own = key if number == 0 else f"{key}.{number + 1}"
+        work = partial(_asked, part, place, own, models, recorder)
+        answer = await recorder.call(own, work, partial(_facts, place, request.purpose), before if number == 0 else ())
+        if "error" in answer:
+            error = answer["error"]
+            raise Failure(error["code"], error["message"], error["hint"], place=place.key)
+        found = Embedded([*found.vectors, *answer["vectors"]], answer["provider"], answer["model"])
+    return found
+
+
+async def _asked(request: EmbedRequest, place: Place, key: str, models: Models, recorder: Recorder) -> Json:
+    notes: list[asyncio.Future[None]] = []
+
+    def on_wait(wait: Waiting) -> None:
+        fact = Retrying(attempt=wait.attempt, because=Error(code="waiting", message=wait.because), delay=wait.delay)
+        notes.append(asyncio.ensure_future(recorder.record(f"{key}:wait{wait.attempt}", [fact.fact(place)])))
+
+    try:
+        async with recorded_bill(recorder, key, place, request.purpose) as bill:
+            reply = await models.embed(replace(request, bill=bill), on_wait)
+    except ModelFailure as failure:
+        error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        booked = {"booked": True} if failure.details.get("booked") else {}
+        return {"error": error, "provider": request.provider, "model": request.model, **booked}
+    finally:
+        await asyncio.gather(*notes)
+    return {
+        "vectors": list(reply.vectors),
+        "provider": reply.provider,
+        "model": reply.model,
+        "tokens": reply.input_tokens,
+        "usd": reply.usd,
+        "duration": reply.duration,
+    }
+
+
+def _facts(place: Place, purpose: str, answer: Json) -> list[Fact]:
+    call = {"provider": answer["provider"], "model": answer["model"], "purpose": purpose}
+    if answer.get("booked"):
+        return []
+    if "error" in answer:
+        return [Call(**call, error=Error(**answer["error"])).fact(place)]
+    tokens = Tokens(input=answer["tokens"])
+    return [Call(**call, tokens=tokens, usd=answer["usd"], duration=answer["duration"]).fact(place)]

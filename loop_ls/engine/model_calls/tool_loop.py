@@ -1,0 +1,128 @@
+"""A model with tools: it is asked, the tools that it asks for are called, it is asked again.
+
+Every answer of the model and of a tool is recorded under a key of its own, so a run that was interrupted
+goes on behind the last finished one. Whose tools they are is the caller's business.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Protocol
+
+from loop_ls.engine.core.messages import ToolAnswer, ToolCall, ToolSpec, Turn, read_calls
+from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
+from loop_ls.engine.core.task_group import together
+from loop_ls.engine.events.kinds import ToolCalled
+from loop_ls.engine.model_calls.ask import Question, answered
+
+#: Rounds of tools in one answer, where nobody says how many.
+ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool answered; `source` is who answered (a server), for the record."""
+
+    text: str
+    failed: bool = False
+    source: str = ""
+
+
+class Toolbox(Protocol):
+    """The tools of one question."""
+
+    async def offered(self) -> tuple[ToolSpec, ...]:
+        """All of them. Raises `Failure` where they cannot be had at all."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Json]) -> Outcome:
+        """What tool `name` answers; a failed outcome goes to the model. A `Failure` ends the question."""
+        ...
+
+
+async def converse(
+    question: Question,
+    toolbox: Toolbox,
+    rounds: int,
+    models: Models,
+    recorder: Recorder,
+    before: Sequence[Fact] = (),
+    then: Callable[[str], Iterable[Fact]] = lambda text: (),
+) -> str:
+    """The model's last word, after at most `rounds` rounds of tools. Raises `Failure`."""
+    asked = replace(question, offered=toolbox.offered)
+    for number in count(1):
+        answer = await answered(
+            asked,
+            models,
+            recorder,
+            before if number == 1 else (),
+            lambda answer: () if answer.get("calls") else then(answer["text"]),
+        )
+        calls = read_calls(answer.get("calls"))
+        if not calls:
+            return str(answer["text"])
+        if number > rounds:
+            raise _no_end(question, rounds)
+        keys = (f"{question.key}-{number}.tool{position}" for position in range(1, len(calls) + 1))
+        answers = await together(
+            _call(question, key, call, toolbox, recorder) for key, call in zip(keys, calls, strict=True)
+        )
+        turn = Turn(answer["text"], calls, tuple(answers), answer.get("thoughts", ""))
+        asked = _next(asked, question, turn, number, answer)
+    raise AssertionError("counting does not end")
+
+
+def _next(asked: Question, question: Question, turn: Turn, number: int, answer: Json) -> Question:
+    """The question of the next round: whoever answered is asked first."""
+    who = (answer["provider"], answer["model"])
+    first = next((n for n, target in enumerate(asked.targets) if (target.provider, target.model) == who), 0)
+    targets = asked.targets[first:] + asked.targets[:first]
+    return replace(asked, key=f"{question.key}-{number + 1}", turns=(*asked.turns, turn), targets=targets)
+
+
+async def _call(question: Question, key: str, call: ToolCall, toolbox: Toolbox, recorder: Recorder) -> ToolAnswer:
+    """One call of a tool, once per run."""
+
+    async def work() -> Json:
+        began = time.perf_counter()
+        found = await _outcome(call, toolbox)
+        took = round(time.perf_counter() - began, 6)
+        return {"text": found.text, "failed": found.failed, "source": found.source, "duration": took}
+
+    def facts(found: Json) -> list[Fact]:
+        return [
+            ToolCalled(
+                tool=call.name,
+                source=found["source"],
+                arguments=call.written if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False),
+                failed=found["failed"],
+                characters=len(found["text"]),
+                duration=found["duration"],
+            ).fact(question.place)
+        ]
+
+    found = await recorder.call(key, work, facts)
+    return ToolAnswer(call.id, found["text"], found["failed"])
+
+
+async def _outcome(call: ToolCall, toolbox: Toolbox) -> Outcome:
+    if call.arguments is None:
+        return Outcome(f"the arguments of `{call.name}` are no JSON object: {call.written[:200]}", failed=True)
+    known = [tool.name for tool in await toolbox.offered()]
+    if call.name not in known:
+        return Outcome(f"there is no tool `{call.name}`; there are {', '.join(known) or 'none'}", failed=True)
+    return await toolbox.call(call.name, call.arguments)
+
+
+def _no_end(question: Question, rounds: int) -> Failure:
+    return Failure(
+        "limit_reached",
+        f"the model asked for tools again after {rounds} rounds of them",
+        f"raise `max_iterations` of the step (now {rounds}), or say in the prompt when to stop",
+        place=question.place.key,
+    )

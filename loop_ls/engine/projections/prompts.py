@@ -1,0 +1,138 @@
+"""The prompts of a run, read from its record: the program goes its way once more, over recorded answers.
+
+Nothing is asked, started or written. Prompts are not kept, because a history in each would make the record
+grow with its square. What looks like a key is masked, as wherever people look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from loop_ls.engine.core.plan import Program, read_plan
+from loop_ls.engine.core.ports import (
+    EmbedReply,
+    Failure,
+    ModelFailure,
+    ModelReply,
+    ModelRequest,
+    Stopped,
+)
+from loop_ls.engine.core.redaction import redact
+from loop_ls.engine.events import Event
+from loop_ls.engine.journal import Journal
+from loop_ls.engine.model_calls.ask import request_of
+from loop_ls.engine.projections.replay_recorder import Reader, Work
+from loop_ls.engine.projections.truncation import cut
+from loop_ls.engine.runners.recorded import assigned_in
+
+#: No more prompts, and no more characters of them, are given at once: `place` says which are wanted.
+MOST, CHARACTERS = 200, 8_000_000
+#: A longer text is cut, and its row says how long it is.
+LONGEST = 1_000_000
+PAGE = 1000
+
+Row = dict[str, Any]
+
+
+@runtime_checkable
+class Retold(Protocol):
+    """A program that does more than its recorder hears."""
+
+    def retold(self, recall: Any) -> Program:
+        """The same one for a way that was gone before: it leaves nothing behind and looks at nothing that may
+        be another by now. `recall` answers what is recorded under a key."""
+        ...
+
+
+async def prompts(journal: Journal, programs: Mapping[str, Program], run_id: str, place: str = "") -> list[Row]:
+    """`[{place, purpose, provider, model, prompt, system?}]` of the calls at `place` or inside it, in the
+    order in which they were made. Raises `Refused`."""
+    started = (await journal.facts(run_id, 0, 1)).events[0]
+    plan = await journal.read(read_plan, run_id, started.body, journal.storage.text)
+    program = programs[plan.format]
+    if isinstance(program, Retold):
+        program = program.retold(lambda key: (journal.recall(run_id, key) or {}).get("value"))
+    found = Found(place)
+    reader = Reader(run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == "role_loop" else ())
+    with suppress(Stopped, Failure, ModelFailure):
+        await program.run(plan, reader, Nobody())
+    return found.rows
+
+
+class Found:
+    """The rows of the calls at a place."""
+
+    def __init__(self, place: str) -> None:
+        self.rows: list[Row] = []
+        self._place, self._characters = place, 0
+
+    def hear(self, work: Work) -> bool:
+        asked = _asked(work)
+        if asked is not None and self._wanted(asked.place):
+            row = cut(asked.row(), LONGEST)
+            self.rows.append(row)
+            self._characters += sum(len(row.get(name, "")) for name in ("prompt", "system"))
+        return len(self.rows) < MOST and self._characters < CHARACTERS
+
+    def _wanted(self, place: str) -> bool:
+        return not self._place or place == self._place or place.startswith((f"{self._place}/", f"{self._place}:"))
+
+
+async def _changed(journal: Journal, run_id: str) -> list[Event]:
+    """All facts of a run that somebody has changed; empty for others."""
+    found: list[Event] = []
+    more = True
+    while more:
+        page = await journal.facts(run_id, found[-1].seq if found else 0, PAGE)
+        found += page.events
+        more = page.more and bool(page.events)
+    return found if any(one.kind == "loop_updated" for one in found) else []
+
+
+class Nobody:
+    """Models that are never asked."""
+
+    def problem(self, name: str) -> ModelFailure | None:
+        return None
+
+    async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
+        raise Stopped
+
+    async def embed(self, request: Any, on_wait: Any = None) -> EmbedReply:
+        raise Stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a recorded call would ask of a model or an agent."""
+
+    place: str
+    purpose: str
+    provider: str
+    model: str
+    prompt: str
+    system: str | None
+
+    def row(self) -> Row:
+        told = {"place": self.place, "purpose": self.purpose, "provider": self.provider, "model": self.model}
+        system = {} if self.system is None else {"system": redact(self.system)}
+        return {**told, "prompt": redact(self.prompt), **system}
+
+
+def _asked(work: Work) -> Asked | None:
+    """None where nobody is asked. What a model is asked after it has called tools is its first prompt again, and
+    no row of its own."""
+    request = request_of(work)
+    if request is not None:
+        one = request
+        found = Asked(one.place, one.purpose, one.provider, one.model, one.prompt, one.system)
+        return None if one.turns else found
+    assigned = assigned_in(work)
+    if assigned is None:
+        return None
+    name, given = assigned
+    system = "\n\n".join(part for part in (given.system, given.appended) if part)
+    return Asked(given.place, given.purpose, name, given.model or "", given.message, system or None)

@@ -1,0 +1,115 @@
+"""The recorder of a way that was gone already: it hears what would be asked, and answers from the record.
+
+No work is done and nothing is written. At the first call that the record has no answer for, the way ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.null_recorder import Unrecorded
+from loop_ls.engine.core.ports import Approval, Fact, Json, Stopped
+from loop_ls.engine.events import Event, RunState
+from loop_ls.engine.events.kinds import ManualApprovalRequired
+from loop_ls.engine.journal import Journal
+from loop_ls.engine.runs.journal_recorder import replayed
+
+#: After so many calls others get their turn.
+BREATH = 20
+#: What people and the engine do between two steps of a program.
+_BETWEEN = frozenset({"loop_updated", "paused", "resumed", "recovered", "interrupted", "stopping"})
+
+Work = Callable[[], Awaitable[Json]]
+
+
+class Reader(Unrecorded):
+    """`hear` gets the work of each call in its order and says whether it wants more. `facts` are those of the
+    run, where people have changed something meanwhile."""
+
+    def __init__(
+        self, run_id: str, journal: Journal, hear: Callable[[Work], bool], facts: Sequence[Event] = ()
+    ) -> None:
+        self.run_id = run_id
+        self._journal, self._hear, self._calls = journal, hear, 0
+        self._noted: dict[str, Json] = {}
+        self._changes = Changes(facts)
+
+    async def call(
+        self,
+        key: str,
+        work: Work,
+        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        before: Sequence[Fact] = (),
+    ) -> Json:
+        """`work` is never done; only what it would ask is read."""
+        self._calls += 1
+        if self._calls % BREATH == 0:
+            await asyncio.sleep(0)
+        more = self._hear(work)
+        return replayed(self._answer(key, more))
+
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+        return self._answer(key)["value"]
+
+    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
+        return Approval(**self._answer(place.part("approval"))["value"])
+
+    def _answer(self, key: str, more: bool = True) -> dict[str, Any]:
+        answer: dict[str, Any] | None = self._journal.recall(self.run_id, key)
+        if answer is None or not more:
+            raise Stopped
+        return answer
+
+    def recall(self, key: str) -> Json:
+        """Only what was noted on this way: a short cut past a finished iteration would lead past its prompts."""
+        return self._noted.get(key)
+
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+        self._noted.setdefault(key, answer)
+        self._changes.hear(facts)
+
+    async def now(self, key: str) -> float:
+        known = self._journal.recall(self.run_id, key)
+        return float(known.get("value") or 0.0) if known else 0.0
+
+    async def sleep(self, key: str, seconds: float) -> None:
+        return
+
+    def changed(self) -> Mapping[str, Json]:
+        return self._changes.now()
+
+
+class Changes:
+    """What people had changed of a loop at each moment of it: a stage is told the goal that held when it began."""
+
+    def __init__(self, facts: Sequence[Event]) -> None:
+        self._facts, self._at = facts, 0
+        self._state = RunState()
+
+    def hear(self, facts: Sequence[Fact]) -> None:
+        """The program has come to these of its facts."""
+        for kind, body in facts:
+            self._come_to(kind, body.get("place"))
+
+    def now(self) -> Mapping[str, Json]:
+        while self._at < len(self._facts) and self._facts[self._at].kind in _BETWEEN:
+            self._pass()
+        return self._state.changed or {}
+
+    def _come_to(self, kind: str, place: Any) -> None:
+        """Facts that the record has not, such as a warning that nobody gave then, lead nowhere."""
+        for number in range(self._at, len(self._facts)):
+            fact = self._facts[number]
+            if fact.kind == kind and fact.body.get("place") == place:
+                while self._at <= number:
+                    self._pass()
+                return
+
+    def _pass(self) -> None:
+        fact = self._facts[self._at]
+        self._at += 1
+        if fact.kind == "loop_updated":
+            self._state = self._state.after(fact)

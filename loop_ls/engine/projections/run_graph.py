@@ -1,0 +1,133 @@
+"""The steps and loops of a run as a graph: what waits for what, and what a loop calls.
+
+Read from the texts that the run was started with, so that it is the graph of that run whatever became of
+its files. A round of an enhance loop has a text of its own. Nothing here says how it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import count, takewhile
+from typing import Any
+
+from loop_ls.engine.context.workflow_library import Library
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.plan import Plan, read_plan
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.journal import Journal
+from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Template
+from loop_ls.index.graph.graph import waits
+
+Node = dict[str, Any]
+#: Calls inside calls that are shown; deeper ones are drawn closed.
+DEPTH = 4
+
+
+async def drawn(journal: Journal, run_id: str, place: str = "") -> list[Node]:
+    """`[{name, kind, mode, needs, condition?, maxIterations?, workflow?, inner?: [node]}]` in document order;
+    `needs` are the names that the element waits for. Empty where the texts make no graph. `place` says which
+    round of an enhance loop is meant: its own, or anything inside it; without it the last one that began."""
+    started = (await journal.facts(run_id, 0, 1)).events[0]
+    plan = await journal.read(read_plan, run_id, started.body, journal.storage.text)
+    if plan.format == "enhance":
+        text = await journal.read(_of_round, journal, plan, place)
+        plan = plan if text is None else replace(plan, texts={**plan.texts, plan.path: text})
+    return graph_of(plan)
+
+
+def _of_round(journal: Journal, plan: Plan, place: str) -> str | None:
+    """The text that a round ran; None where it is not recorded."""
+    loop = Place().element(plan.name)
+    wanted = place.removeprefix(f"{loop.key}/").partition("/")[0].partition(":")[0]
+
+    def text_of(number: int) -> str | None:
+        answer = journal.recall(plan.run_id, loop.turn(plan.name, number).part("round"))
+        return None if answer is None else str(answer.get("value"))
+
+    if wanted.isascii() and wanted.isdigit():
+        return text_of(int(wanted))
+    texts = takewhile(lambda text: text is not None, map(text_of, count(1)))
+    return next(iter(deque(texts, maxlen=1)), None)
+
+
+def graph_of(plan: Plan) -> list[Node]:
+    return _OF_FORMAT.get(plan.format, _workflow)(plan)
+
+
+def _workflow(plan: Plan) -> list[Node]:
+    library = Library(plan.texts, plan.keys)
+    try:
+        nodes = _elements(library, library.key_of(plan.path), ())
+    except (Failure, KeyError, StopIteration):
+        return []
+    if plan.elements is None:
+        return nodes
+    wanted = set(plan.elements)
+    return [
+        {**node, "needs": [name for name in node["needs"] if name in wanted]}
+        for node in nodes
+        if node["name"] in wanted
+    ]
+
+
+def _elements(library: Library, key: str, above: tuple[str, ...]) -> list[Node]:
+    workflow = library.workflow(key)
+    needs = waits(workflow)
+    return [_element(library, key, (*above, key), each, needs[each.name]) for each in workflow.elements]
+
+
+def _element(library: Library, key: str, above: tuple[str, ...], element: Element, needs: tuple[str, ...]) -> Node:
+    mode = element if isinstance(element, Loop) else element.mode
+    node: Node = {"name": element.name, "kind": "loop" if isinstance(mode, Loop) else "step", "needs": list(needs)}
+    match mode:
+        case Loop():
+            told = {"condition": mode.until, "maxIterations": mode.max_iterations, "workflow": mode.workflow}
+            node |= {"mode": mode.mode, **{name: value for name, value in told.items() if value is not None}}
+            return node | _inside(library, key, above, mode.workflow)
+        case Template():
+            return node | {"mode": "template", "workflow": mode.name} | _inside(library, key, above, mode.name)
+        case Consensus():
+            return node | {"mode": "consensus"}
+        case Rag():
+            return node | {"mode": "rag"}
+        case Embeddings():
+            return node | {"mode": "embeddings"}
+        case _:
+            return node | {"mode": "run"}
+
+
+def _inside(library: Library, caller: str, above: tuple[str, ...], reference: str) -> Node:
+    """What is called, where it can be read and does not call itself."""
+    try:
+        key = library.called(caller, reference)
+        if key in above or len(above) >= DEPTH:
+            return {}
+        return {"inner": _elements(library, key, above)}
+    except (Failure, KeyError):
+        return {}
+
+
+def _in_turn(plan: Plan) -> list[Node]:
+    """A role loop: one stage after the other."""
+    labels = [str(stage.get("label") or stage.get("role")) for stage in plan.details.get("stages") or ()]
+    stages = [
+        {"name": label, "kind": "stage", "mode": "role", "needs": labels[number - 1 : number] if number else []}
+        for number, label in enumerate(labels)
+    ]
+    return [_around(plan, stages)]
+
+
+def _alone(plan: Plan) -> list[Node]:
+    """An assistant: one fresh agent in each iteration."""
+    return [_around(plan, [{"name": "agent", "kind": "stage", "mode": "agent", "needs": []}])]
+
+
+def _around(plan: Plan, inner: list[Node]) -> Node:
+    limit = plan.limits.get("maxIterations")
+    loop: Node = {"name": plan.name, "kind": "loop", "mode": plan.format, "needs": [], "inner": inner}
+    return loop if limit is None else {**loop, "maxIterations": limit}
+
+
+_OF_FORMAT: Mapping[str, Callable[[Plan], list[Node]]] = {"role_loop": _in_turn, "assistant": _alone}

@@ -1,0 +1,1 @@
+"""Provider dialects: request and response formats."""

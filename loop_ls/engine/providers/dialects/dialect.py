@@ -1,0 +1,129 @@
+"""What a dialect is: how to ask, and how to read the events of an answer. Pure: no network.
+
+A reader is fed decoded events. It says what was heard, when the answer is whole, and what it cost.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from loop_ls.engine.core.messages import ToolCall
+from loop_ls.engine.core.ports import ModelRequest
+from loop_ls.engine.core.price_table import Usage
+from loop_ls.engine.core.redaction import unquoted
+from loop_ls.engine.providers.config import Provider
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One HTTP request, complete."""
+
+    url: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+class StreamError(Exception):
+    """The provider reports an error inside its stream; `status` is the one it stands for."""
+
+    def __init__(self, status: int, body: dict[str, Any]) -> None:
+        super().__init__(status)
+        self.status, self.body = status, body
+
+
+@dataclass
+class Heard:
+    """What an answer consists of besides its text. `finish` is empty until the provider says so; `begun`
+    once any of it is there, be it a thought or a piece of a call. `unseen` are the parts that are paid and
+    never shown: thoughts, and what tools are called with."""
+
+    finish: str = ""
+    refused: str = ""
+    usage: Usage = field(default_factory=Usage)
+    unseen: list[str] = field(default_factory=list)
+    response_id: str | None = None
+    model: str = ""
+    thoughts: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    begun: bool = False
+
+
+class Reader(Protocol):
+    """Reads one answer. `feed` and `whole` answer new text; both may raise `StreamError`. Calls of tools
+    are complete once `heard.finish` is set."""
+
+    heard: Heard
+
+    def feed(self, event: dict[str, Any]) -> str: ...
+
+    def whole(self, body: dict[str, Any]) -> str:
+        """An answer that came in one piece although a stream was asked for."""
+        ...
+
+
+class Dialect(Protocol):
+    def call(self, provider: Provider, key: str, request: ModelRequest, without: frozenset[str]) -> Call:
+        """`without`: parameters that this model was found not to take."""
+        ...
+
+    def headers(self, provider: Provider, key: str) -> dict[str, str]: ...
+
+    def reader(self) -> Reader: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unaccepted:
+    """Which parameter a provider refused, learnt from its words (models differ, lists would age)."""
+
+    names: tuple[str, ...] = field(
+        default=("temperature", "max_completion_tokens", "max_tokens", "stream_options"),
+    )
+
+    def find(self, said: str, sent: dict[str, Any]) -> str | None:
+        return next((name for name in self.names if name in sent and name in said), None)
+
+
+class Asked:
+    """One call of a tool while it streams in, its arguments in pieces."""
+
+    def __init__(self, id_: str = "", name: str = "") -> None:
+        self.id, self.name = id_, name
+        self.extra: dict[str, Any] = {}
+        self._written: list[str] = []
+
+    def add(self, piece: str) -> None:
+        self._written.append(piece)
+
+    def call(self, position: int) -> ToolCall:
+        written = "".join(self._written).strip()
+        return ToolCall(self.id or f"call_{position}", self.name, _object(written or "{}"), written, self.extra)
+
+
+def without_key(heard: Heard, key: str) -> Heard:
+    """The same without the key it was asked with: an endpoint may quote it in a call or a thought, too."""
+    calls = tuple(
+        call
+        if (written := unquoted(call.written, key)) == call.written
+        else replace(call, written=written, arguments=_object(written or "{}"))
+        for call in heard.calls
+    )
+    return replace(heard, calls=calls, thoughts=unquoted(heard.thoughts, key))
+
+
+def _object(written: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def text_of(value: Any) -> str:
+    """Content as text: a string, or the text parts of a list of parts."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
+    return ""

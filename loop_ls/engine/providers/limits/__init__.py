@@ -1,0 +1,1 @@
+"""Provider limits: circuit breaker, rate limits, retry."""

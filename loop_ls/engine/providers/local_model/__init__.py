@@ -1,0 +1,1 @@
+"""Embedded local model: a server in a child process."""

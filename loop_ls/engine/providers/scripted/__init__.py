@@ -1,0 +1,1 @@
+"""Scripted provider: answers from a script, for mock runs."""

@@ -1,0 +1,1 @@
+"""Recovery: crash recovery, heartbeat, membership of a cluster."""

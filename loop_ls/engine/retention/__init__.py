@@ -1,0 +1,1 @@
+"""Retention: how long ended runs and their documents are kept."""

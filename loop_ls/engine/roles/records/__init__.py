@@ -1,0 +1,1 @@
+"""Records of role loops: sessions, sprints, artifacts, todos."""

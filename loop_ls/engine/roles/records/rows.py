@@ -1,0 +1,79 @@
+"""Iterations and stages of a role loop as the documented records: stages that wait included (role-loop spec 10).
+
+A view of what happened: the first iteration is there from the start, and every stage of an iteration.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loop_ls.engine.roles.outcome import one_line, summary
+from loop_ls.engine.roles.records.ids import sprint_id
+
+Row = dict[str, Any]
+
+
+def is_role_loop(started: Row) -> bool:
+    return bool(started.get("format") == "role_loop" and (started.get("plan") or {}).get("stages"))
+
+
+def role_rows(run_id: str, started: Row, rows: list[Row]) -> list[Row]:
+    """The rows of one run, completed."""
+    stages = started["plan"]["stages"]
+    return [_iteration(run_id, stages, row) for row in rows or [_first(run_id, started)]]
+
+
+def _first(run_id: str, started: Row) -> Row:
+    """Iteration 1, before anything has happened in it."""
+    place = f"{started['name']}/1"
+    return {
+        "id": place,
+        "loop_id": run_id,
+        "loop": started["name"],
+        "place": place,
+        "depth": 0,
+        "iteration_number": 1,
+        "attempt": 1,
+        "max_iterations": (started.get("limits") or {}).get("maxIterations"),
+        "status": "running",
+        "calls": 0,
+        "tokens": {"input": 0, "output": 0},
+        "started_at": started.get("at"),
+        "stages": [],
+    }
+
+
+def _iteration(run_id: str, planned: list[Row], row: Row) -> Row:
+    by_index = {stage.get("index", number): stage for number, stage in enumerate(row["stages"])}
+    stages = [_stage(row["id"], index, one, by_index.get(index)) for index, one in enumerate(planned)]
+    told = [stage for stage in stages if stage["status"] in ("completed", "failed")]
+    return {
+        **row,
+        "sprint_id": sprint_id(run_id, row["iteration_number"]),
+        "outcome_summary": "\n".join(_line(stage) for stage in told) or None,
+        "stages": stages,
+    }
+
+
+def _stage(iteration: str, index: int, planned: Row, found: Row | None) -> Row:
+    waiting: Row = {"status": "pending", "started_at": None, "completed_at": None, "name": planned["label"]}
+    stage = {**waiting, **(found or {})}
+    error = stage.get("error")
+    told = f"FAILED: {error.get('message', '')}" if error else stage.get("output")
+    return {
+        **stage,
+        "id": stage.get("place") or f"{iteration}/{planned['label']}",
+        "iteration_id": iteration,
+        "stage_index": index,
+        "role": planned["role"],
+        "label": planned["label"],
+        "task_id": stage.get("task"),
+        "artifact_id": stage.get("artifact"),
+        "model": stage.get("model"),
+        "metadata": {},
+        "result_summary": None if told is None else summary(told),
+    }
+
+
+def _line(stage: Row) -> str:
+    return one_line(stage["role"], stage["status"], str(stage["result_summary"] or ""))

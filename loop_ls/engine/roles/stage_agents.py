@@ -1,0 +1,143 @@
+"""The agents of a run: a model with the tools of its role, or an agent program where a provider is one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.bodies.tools import ServerTools
+from loop_ls.engine.context.model_targets import DEFAULT_TEMPERATURE
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Failure, Json, Models, Recorder
+from loop_ls.engine.model_calls.ask import Question, ask
+from loop_ls.engine.model_calls.tool_loop import converse
+from loop_ls.engine.roles.access import RoleToolbox, tools_of
+from loop_ls.engine.roles.agent import Job
+from loop_ls.engine.roles.program import HandsOf
+from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.targets import role_target
+from loop_ls.engine.roles.tools.notes import Desk
+from loop_ls.engine.roles.tools.shell import MARK
+from loop_ls.engine.runners.recorded import perform
+from loop_ls.engine.runners.resolve import is_agent, runner_for
+from loop_ls.engine.runners.runner import Assignment
+from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
+from loop_ls.engine.tools import Sessions
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.role_loop.roles import Access, Role
+
+
+@dataclass(frozen=True, slots=True)
+class RunHands:
+    """Fills `program.Hands` for one run. `sessions` are MCP servers of the project, started when a role
+    with full access first needs them; there are none in a mock run. `sandbox` fences read-only shells."""
+
+    plan: Plan
+    recorder: Recorder
+    models: Models
+    records: Records
+    sessions: Sessions
+    environ: Mapping[str, str]
+    sandbox: Sandbox | NoSandbox
+
+    def model(self, role: Role) -> str | None:
+        found = role_target(role.name, self.plan.settings, self.plan.mock)
+        return None if found is None else f"{found.provider}/{found.model}".rstrip("/")
+
+    async def run(self, job: Job, recorder: Recorder) -> str:
+        target = role_target(job.role.name, self.plan.settings, self.plan.mock)
+        if target is None:
+            told = f"nobody speaks for role `{job.role.name}`"
+            raise Failure("provider_unavailable", told, f"add `roles.{job.role.name}` with `provider` and `model`")
+        if not self.plan.mock and is_agent(target.provider, self._providers):
+            return await self._program(job, target, recorder)
+        question = Question(
+            place=job.place,
+            key=job.place.part("ask"),
+            prompt=job.prompt,
+            targets=(target,),
+            temperature=DEFAULT_TEMPERATURE,
+            purpose="review" if job.judges else "stage",
+            system=self._instructions(job.role),
+            shown={**job.place.fields(), "stage": job.stage, "role": job.role.name},
+        )
+        if job.role.access == "minimal":
+            return await ask(question, self.models, recorder)
+        return await converse(question, self.toolbox(job), job.steps - 1, self.models, recorder)
+
+    def toolbox(self, job: Job) -> RoleToolbox:
+        """Everything the role may do, and no more."""
+        by = f"{self.plan.run_id}/{job.place.key}"
+        desk = self._desk(job.session, job.project, job.sprint, by)
+        return self._box(job.role.access, desk)
+
+    def _desk(self, session: str, project: str, sprint: str, by: str) -> Desk:
+        return Desk(self.records, session, self.plan.run_id, project, sprint, by, self.plan.root)
+
+    def _box(self, access: Access, desk: Desk) -> RoleToolbox:
+        servers = tuple(self.plan.settings.get("servers") or ())
+        discovers = access == "full" and servers and not self.plan.mock
+        own = tools_of(access, Path(self.plan.root), desk, self.environ, self.sandbox)
+        return RoleToolbox(own, ServerTools(self.sessions, servers) if discovers else None)
+
+    async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        """One call of one tool with full access, for `tool_bound`."""
+        desk = self._desk(self.plan.session_id or "", "", "", key)
+        box = self._box("full", desk)
+
+        async def work() -> Json:
+            found = await box.call(tool, arguments)
+            if found.failed:
+                raise Failure("tool_failed", f"`{tool}`: {found.text}")
+            return found.text
+
+        return str(await self.recorder.call(key, work))
+
+    async def close(self) -> None:
+        await self.sessions.aclose()
+
+    async def _program(self, job: Job, target: Target, recorder: Recorder) -> str:
+        runner = runner_for(target.provider, self._providers, self.models, self.plan.mock, self.environ)
+        work = Assignment(
+            message=job.prompt,
+            appended=self._instructions(job.role) or "",
+            folder=self.plan.root,
+            model=target.model or None,
+            access=job.role.access,
+            name=job.role.name,
+            session=job.execution,
+            environment={MARK: "1"},
+            place=job.place.key,
+            purpose="stage",
+        )
+        done = await perform(runner, work, recorder, job.place, job.place.part("ask"))
+        return done.text
+
+    @property
+    def _providers(self) -> Mapping[str, Any]:
+        found = self.plan.settings.get("providers")
+        return found if isinstance(found, Mapping) else {}
+
+    def _instructions(self, role: Role) -> str | None:
+        """Those of the project, else what the role is; and that it has no shell where it would have one."""
+        own = (self.plan.settings.get("roles") or {}).get(role.name) or {}
+        told = str(own.get("instructions") or "").strip() or f"You are the {role.name} of a team. {role.text}"
+        if role.access == "readonly-shell" and isinstance(self.sandbox, NoSandbox):
+            told += f"\n\nYou have no shell here; read with your file tools instead. ({self.sandbox.reason})"
+        return told
+
+
+def hands(
+    records: Records, environ: Mapping[str, str] | None = None, sandbox: Sandbox | NoSandbox | None = None
+) -> HandsOf:
+    """Makes the hands of each run; without `sandbox` the one that this machine offers."""
+    environment = os.environ if environ is None else environ
+
+    def of_run(plan: Plan, recorder: Recorder, models: Models) -> RunHands:
+        sessions = Sessions(plan.settings.get("servers") or {}, Path(plan.root), environment)
+        return RunHands(plan, recorder, models, records, sessions, environment, sandbox or find_sandbox())
+
+    return of_run

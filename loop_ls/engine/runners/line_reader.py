@@ -1,0 +1,134 @@
+"""One program from its start to its end, read line by line as it speaks, within limits of time.
+
+Knows nothing of what the lines say. Whoever is cancelled while it waits here leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from loop_ls.engine.subprocesses import supervisor
+
+CHUNK = 65_536
+#: Of standard error, the end is kept.
+KEPT = 65_536
+#: A line of a program that never ends it is cut here, so that it cannot fill the memory.
+LONGEST_LINE = 64 * 1024 * 1024
+
+
+class OverTime(Exception):
+    """The program was ended because it took too long, or was silent too long."""
+
+    def __init__(self, which: Literal["inactivity", "wall-clock"], seconds: float) -> None:
+        super().__init__(f"{which} limit of {seconds:g} s")
+        self.which, self.seconds = which, seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How it ended. A program that a signal ended has a status above 128."""
+
+    status: int
+    errors: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """`stdin` None: the program's input is closed from the beginning."""
+
+    argv: Sequence[str]
+    folder: str | None
+    environment: Mapping[str, str]
+    stdin: str | None = None
+    idle: float | None = None
+    total: float | None = None
+
+
+async def run_lines(what: Invocation, hear: Callable[[str], None]) -> Ended:
+    """Start it and hand each line to `hear` without its end. Raises `OverTime` and `OSError`."""
+    held = await supervisor.start(
+        what.argv,
+        cwd=what.folder or None,
+        env=what.environment,
+        stdin=DEVNULL if what.stdin is None else PIPE,
+    )
+    process = held.process
+    assert process.stdout is not None
+    assert process.stderr is not None
+    errors = asyncio.create_task(_tail(process.stderr))
+    feeding = asyncio.create_task(_feed(process.stdin, what.stdin))
+    try:
+        async for line in _lines(process.stdout, what.idle, what.total):
+            hear(line)
+        status = await held.wait()
+        return Ended(status, await errors)
+    finally:
+        if held.running:
+            await asyncio.shield(held.stop())
+        held.release()
+        with suppress(asyncio.CancelledError):  # the program is gone, so its output has an end
+            await asyncio.wait({asyncio.ensure_future(_drained(process.stdout)), errors}, timeout=1)
+        for task in (feeding, errors):
+            task.cancel()
+        await asyncio.gather(feeding, errors, return_exceptions=True)
+
+
+async def _lines(stream: asyncio.StreamReader, idle: float | None, total: float | None) -> AsyncIterator[str]:
+    """Split at line feeds only: texts inside of JSON hold every other sign that ends a line somewhere."""
+    began, rest = time.monotonic(), bytearray()
+    while True:
+        chunk = await _chunk(stream, idle, total, began)
+        rest += chunk
+        if chunk and b"\n" not in chunk and len(rest) <= LONGEST_LINE:
+            continue  # a line that is long is not looked through again for each piece of it
+        *whole, last = rest.split(b"\n")
+        for line in whole:
+            yield _text(line)
+        rest = bytearray(last) if len(last) <= LONGEST_LINE else bytearray()
+        if not chunk:
+            if rest:
+                yield _text(rest)
+            return
+
+
+async def _chunk(stream: asyncio.StreamReader, idle: float | None, total: float | None, began: float) -> bytes:
+    left = None if total is None else max(0.0, total - (time.monotonic() - began))
+    limits = [limit for limit in (idle, left) if limit is not None]
+    try:
+        async with asyncio.timeout(min(limits) if limits else None):
+            return await stream.read(CHUNK)
+    except TimeoutError:
+        if idle is not None and (left is None or idle <= left):
+            raise OverTime("inactivity", idle) from None
+        raise OverTime("wall-clock", total or 0.0) from None
+
+
+def _text(line: bytes | bytearray) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r")
+
+
+async def _drained(stream: asyncio.StreamReader) -> None:
+    while await stream.read(CHUNK):
+        pass
+
+
+async def _tail(stream: asyncio.StreamReader) -> str:
+    kept = b""
+    while chunk := await stream.read(CHUNK):
+        kept = (kept + chunk)[-KEPT:]
+    return kept.decode("utf-8", "replace")
+
+
+async def _feed(stream: asyncio.StreamWriter | None, text: str | None) -> None:
+    if stream is None or text is None:
+        return
+    with suppress(BrokenPipeError, ConnectionResetError):
+        stream.write(text.encode("utf-8", "replace"))
+        await stream.drain()
+        stream.close()

@@ -1,0 +1,120 @@
+"""Agents of the command line behind the door of models: a step, a judge or a vote of a workflow may ask one.
+
+Each question is one fresh process, as in every other loop. An agent brings its own tools, so it takes none of
+ours; nobody bounds the length of its answers, and it makes no vectors.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from loop_ls.engine.core.plan import Door, Plan
+from loop_ls.engine.core.ports import (
+    EmbedReply,
+    EmbedRequest,
+    Failure,
+    ModelFailure,
+    ModelReply,
+    ModelRequest,
+    Waiting,
+)
+from loop_ls.engine.core.price_table import Price
+from loop_ls.engine.runners.cli import require_program
+from loop_ls.engine.runners.resolve import is_agent, program_of, runner_for
+from loop_ls.engine.runners.runner import IDLE, Access, Assignment, Work, deaf
+
+#: What an agent may do when it works at a step. Whoever judges, votes or plans only answers.
+WORKING: Access = "full"
+ANSWERING: Access = "minimal"
+
+
+def with_agents(door_of: Callable[[Plan], Door], environ: Mapping[str, str] | None = None) -> Callable[[Plan], Door]:
+    """The doors of `door_of`, through which agents can be asked too."""
+    environment = os.environ if environ is None else environ
+    return lambda plan: AgentDoor(door_of(plan), plan, environment)
+
+
+class AgentDoor:
+    """`plan.Door` of one run."""
+
+    def __init__(self, door: Door, plan: Plan, environ: Mapping[str, str]) -> None:
+        self._door, self._plan, self._environ = door, plan, environ
+        found = plan.settings.get("providers")
+        self._providers: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+
+    def problem(self, name: str) -> ModelFailure | None:
+        if not self._asks_agent(name):
+            return self._door.problem(name)
+        try:
+            require_program(program_of(name, self._providers)[0], self._environ, self._plan.root)
+        except Failure as failure:
+            return _told(failure, name)
+        return None
+
+    async def ask(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None = None,
+        on_wait: Callable[[Waiting], None] | None = None,
+    ) -> ModelReply:
+        if not self._asks_agent(request.provider):
+            return await self._door.ask(request, on_text, on_wait)
+        if request.tools:
+            told = f"`{request.provider}` is an agent with tools of its own, and takes none of `servers`."
+            hint = "Take `servers` away from the step, and name them in the agent's own configuration."
+            raise ModelFailure("bad_request", told, hint, provider=request.provider)
+        try:
+            runner = runner_for(request.provider, self._providers, self._door, environ=self._environ)
+            work = await runner.run(self._assignment(request), on_text or deaf)
+        except Failure as failure:
+            raise _told(failure, request.provider) from failure
+        return ModelReply(
+            text=work.text,
+            provider=request.provider,
+            model=work.model or request.model,
+            input_tokens=work.input_tokens,
+            output_tokens=work.output_tokens,
+            usd=self._usd(request.provider, work),
+            duration=work.duration,
+        )
+
+    async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
+        if not self._asks_agent(request.provider):
+            return await self._door.embed(request, on_wait)
+        told = f"`{request.provider}` is an agent, which makes no vectors."
+        raise ModelFailure("bad_request", told, "Name a provider with an embedding model.", provider=request.provider)
+
+    def _usd(self, name: str, work: Work) -> float | None:
+        """The settings' price, else what the agent says."""
+        own = self._providers.get(name)
+        price = Price.read(own.get("price")) if isinstance(own, Mapping) else None
+        return price.usd(work.input_tokens, work.output_tokens) if price else work.usd
+
+    def _asks_agent(self, name: str) -> bool:
+        return not self._plan.mock and is_agent(name, self._providers)
+
+    def _assignment(self, request: ModelRequest) -> Assignment:
+        own = self._providers.get(request.provider) or {}
+        total = request.timeout or own.get("timeoutSeconds")
+        return Assignment(
+            message=request.prompt,
+            system=request.system or "",
+            folder=self._plan.root,
+            model=request.model or own.get("defaultModel"),
+            access=WORKING if request.purpose == "step" else ANSWERING,
+            budget_usd=request.budget_usd,
+            name="loop-ls",
+            idle=own.get("idleSeconds") or IDLE,
+            total=total,
+            place=request.place,
+            purpose=request.purpose,
+            bill=request.bill,
+        )
+
+
+def _told(failure: Failure, provider: str) -> ModelFailure:
+    """What an agent's failure is to whoever asked a model."""
+    code = "timeout" if failure.code == "agent_timeout" else failure.code
+    return ModelFailure(code, failure.message, failure.hint, provider=provider)

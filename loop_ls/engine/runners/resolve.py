@@ -1,0 +1,86 @@
+"""Which runner a provider means: a known agent, a command from the settings, or a model behind an address.
+
+In a mock run nobody is started: the scripted door answers for every agent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from loop_ls.engine.core.ports import Failure, Models
+from loop_ls.engine.runners.claude import Claude
+from loop_ls.engine.runners.cli import CliRunner, Dialect
+from loop_ls.engine.runners.codex import Codex
+from loop_ls.engine.runners.command import AnyCommand
+from loop_ls.engine.runners.model import ModelRunner
+from loop_ls.engine.runners.opencode import Opencode
+from loop_ls.engine.runners.runner import Runner
+
+AGENT_CLI = "agent-cli"
+#: Provider -> the program that it is, without any setting.
+KNOWN_AGENTS = {"claude-code": "claude", "codex": "codex", "opencode": "opencode"}
+#: Agents that say what their work has cost.
+TELL_COST = frozenset({"claude", "claude-code", "opencode"})
+_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
+    "claude": Claude,
+    "claude-code": Claude,
+    "codex": Codex,
+    "opencode": Opencode,
+}
+
+
+def runner_for(
+    provider: str,
+    settings: Mapping[str, Any],
+    models: Models,
+    mock: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> Runner:
+    """The runner of `provider`; `settings` is the section `providers`. Raises `Failure`."""
+    environment = os.environ if environ is None else environ
+    own = settings.get(provider)
+    own = own if isinstance(own, Mapping) else {}
+    model = str(own.get("defaultModel") or "")
+    if mock or not is_agent(provider, settings):
+        return ModelRunner(provider, models, model)
+    words = program_of(provider, settings)
+    dialect = _DIALECTS.get(_speech(own, words))
+    if dialect is None:
+        return CliRunner(provider, words[:1], AnyCommand(words[1:]), environment, own)
+    return CliRunner(provider, words, dialect(), environment, own)
+
+
+def is_agent(provider: str, settings: Mapping[str, Any]) -> bool:
+    """Whether a provider is a program that we start."""
+    own = settings.get(provider)
+    kind = own.get("kind") if isinstance(own, Mapping) else None
+    return kind == AGENT_CLI or (kind is None and provider in KNOWN_AGENTS)
+
+
+def tells_cost(provider: str, settings: Mapping[str, Any]) -> bool:
+    """Whether an agent says what its work has cost. Raises `Failure` where the settings name no program."""
+    own = settings.get(provider)
+    return _speech(own if isinstance(own, Mapping) else {}, program_of(provider, settings)) in TELL_COST
+
+
+def _speech(own: Mapping[str, Any], words: tuple[str, ...]) -> str:
+    return str(own.get("speaks") or PurePath(words[0]).stem)
+
+
+def program_of(provider: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The words with which an agent is started. Raises `Failure` where the settings say none."""
+    own = settings.get(provider)
+    cli = own.get("cli") if isinstance(own, Mapping) else None
+    match cli:
+        case str() if cli.strip():
+            return (KNOWN_AGENTS.get(cli, cli),)
+        case list() if cli and all(isinstance(word, str) and word for word in cli):
+            return tuple(cli)
+        case None if provider in KNOWN_AGENTS:
+            return (KNOWN_AGENTS[provider],)
+        case _:
+            told = f"`providers.{provider}` is an agent, and its `cli` names no program."
+            raise Failure("provider_unavailable", told, "Write `cli` as a list of words: `cli: [my-agent, --json]`.")

@@ -1,0 +1,1 @@
+"""Runs: registry, executor, recorder, control, forks, event bus."""

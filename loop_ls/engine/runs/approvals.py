@@ -1,0 +1,122 @@
+"""What people decide about a waiting run: read, journalled once, and passed to the run by its fact.
+
+The decision is the answer of the key under which the run asked, so of several answers the journal takes
+the first and no other, whoever gives it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Approval, Decision
+from loop_ls.engine.events import RunState
+from loop_ls.engine.events.kinds import ApprovalResolved
+from loop_ls.engine.journal import Journal
+from loop_ls.engine.journal.serialization import plain_text
+from loop_ls.index.disk.discovery import load_settings
+
+if TYPE_CHECKING:
+    from loop_ls.engine.runs.registry import LiveRun
+
+Answer = dict[str, Any]
+
+
+def approval_of(body: Mapping[str, Any]) -> Approval:
+    """The decision that an `approval_resolved` fact holds."""
+    approved = bool(body.get("approved"))
+    decision: Decision = body.get("decision") or ("approve" if approved else "reject")
+    return Approval(approved, decision, body.get("feedback"))
+
+
+def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:
+    """`approved` and `decision` say the same thing, and one of them is enough. Raises `Refused`."""
+    if decision is not None and decision not in get_args(Decision):
+        raise Refused("bad_argument", "`decision` is one of `approve`, `reject` and `revise`.")
+    if approved is not None and not isinstance(approved, bool):
+        raise Refused("bad_argument", "`approved` is true or false.")
+    if feedback is not None and not isinstance(feedback, str):
+        raise Refused("bad_argument", "`feedback` is a text.")
+    if decision is None and approved is None:
+        raise Refused("bad_argument", "`approved` says how the run goes on; it is not given.", "Give true or false.")
+    if decision is not None and approved is not None and approved != (decision == "approve"):
+        raise Refused(
+            "bad_argument", f"`approved` and `decision` contradict each other: {str(approved).lower()} and {decision}."
+        )
+    found = cast(Decision, decision or ("approve" if approved else "reject"))
+    return Approval(found == "approve", found, None if feedback is None else plain_text(feedback))
+
+
+def revises(settings: Mapping[str, Any]) -> bool:
+    """Whether settings switch the third answer on (assistant-loop spec 9.3)."""
+    section = settings.get("assistants")
+    return isinstance(section, Mapping) and section.get("revise") is True
+
+
+async def require_allowed(approval: Approval, state: RunState) -> None:
+    """Raises `Refused` for changes that the project does not let people ask for. What it says now counts, too."""
+    if approval.decision != "revise" or any(asked.get("revise") for asked in state.asked):
+        return
+    now = await asyncio.to_thread(load_settings, state.root) if state.root else None
+    if now is None or not revises(now[0].raw):
+        told = f"`{state.name}` takes yes and no: `revise` is off in the settings of its project."
+        raise Refused(
+            "forbidden", told, "Write `assistants: {revise: true}` into `.loop-ls.yaml`, or approve or reject."
+        )
+
+
+async def resolve(
+    run: LiveRun, journal: Journal, loop_id: str | None, approval: Approval, first: bool = False
+) -> Answer:
+    """Journal the decision -> `{ok, resolved}`; `first`: of several questions the oldest is meant.
+    Raises `Refused`."""
+    await require_allowed(approval, run.state)
+    async with run.asked:
+        asked = run.state.asked[0] if first and run.state.asked else _pending(run.state, loop_id)
+        place = asked["place"]
+        fact = ApprovalResolved(
+            loop_id=asked["loopId"],
+            approved=approval.approved,
+            decision=approval.decision,
+            feedback=approval.feedback,
+        )
+        value = {"approved": approval.approved, "decision": approval.decision, "feedback": approval.feedback}
+        kind, body = fact.fact()
+        done = await journal.append(
+            run.run_id, f"{place}:approval", [(kind, {**body, "place": place})], {"value": value}, ongoing=True
+        )
+        if not done:
+            raise nothing_asked(run.state, loop_id)
+        return {"ok": True, "resolved": {"runId": run.run_id, **body}}
+
+
+async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> Answer:
+    """The same decision for every question that is asked now -> `{ok, resolved}`. Raises `Refused` where one of
+    them does not take it."""
+    told, asking = [], [run for run in runs for _ in run.state.asked]
+    for each in asking:
+        await require_allowed(approval, each.state)
+    for each in asking:
+        with suppress(Refused):  # somebody else was faster: the other questions count
+            told.append((await resolve(each, journal, None, approval, first=True))["resolved"])
+    return {"ok": True, "resolved": told}
+
+
+def _pending(state: RunState, loop_id: str | None) -> dict[str, Any]:
+    """What is meant: the question of that loop, or the only one there is."""
+    meant = [each for each in state.asked if loop_id in (None, each.get("loopId"))]
+    if not meant:
+        raise nothing_asked(state, loop_id)
+    if len(meant) > 1:
+        listed = ", ".join(f"`{each.get('loopId')}`" for each in meant)
+        raise Refused("bad_argument", f"Run {state.run_id} asks about {listed}.", "Say with `loopId` which is meant.")
+    return meant[0]
+
+
+def nothing_asked(state: RunState, loop_id: str | None) -> Refused:
+    about = f" for `{loop_id}`" if loop_id else ""
+    told = f"Run {state.run_id} is {state.status} and waits for no decision{about}."
+    return Refused("wrong_status", told, "Somebody else may have answered already.")

@@ -1,0 +1,123 @@
+"""Pause, resume, stop: recorded first, obeyed at once, and right however often they are said."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any, Literal, assert_never, cast, get_args
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Fact
+from loop_ls.engine.enhance.acknowledgements import choose
+from loop_ls.engine.events import RunState
+from loop_ls.engine.events.kinds import Paused, Resumed, Stopping
+from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.runs.registry import LiveRun, Runs
+
+#: How long a stopped run may take to write its end before it is ended from outside.
+PATIENCE = 2.0
+Verb = Literal["pause", "resume", "stop"]
+Cause = Literal["user", "teardown", "shutdown"]
+
+#: verb -> states in which it has nothing to do, which is no error.
+ALREADY: dict[Verb, frozenset[str]] = {
+    "pause": frozenset({"paused"}),
+    "resume": frozenset({"running", "queued", "waiting_approval"}),
+    "stop": frozenset({"stopping", "cancelled"}),
+}
+#: verb -> states in which it means something.
+POSSIBLE: dict[Verb, frozenset[str]] = {
+    "pause": frozenset({"queued", "running", "waiting_approval"}),
+    "resume": frozenset({"paused", "interrupted"}),
+    "stop": frozenset({"queued", "running", "paused", "waiting_approval", "interrupted"}),
+}
+
+
+async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str = "user") -> dict[str, Any]:
+    """-> `{ok, runs: [{runId, status}]}`. Raises `Refused`."""
+    if verb not in get_args(Verb):
+        raise Refused("bad_argument", f"`{verb}` is none of `pause`, `resume` and `stop`.")
+    asked, why = cast(Verb, verb), cast(Cause, cause if cause in get_args(Cause) else "user")
+    if isinstance(run_id, str) and run_id.lower() == "all":
+        meant = [_unless_late(asked, each, journal, why) for each in runs if each.state.status in POSSIBLE[asked]]
+        told = await asyncio.gather(*meant)  # together they wait for the disk once
+        return {"ok": True, "runs": [_shown(state) for state in told if state is not None]}
+    found = await runs.find(run_id)
+    run = runs.live.get(found)
+    if run is None:
+        state = await runs.state(found)
+        _check(asked, state)
+        return {"ok": True, "runs": [_shown(state)]}
+    return {"ok": True, "runs": [_shown(await _one(asked, run, journal, why))]}
+
+
+async def _unless_late(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunState | None:
+    """None: it ended by itself, or somebody else was faster; of all runs that is no refusal."""
+    with suppress(Refused):
+        return await _one(verb, run, journal, cause)
+    return None
+
+
+async def _one(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunState:
+    question = run.state.question
+    if verb == "resume" and run.state.status == "paused" and question and question["kind"] == "loop_paused":
+        await choose(run, journal, {"choice": "continue"})  # it waits between rounds: that is what goes on
+        return run.state
+    async with run.asked:
+        if _check(verb, run.state):
+            try:
+                await journal.append(run.run_id, facts=[_fact(verb, cause)], ongoing=True)
+                if run.state.ended:  # in this moment: nothing was written behind its last fact
+                    _check(verb, run.state)
+                    return run.state
+            except JournalRefused:
+                if verb != "stop":
+                    raise
+                # A stop is obeyed even when it cannot be written down.
+            do(verb, run)
+        return run.state
+
+
+def _check(verb: Verb, state: RunState) -> bool:
+    """Whether there is something to do. Raises `Refused` where the verb makes no sense."""
+    if state.status in POSSIBLE[verb]:
+        return True
+    # Role loops are controlled by the words of their document: twice is a mistake there (spec 11).
+    if state.status in ALREADY[verb] and (state.format != "role_loop" or state.status == "stopping"):
+        return False
+    raise Refused("wrong_status", f"Run {state.run_id} is {state.status}: there is nothing to {verb}.")
+
+
+def _fact(verb: Verb, cause: Cause) -> Fact:
+    match verb:
+        case "pause":
+            return Paused().fact()
+        case "resume":
+            return Resumed().fact()
+        case "stop":
+            return Stopping(cause=cause).fact()
+        case never:
+            assert_never(never)
+
+
+def do(verb: Verb, run: LiveRun) -> None:
+    match verb:
+        case "pause":
+            run.control.pause()
+        case "resume":
+            run.control.resume()
+        case "stop":
+            run.control.stop()
+            asyncio.get_running_loop().call_later(PATIENCE, _force, run)
+        case never:
+            assert_never(never)
+
+
+def _force(run: LiveRun) -> None:
+    """For a part that waits on something else than a recorded call: it does not hear of a stop."""
+    if run.task is not None and not run.state.ended:
+        run.task.cancel()
+
+
+def _shown(state: RunState) -> dict[str, Any]:
+    return {"runId": state.run_id, "status": state.status}

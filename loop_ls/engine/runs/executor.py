@@ -1,0 +1,158 @@
+"""One run from its first fact to its last: the plan is read, the program runs, the end is journalled.
+
+However a run ends, exactly one closing fact says so. Only the leaving of the engine ends it without one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import cast
+
+from loop_ls.engine.core.loop_driver import Outcome, error_of
+from loop_ls.engine.core.plan import Door, Plan, Program, read_plan
+from loop_ls.engine.core.ports import Failure, ModelFailure, Stopped
+from loop_ls.engine.core.replay_source import NothingRecorded, Source
+from loop_ls.engine.events import Event, status_of
+from loop_ls.engine.events.kinds import Cancelled, Completed, Failed
+from loop_ls.engine.events.outcomes import CAUSES, Cause
+from loop_ls.engine.journal import END, Journal, JournalRefused
+from loop_ls.engine.money.caps import CapReached, Caps, in_time
+from loop_ls.engine.money.gate import GatedModels
+from loop_ls.engine.money.ledger import Cost, Ledger
+from loop_ls.engine.runs.event_bus import Feed
+from loop_ls.engine.runs.journal_recorder import JournalRecorder
+from loop_ls.engine.runs.registry import LiveRun
+
+End = Completed | Failed | Cancelled
+#: Refusals that do not end a run: it goes on with another worker.
+ELSEWHERE = frozenset({"not_owner", "newer_format", "closed"})
+#: How often a closing fact that the journal refused is offered again.
+WRITE_AGAIN = 5.0
+
+
+async def bring_to_end(
+    run: LiveRun, journal: Journal, feed: Feed, programs: Mapping[str, Program], models: Callable[[Plan], Door]
+) -> None:
+    state = run.state
+    ledger = Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens))
+    recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger)
+    journal.accounts[run.run_id] = ledger.told
+    try:
+        end = await _end_of(run, journal, recorder, programs, models, ledger)
+        await recorder.end([end.fact()])
+    except JournalRefused as refused:
+        if refused.code in ELSEWHERE:
+            run.mine = False
+        else:
+            await _lost(run, journal, feed, refused)
+    finally:
+        journal.accounts.pop(run.run_id, None)
+
+
+async def _end_of(
+    run: LiveRun,
+    journal: Journal,
+    recorder: JournalRecorder,
+    programs: Mapping[str, Program],
+    models: Callable[[Plan], Door],
+    ledger: Ledger,
+) -> End:
+    try:
+        started = (await journal.facts(run.run_id, 0, 1)).events
+        plan = await journal.read(read_plan, run.run_id, started[0].body, journal.storage.text)
+        providers = plan.settings.get("providers") or {}
+        recorder.source = Source.of(plan.source, journal.recall, run.answered)
+        ledger.limit(Caps.of(run.state.caps, plan.settings.get("limits")))
+        gated = GatedModels(models(plan), ledger, providers, plan.mock)
+        outcome = await in_time(recorder, ledger.caps.seconds, programs[plan.format].run(plan, recorder, gated))
+    except CapReached as reached:
+        return _at_its_cap(run, reached)
+    except NothingRecorded as missing:
+        told = Failure("nothing_recorded", missing.told, "Run it to ask the models.", place=missing.place)
+        return _failed(run, told)
+    except Stopped:
+        return _cancelled(run)
+    except asyncio.CancelledError:
+        if run.control.leaving:
+            raise
+        return _cancelled(run) if run.control.stopping else _failed(run, _fault("the run was cancelled from inside"))
+    except (Failure, ModelFailure) as failure:
+        return _failed(run, failure)
+    except JournalRefused:
+        raise
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        return _failed(run, _fault(f"{type(error).__name__}: {error}"))
+    return _ended(run, outcome)
+
+
+def _ended(run: LiveRun, outcome: Outcome) -> End:
+    match status_of(outcome.reason):
+        case "completed":
+            return Completed(
+                reason=outcome.reason,
+                because=outcome.because,
+                total_iterations=outcome.iterations,
+                final_output=outcome.output,
+                last_output=outcome.output if outcome.last is None else outcome.last,
+                **outcome.details,
+            )
+        case "cancelled":
+            return _cancelled(run)
+        case _:
+            failure = outcome.failure or Failure(outcome.reason, f"The run ended with `{outcome.reason}`.")
+            return _failed(run, failure, outcome.reason, outcome.iterations)
+
+
+def _at_its_cap(run: LiveRun, reached: CapReached) -> Completed:
+    """A limit is no failure: the run keeps what it has."""
+    output = run.state.last_output or ""
+    return Completed(
+        reason=reached.reason,
+        because=reached.told,
+        total_iterations=run.state.iteration,
+        final_output=output,
+        last_output=output,
+    )
+
+
+def _cancelled(run: LiveRun) -> Cancelled:
+    state = run.state
+    cause = cast(Cause, state.reason) if state.reason in CAUSES else "user"
+    return Cancelled(cause=cause, total_iterations=state.iteration, last_output=state.last_output)
+
+
+def _failed(
+    run: LiveRun, failure: Failure | ModelFailure, reason: str | None = None, iterations: int | None = None
+) -> Failed:
+    named = failure.reason if isinstance(failure, Failure) else "error"
+    return Failed(
+        error=error_of(failure),
+        reason=reason or named,
+        cause=(failure.place or None) if isinstance(failure, Failure) else None,
+        iteration=run.state.iteration or None,
+        total_iterations=run.state.iteration if iterations is None else iterations,
+        last_output=run.state.last_output,
+    )
+
+
+async def _lost(run: LiveRun, journal: Journal, feed: Feed, refused: JournalRefused) -> None:
+    """The journal cannot take the run's facts: it ends here and now, and is told so without a number.
+    The closing fact is written as soon as it can be; an engine that starts before goes on with the run."""
+    failed = _failed(run, Failure(refused.code, refused.message, refused.hint))
+    kind, body = failed.fact()
+    run.state = run.state._replace(status="failed", reason="error", ended_at=journal.clock(), error=body["error"])
+    feed.publish([Event(run.run_id, 0, journal.clock(), kind, body)])
+    while True:
+        await asyncio.sleep(WRITE_AGAIN)
+        with suppress(JournalRefused):
+            await journal.append(run.run_id, END, [(kind, body)], {"value": True})
+            return
+
+
+def _fault(told: str) -> Failure:
+    return Failure("internal", f"The engine made a mistake: {told}.", "Please report it, with the engine's log.")

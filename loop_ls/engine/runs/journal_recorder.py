@@ -1,0 +1,281 @@
+"""The recorder of one live run: calls that are paid once, whatever crashes (see `ports.Recorder`).
+
+A call is begun in the journal, done, and answered in the journal together with the facts that follow. Only
+the call that is in flight when the engine dies is done again; its mark says so after the restart. The disk
+is waited for beside the run, a few answers behind: those that come in while it writes may be paid again after
+a power failure, which no call that takes its time is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import fields
+from typing import Any, Literal
+
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.core.replay_source import Source, copied
+from loop_ls.engine.core.run_gate import Control
+from loop_ls.engine.events import Event
+from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
+from loop_ls.engine.journal import END, Journal, JournalRefused, When, plain
+from loop_ls.engine.money.ledger import Ledger
+
+#: Answers of one run that may be on their way to the disk at once.
+UNSAFE = 8
+Show = Callable[[str, str, dict[str, Json]], None]
+
+
+class JournalRecorder:
+    """`answered` are the keys that the journal knows of this run; `show` hears streamed text."""
+
+    def __init__(
+        self,
+        run_id: str,
+        journal: Journal,
+        control: Control,
+        answered: Iterable[str] = (),
+        show: Show = lambda run_id, text, place: None,
+        ledger: Ledger | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self._journal, self._control, self._show = journal, control, show
+        self._ledger = ledger or Ledger()
+        self.source: Source | None = None
+        self._answered = set(answered)
+        self._member = journal.storage.member
+        self._fresh: dict[str, dict[str, Json]] = {}  # answers that are on their way to the disk
+        self._unsafe: deque[asyncio.Future[Any]] = deque()  # the paid ones of them
+        self._refused: JournalRefused | None = None
+
+    def _append(
+        self, key: str, facts: Sequence[Fact] = (), answer: Json = ..., when: When = "disk"
+    ) -> asyncio.Future[list[Event]]:
+        return self._journal.append(self.run_id, key, facts, answer, when=when, owned=self._member)
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def recall(self, key: str) -> Json:
+        found = self._known(key)
+        return None if found is None else found.get("value")
+
+    def _known(self, key: str) -> dict[str, Json] | None:
+        if key in self._fresh or key not in self._answered:
+            return self._fresh.get(key)
+        answer: dict[str, Json] | None = self._journal.recall(self.run_id, key)
+        return answer
+
+    async def call(
+        self,
+        key: str,
+        work: Callable[[], Awaitable[Json]],
+        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        before: Sequence[Fact] = (),
+    ) -> Json:
+        known = self._known(key)
+        if known is not None:
+            return replayed(known)
+        await self._control.gate()
+        if self.source is not None and (taken := self.source.answer(key)) is not None:
+            return self._take(key, taken, facts, before)
+        await self._committed(self._append(key, before, when="now"))
+        await self._control.gate()
+        try:
+            value = plain(await self._do(work))
+        except (ModelFailure, Failure) as failure:
+            await self._answer(key, {"raised": _written(failure)}, ())
+            raise
+        except asyncio.CancelledError:
+            self._given_up(key)
+            raise
+        follows: Sequence[Fact] = ()
+        try:
+            follows = tuple(facts(value))
+            if self._control.stopping:  # too late for the run, and paid all the same
+                follows = tuple((kind, {**body, "discarded": True}) for kind, body in follows if kind == "call")
+            follows = (*follows, *self._ledger.count(follows))
+        finally:
+            await self._answer(key, {"value": value}, follows)  # it is paid: kept even if `facts` fails
+        if self._control.stopping:
+            raise Stopped
+        return value
+
+    def _take(
+        self, key: str, answer: dict[str, Json], facts: Callable[[Json], Iterable[Fact]], before: Sequence[Fact]
+    ) -> Json:
+        """What another run was answered is the answer here too, with the facts that follow from it."""
+        follows = () if "raised" in answer else copied(facts(answer.get("value")))
+        self._fresh[key] = answer
+        done = self._append(key, (*before, *follows), answer, when="soon")
+        done.add_done_callback(lambda result: self._settled(key, result))
+        return replayed(answer)
+
+    async def _do(self, work: Callable[[], Awaitable[Json]]) -> Json:
+        """A stop cancels the task that does this; outside of here it is `Stopped`, no cancellation."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._control.calls.add(task)
+        try:
+            return await work()
+        except asyncio.CancelledError:
+            if self._control.stopping:
+                task.uncancel()
+                raise Stopped from None
+            raise
+        finally:
+            self._control.calls.discard(task)
+
+    async def _answer(self, key: str, answer: dict[str, Json], facts: Sequence[Fact]) -> None:
+        """Stored when the next call begins; the disk may be some answers behind. A cancelled wait does not
+        undo it."""
+        done = self._append(key, facts, answer)
+        self._fresh[key] = answer
+        done.add_done_callback(lambda result: self._settled(key, result))
+        self._unsafe.append(done)
+        while self._unsafe and (self._unsafe[0].done() or len(self._unsafe) > UNSAFE):
+            await self._committed(self._unsafe.popleft())
+
+    def _given_up(self, key: str) -> None:
+        """A time limit ended the call: that is its answer, unless the whole engine leaves."""
+        if not self._control.leaving:
+            failure = Failure("timeout", "The call was given up: a time limit had passed.", reason="timeout")
+            done = self._append(key, (), {"raised": _written(failure)})
+            done.add_done_callback(lambda result: self._settled(key, result))
+
+    # -- facts without a call ----------------------------------------------------------------------
+
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+        self._note(key, facts, plain(answer))
+
+    async def now(self, key: str) -> float:
+        known = self.recall(key)
+        if known is None:
+            known = self._journal.clock()
+            self._note(key, (), known)
+        return float(known)
+
+    async def sleep(self, key: str, seconds: float) -> None:
+        if self.source is not None and not self.source.over:
+            seconds = 0.0  # somebody else has waited
+        left = await self.now(key) + seconds - self._journal.clock()
+        if left > 0 and await self._control.stopped_within(min(left, seconds)):
+            raise Stopped
+        await self._control.gate()
+
+    def _note(self, key: str, facts: Sequence[Fact], answer: Json) -> None:
+        self._unbroken()
+        if key not in self._answered and key not in self._fresh:
+            if self.source is not None:
+                self.source.hear(key)
+            facts = (*facts, *self._ledger.count(facts))
+            self._fresh[key] = {"value": answer}
+            done = self._append(key, facts, self._fresh[key], when="soon")
+            done.add_done_callback(lambda result: self._settled(key, result))
+
+    # -- people ------------------------------------------------------------------------------------
+
+    async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
+        key = place.part("approval")
+        known = self.recall(key)
+        if known is None:
+            await self.gate()
+            if self.source is not None and (taken := self.source.answer(key)) is not None:
+                resolved = ApprovalResolved(loop_id=asked.loop_id, **taken["value"])
+                return Approval(**self._take(key, taken, lambda answer: [resolved.fact(place)], [asked.fact(place)]))
+            # Begun, not answered: the answer comes under the same key, from whoever is the first.
+            await self._committed(self._append(key, [asked.fact(place)], when="disk"))
+            found: Approval = await self._control.decided(place.key)
+            self._answered.add(key)
+        else:
+            found = Approval(**known)
+        await self.gate()
+        return found
+
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+        known = self._known(key)
+        if known is not None:
+            return known.get("value")
+        await self.gate()
+        await self._committed(self._journal.append(self.run_id, key, asked, when="disk"))
+        try:
+            async with asyncio.timeout(seconds):
+                found = await self._control.decided(key)
+        except TimeoutError:
+            # Whoever answered in this moment was first: then that is what the journal knows.
+            await self._committed(self._journal.append(self.run_id, key, (), {"value": late}))
+            found = (self._journal.recall(self.run_id, key) or {"value": late})["value"]
+        self._answered.add(key)
+        await self.gate()
+        return found
+
+    # -- control and the rest ----------------------------------------------------------------------
+
+    async def gate(self) -> None:
+        self._unbroken()
+        await self._control.gate()
+
+    def changed(self) -> Mapping[str, Json]:
+        return self._control.changed
+
+    async def hold(self, key: str, reason: Literal["stalled"]) -> None:
+        """Where somebody else's answers are taken, nobody is there to resume it."""
+        if self._known(key) is None and (self.source is None or self.source.over):
+            self._note(key, [Paused(reason=reason).fact()], True)
+            self._control.pause()
+
+    def undivided(self) -> AbstractContextManager[None]:
+        return self._control.undivided()
+
+    def left_usd(self) -> float | None:
+        self._ledger.check()
+        return self._ledger.left_usd
+
+    def active(self) -> float:
+        return self._control.active()
+
+    def stream(self, text: str, **place: Json) -> None:
+        self._show(self.run_id, text, place)
+
+    async def end(self, facts: Sequence[Fact]) -> None:
+        """The last facts of the run, once."""
+        await self._committed(self._append(END, facts, {"value": True}))
+
+    async def _committed(self, done: asyncio.Future[Any]) -> None:
+        try:
+            await done
+        finally:
+            self._heard(done)
+        self._unbroken()
+
+    def _settled(self, key: str, done: asyncio.Future[Any]) -> None:
+        self._heard(done)
+        if not done.cancelled() and done.exception() is None:
+            self._answered.add(key)
+            self._fresh.pop(key, None)
+
+    def _heard(self, done: asyncio.Future[Any]) -> None:
+        """A fact that could not be written ends the run: later ones must not hide the gap."""
+        if done.done() and not done.cancelled() and isinstance(error := done.exception(), JournalRefused):
+            self._refused = self._refused or error
+
+    def _unbroken(self) -> None:
+        if self._refused is not None:
+            raise self._refused
+
+
+def _written(failure: ModelFailure | Failure) -> dict[str, Json]:
+    """A failure of a call as a value of the journal."""
+    kind = "model" if isinstance(failure, ModelFailure) else "failure"
+    return {"kind": kind, **plain({field.name: getattr(failure, field.name) for field in fields(failure)})}
+
+
+def replayed(answer: Json) -> Json:
+    """The recorded answer, or the failure that was its answer."""
+    raised = answer.get("raised")
+    if raised is None:
+        return answer.get("value")
+    told = {name: value for name, value in raised.items() if name != "kind"}
+    raise ModelFailure(**told) if raised["kind"] == "model" else Failure(**told)

@@ -1,0 +1,186 @@
+"""Trying a condition: the judge of a loop, asked about outputs that exist already, as often as wished.
+
+Nothing is run and nothing is journalled; the calls are real and cost what they cost, within the caps of
+the project. How often the judge agrees with itself says whether the condition is clear.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import History, Turn
+from loop_ls.engine.core.null_recorder import Unrecorded
+from loop_ls.engine.core.plan import Door, Plan
+from loop_ls.engine.core.ports import Fact, Json, Models
+from loop_ls.engine.core.prompt_texts import until_question
+from loop_ls.engine.core.task_group import together
+from loop_ls.engine.journal.serialization import plain_text
+from loop_ls.engine.judges.choice import Choice
+from loop_ls.engine.judges.condition import UntilJudge
+from loop_ls.engine.money.caps import CapReached, Caps
+from loop_ls.engine.money.gate import GatedModels
+from loop_ls.engine.money.ledger import Ledger
+from loop_ls.formats.workflow.model import Loop
+
+#: Questions of one trial.
+MOST = 100
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Who judges which loop, and the run that it would be part of."""
+
+    loop: Loop
+    choice: Choice
+    plan: Plan
+    door: Door
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A text to judge. `before` are the outputs of the iterations before it."""
+
+    text: str
+    iteration: int | None = None
+    before: tuple[str, ...] = ()
+
+
+async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Answer:
+    """`{ok, verdicts: [{iteration?, verdict, answer, prompt}], agreement: [...], judge, ...}`.
+    Raises `Refused`."""
+    count = _times(times, len(outputs), local=judging.choice.local is not None)
+    if not judging.loop.until:
+        raise Refused("bad_argument", f"`{judging.loop.name}` has no `until`: there is nothing to judge.")
+    plan = judging.plan
+    ledger = Ledger(Caps.of(plan.settings.get("limits"), plan.limits))
+    models = GatedModels(judging.door, ledger, plan.settings.get("providers") or {}, plan.mock)
+    try:
+        rows = await together(_one(judging, models, output) for output in outputs for _ in range(count))
+    except CapReached as reached:
+        raise Refused("limit_reached", reached.told, "Try fewer outputs, or fewer times.") from None
+    usd, tokens, verdicts = 0.0, 0, []
+    for row in rows:
+        usd, tokens = usd + row.pop("usd"), tokens + row.pop("tokens")
+        verdicts.append(row)
+    agreement = [_agreement(verdicts[at : at + count]) for at in range(0, len(verdicts), count)]
+    return {
+        "ok": True,
+        "condition": judging.loop.until,
+        "judge": _who(judging.choice),
+        "verdicts": verdicts,
+        "agreement": agreement,
+        "costUsd": usd,
+        "tokens": tokens,
+    }
+
+
+async def _one(judging: Judging, models: Models, output: Output) -> Answer:
+    recorder = _Trial()
+    history = History()
+    history.outputs += [*output.before, output.text]
+    number = output.iteration or 1
+    place = Place().element(judging.loop.name).turn(judging.loop.name, number)
+    plan = judging.plan
+    scope = Scope(plan.input or "", arguments=plan.parameters)
+    judge = UntilJudge(judging.loop.until or "", judging.choice, scope, history, models, recorder)
+    verdict = await judge.judge(Turn(place, number), output.text)
+    judged = next((body for kind, body in reversed(recorder.facts) if kind == "judged"), {})
+    asked = judged.get("interpolated") or judging.loop.until or ""
+    calls = [body for kind, body in recorder.facts if kind == "call"]
+    found: Answer = {
+        "verdict": verdict.verdict,
+        "answer": verdict.answer,
+        "prompt": "" if judging.choice.local is not None else until_question(asked, output.text),
+        "usd": sum(float(body.get("usd") or 0.0) for body in calls),
+        "tokens": sum(sum(body.get("tokens", {}).values()) for body in calls),
+    }
+    if judging.choice.local is not None:
+        found["local"] = True
+    if warned := [body["message"] for kind, body in recorder.facts if kind == "warning"]:
+        found["because"] = warned[-1]
+    return found if output.iteration is None else {"iteration": output.iteration, **found}
+
+
+def _agreement(rows: Sequence[Answer]) -> Answer:
+    """How often the same question got the same verdict: 1.0 is always."""
+    counts = Counter(str(row["verdict"]) for row in rows)
+    verdict, most = counts.most_common(1)[0]
+    named = {"iteration": rows[0]["iteration"]} if "iteration" in rows[0] else {}
+    return {**named, "times": len(rows), "verdict": verdict, "agrees": most / len(rows), "verdicts": dict(counts)}
+
+
+def _who(choice: Choice) -> Answer:
+    if choice.local is not None:
+        return {"local": True}
+    first = choice.targets[0]
+    return {"provider": first.provider, "model": first.model}
+
+
+def _times(given: Any, outputs: int, local: bool) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise Refused("bad_argument", "`times` is a whole number from 1.")
+    if given * outputs > MOST:
+        told = f"{outputs} outputs, {given} times each, are more than {MOST} questions."
+        raise Refused("limit_reached", told, "Try one output, or fewer times.")
+    return 1 if local else given  # what is looked up is the same each time
+
+
+@dataclass
+class _Trial(Unrecorded):
+    """The `Recorder` port of a trial: what happens is kept for its answer alone."""
+
+    run_id: str = "trial"
+    facts: list[Fact] = field(default_factory=list)
+
+    def recall(self, key: str) -> Json:
+        return None
+
+    async def call(
+        self,
+        key: str,
+        work: Callable[[], Awaitable[Json]],
+        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        before: Sequence[Fact] = (),
+    ) -> Json:
+        self.facts += before
+        answer = await work()
+        self.facts += facts(answer)
+        return answer
+
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+        self.facts += facts
+
+    async def now(self, key: str) -> float:
+        return 0.0
+
+    async def sleep(self, key: str, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+def given_output(argument: Mapping[str, Any]) -> Output | None:
+    output = argument.get("output")
+    if output is None:
+        return None
+    if not isinstance(output, str):
+        raise Refused("bad_argument", "`output` is a text.")
+    return Output(plain_text(output))
+
+
+def recorded_outputs(events: Iterable[Mapping[str, Any]], loop: str) -> list[Output]:
+    """The outputs of a loop in a run, each with those before it."""
+    found: list[Output] = []
+    before: tuple[str, ...] = ()
+    for event in events:
+        if event.get("kind") == "iteration" and event.get("loop") == loop:
+            text = str(event.get("output", ""))
+            found.append(Output(text, event.get("iteration"), before))
+            before = (*before, text)
+    return found

@@ -1,0 +1,224 @@
+"""All runs of a data folder: those that go on, in memory; those that ended, in the journal.
+
+A live run's state is folded as its facts are committed, so questions are answered without reading.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.run_gate import Control
+from loop_ls.engine.events import Event, RunState
+from loop_ls.engine.events.kinds import RunStarted
+from loop_ls.engine.journal import Journal, JournalRefused, RunRow
+from loop_ls.engine.runs.approvals import approval_of
+
+PAGE = 1000
+DAMAGED = "damaged"
+#: Formats of which each target has one run at a time.
+ONE_AT_A_TIME = frozenset({"assistant", "enhance"})
+#: Facts that answer a question which a run has asked outside of the engine.
+ANSWERS = frozenset({"edit_acknowledged", "edit_refused", "loop_continued"})
+
+
+@dataclass(eq=False)
+class LiveRun:
+    """A run that has not ended. `asked` makes control one after the other. `mine`: this engine runs it,
+    not another one on the same journal."""
+
+    run_id: str
+    state: RunState
+    control: Control
+    answered: set[str] = field(default_factory=set)
+    asked: asyncio.Lock = field(default_factory=asyncio.Lock)
+    task: asyncio.Task[None] | None = None
+    lost: dict[str, Any] | None = None  # how it ended, when the journal could not take that
+    mine: bool = True
+
+
+class Runs:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.live: dict[str, LiveRun] = {}
+        journal.listeners.append(self._hear)
+
+    def _hear(self, events: list[Event]) -> None:
+        for event in events:
+            run = self.live.get(event.run_id)
+            if run is None and event.kind == "run_started" and self._journal.storage.shared:
+                run = self.live[event.run_id] = LiveRun(event.run_id, RunState(event.run_id), Control(), mine=False)
+            if run is None or event.seq <= run.state.last_seq:
+                continue
+            run.state = run.state.after(event)
+            if event.kind == "loop_updated":
+                run.control.changed = run.state.changed or {}
+            if event.kind == "approval_resolved":
+                run.control.decide(event.body["place"], approval_of(event.body))
+            elif event.kind in ANSWERS and "question" in event.body:
+                run.control.decide(event.body["question"], event.body["answer"])
+            if run.state.ended:
+                del self.live[event.run_id]
+                self._journal.let_go(event.run_id)
+                if run.mine:
+                    self._journal.keep_snapshot(event.run_id, run.state._asdict())
+
+    # -- coming back -------------------------------------------------------------------------------
+
+    async def load(self) -> dict[str, list[str]]:
+        """Take up the unfinished runs of the journal: their ids, with the calls that were in flight."""
+        found = await self._journal.read(self._unfinished)
+        for run_id, state, answered, _ in found:
+            control = Control(state.status == "paused", state.status == "stopping", state.active)
+            control.changed = state.changed or {}
+            self.live[run_id] = LiveRun(run_id, state, control, answered)
+        return {run_id: in_flight for run_id, _, _, in_flight in found}
+
+    async def load_all(self) -> None:
+        """Know the unfinished runs of all engines on this journal; none of them is ours yet."""
+        for state in await self._journal.read(self._states):
+            known = self.live.get(state.run_id)
+            if not state.ended and (known is None or state.last_seq > known.state.last_seq):
+                self.live[state.run_id] = LiveRun(state.run_id, state, Control(), mine=False)
+
+    def _states(self) -> list[RunState]:
+        return [self.folded(run_id) for run_id in self._journal.storage.unfinished()]
+
+    def _unfinished(self) -> list[tuple[str, RunState, set[str], list[str]]]:
+        found = []
+        for run_id in self._journal.storage.unfinished():
+            state = self.folded(run_id)
+            if state.ended:
+                self.keep(state)
+            elif state.last_seq:
+                answered, begun = self._journal.storage.keys(run_id)
+                # A person who is asked is no call: nothing is paid twice when the question is asked again.
+                in_flight = [key for key in begun if not key.endswith((":approval", ":asked"))]
+                found.append((run_id, state, answered, in_flight))
+        return found
+
+    def folded(self, run_id: str, state: RunState = RunState()) -> RunState:  # noqa: B008 - it never changes
+        """The state that its facts give, from the one that is known on. A run of which something is damaged has
+        failed: what is whole of it is shown, nothing is called, and the journal is left as it is (UP-48)."""
+        more = True
+        try:
+            while more:
+                page, more = self._journal.facts_now(run_id, state.last_seq, PAGE)
+                for event in page:
+                    if event.seq != state.last_seq + 1:
+                        return _damaged(run_id, state, f"fact {state.last_seq + 1} is missing")
+                    state = state.after(event)
+        except JournalRefused as refused:
+            if refused.code != "damaged":
+                raise
+            return _damaged(run_id, state, f"fact {state.last_seq + 1} or a later one cannot be read")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return _damaged(run_id, state, f"fact {state.last_seq + 1} makes no sense")
+        return state
+
+    def keep(self, state: RunState) -> None:
+        """Remember the state of a run that ended, unless it is damaged: somebody may restore it."""
+        if (state.error or {}).get("code") != DAMAGED:
+            self._journal.keep_snapshot(state.run_id, state._asdict())
+
+    # -- one at a time -----------------------------------------------------------------------------
+
+    def alone(self, started: RunStarted) -> RunState:
+        """The state of a run that begins. An assistant has one loop at a time, whoever starts it; one
+        that was told to stop makes room at once. Raises `Refused`."""
+        state = RunState(format=started.format, root=started.root, target=started.target, path=started.path)
+        for run in self.live.values() if started.format in ONE_AT_A_TIME else ():
+            other = run.state
+            same = _whose(other) == _whose(state)
+            if same and not (run.control.stopping or other.status == "stopping"):
+                told = f"`{started.name}` already has a running loop: {run.run_id}."
+                raise Refused("already_running", told, "Stop it, or wait for its end.", {"runId": run.run_id})
+        return state
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    async def find(self, given: Any) -> str:
+        """The run that an id, whole or shortened, means. Raises `Refused`."""
+        if not isinstance(given, str) or not given:
+            raise Refused("bad_argument", "`runId` says which run; it is not given.")
+        if given in self.live:
+            return given
+        found = await self._journal.read(self._journal.storage.matching, given, 3)
+        if given in found or len(found) == 1:
+            return given if given in found else found[0]
+        if found:
+            raise Refused("not_found", f"Several runs begin with `{given}`.", f"They are {', '.join(found)}, ...")
+        raise Refused("not_found", f"There is no run `{given}`.", "`loop-ls runs` lists all of them.")
+
+    async def state(self, run_id: str) -> RunState:
+        live = self.live.get(run_id)
+        if live is not None:
+            return live.state
+        return await self._journal.read(self._ended_state, run_id)
+
+    def _ended_state(self, run_id: str) -> RunState:
+        return self._state_of(RunRow(0, run_id, self._journal.storage.snapshot(run_id)))
+
+    async def newest(self, status: str | None, uri: str | None, limit: int) -> list[RunState]:
+        """States, newest first. `status` may be `active`: all that have not ended."""
+        found: list[RunState] = []
+        before: int | None = None
+        while len(found) < limit:
+            rows, states = await self._journal.read(self._page, before)
+            for row, ended in zip(rows, states, strict=True):
+                live = self.live.get(row.run)
+                state = live.state if live else ended if ended.last_seq else await self.state(row.run)
+                if state.last_seq and _wanted(state, status, uri):
+                    found.append(state)
+            if len(rows) < PAGE:
+                break
+            before = rows[-1].number
+        return found[:limit]
+
+    def _page(self, before: int | None) -> tuple[list[RunRow], list[RunState]]:
+        rows = self._journal.storage.runs(before, PAGE)
+        live = self.live
+        return rows, [RunState() if row.run in live else self._state_of(row) for row in rows]
+
+    def _state_of(self, row: RunRow) -> RunState:
+        kept = None
+        with suppress(JournalRefused):  # damaged: it is only a cache
+            kept = self._journal.unpacked(row.snapshot) if row.snapshot else None
+        return _restored(kept) or self.folded(row.run)
+
+    def __iter__(self) -> Iterator[LiveRun]:
+        return iter(list(self.live.values()))
+
+
+def _damaged(run_id: str, state: RunState, why: str) -> RunState:
+    told = {
+        "code": DAMAGED,
+        "message": f"The record of this run is damaged: {why}.",
+        "hint": "It does not go on. Restore a copy of the journal, or start it anew.",
+    }
+    seq = max(1, state.last_seq)  # there is something to show
+    return state._replace(
+        run_id=run_id, status="failed", reason="error", error=told, ended_at=state.last_at, last_seq=seq
+    )
+
+
+def _whose(state: RunState) -> tuple[Any, ...]:
+    """What has one loop at a time: an assistant, a document."""
+    return state.format, state.root, state.path if state.format == "enhance" else state.target
+
+
+def _wanted(state: RunState, status: str | None, uri: str | None) -> bool:
+    if uri is not None and state.uri != uri:
+        return False
+    return status is None or state.status == status or (status == "active" and not state.ended)
+
+
+def _restored(kept: Any) -> RunState | None:
+    """A state from its snapshot; None where another version wrote it."""
+    if not isinstance(kept, dict) or set(kept) != set(RunState._fields):
+        return None
+    return RunState(**{**kept, "progress_log": tuple(kept["progress_log"]), "asked": tuple(kept["asked"])})

@@ -1,0 +1,72 @@
+"""What people may change of a loop that exists: its goal, its limit, what they noted about it.
+
+Journalled like everything else; a loop that runs heeds it from its next stage on (role-loop spec 12.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.events import RunState
+from loop_ls.engine.events.kinds import LoopUpdated
+from loop_ls.engine.journal.serialization import plain_text
+
+FIELDS = ("goal", "max_iterations", "metadata", "labels")
+
+
+def read_changes(given: Any, state: RunState) -> LoopUpdated:
+    """Raises `Refused`."""
+    if not isinstance(given, Mapping) or not given:
+        raise Refused("bad_argument", f"Nothing is changed: give some of {', '.join(FIELDS)}.")
+    for name in given:
+        if name not in FIELDS:
+            raise Refused("bad_argument", f"`{str(name)[:60]}` cannot be changed; {', '.join(FIELDS)} can.")
+    limit = _limit(given, state)
+    return LoopUpdated(
+        goal=_goal(given),
+        max_iterations=limit,
+        unlimited=("max_iterations" in given and limit is None) or None,
+        metadata=_metadata(given),
+        labels=_labels(given),
+    )
+
+
+def _goal(given: Mapping[str, Any]) -> str | None:
+    if "goal" not in given:
+        return None
+    goal = given["goal"]
+    if not isinstance(goal, str) or not goal.strip():
+        raise Refused("bad_argument", "`goal` is a text that says something.")
+    return plain_text(goal)
+
+
+def _limit(given: Mapping[str, Any], state: RunState) -> int | None:
+    limit = given.get("max_iterations")
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise Refused("bad_argument", "`max_iterations` is a whole number from 1, or null for no limit.")
+    if limit < state.iteration:
+        told = f"Loop {state.run_id} is in iteration {state.iteration}: its limit cannot be {limit}."
+        raise Refused("wrong_status", told, "Stop it instead.")
+    return limit
+
+
+def _metadata(given: Mapping[str, Any]) -> dict[str, Any] | None:
+    if "metadata" not in given:
+        return None
+    if not isinstance(given["metadata"], Mapping):
+        raise Refused("bad_argument", "`metadata` is an object.")
+    return dict(given["metadata"])
+
+
+def _labels(given: Mapping[str, Any]) -> list[str] | None:
+    """Trimmed, each once."""
+    if "labels" not in given:
+        return None
+    labels = given["labels"]
+    if not isinstance(labels, list) or not all(isinstance(one, str) and one.strip() for one in labels):
+        raise Refused("bad_argument", "`labels` is a list of texts that say something.")
+    return list(dict.fromkeys(plain_text(one.strip()) for one in labels))

@@ -1,0 +1,154 @@
+"""What the chosen part of a workflow needs besides models: MCP servers, stores, and who makes vectors for them.
+
+Looked at before the start, so that a wrong name, a key in a file or a program that nobody agreed to is told
+before anything is paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.bodies.tools import servers_of
+from loop_ls.engine.context.model_targets import step_targets
+from loop_ls.engine.context.workflow_library import Library
+from loop_ls.engine.core.env_substitution import filled
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.retrieval import Store, read_store, searches
+from loop_ls.engine.runners.resolve import is_agent
+from loop_ls.engine.runs.preflight import chosen
+from loop_ls.engine.starting.consent import Endpoint, StartedProgram, without_password
+from loop_ls.engine.tools import Server, read_servers
+from loop_ls.formats.common.secret import is_secret, names_secret, takes_from_environment
+from loop_ls.formats.workflow.model import Rag, Step, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """`asked` are the makers of vectors, each with the step that searches."""
+
+    servers: tuple[Server, ...] = ()
+    stores: tuple[Store, ...] = ()
+    asked: tuple[tuple[str, tuple[Target, ...]], ...] = ()
+
+    def programs(self, root: str) -> list[StartedProgram]:
+        """What would be started, with the environment that is written for it: it decides what runs as much
+        as the words do."""
+        found = []
+        for server in self.servers:
+            if server.kind == "stdio":
+                env = ("env", *(f"{name}={value}" for name, value in server.env.items())) if server.env else ()
+                found.append(StartedProgram((*env, *server.argv), str(Path(root) / server.cwd)))
+        return found
+
+    def places(self, environ: Mapping[str, str]) -> list[Endpoint]:
+        """Where texts would go, and which variables with them."""
+        found = []
+        for server in self.servers:
+            if server.kind != "stdio":
+                url = without_password(filled(server.url, environ.get)[0])
+                found += [Endpoint(server.name, url, variable) for variable in server.variables or ("",)]
+        for store in self.stores:
+            if store.database:
+                found.append(Endpoint(store.name, without_password(environ.get(store.database, "")), store.database))
+        return found
+
+
+def needs(
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+) -> Needs:
+    """Raises `Refused` for what is not there, and for a key that stands in a file."""
+    known = settings.get("servers") or {}
+    _no_agents(library, reached, elements, settings)
+    try:
+        found = list(_stores(library, reached, elements, settings))
+        stores = tuple(dict.fromkeys(store for _, store in found))
+        names = [*_servers(library, reached, elements, known), *(store.server for store in stores if store.server)]
+        servers = tuple(read_servers(known, names))
+    except Failure as failure:
+        raise Refused("bad_argument", _sentence(failure.message), _sentence(failure.hint)) from failure
+    for server in servers:
+        _no_keys(server)
+    asked = tuple((f"`{step}`", (Target(store.provider, store.model),)) for step, store in found if store.provider)
+    return Needs(servers, stores, asked)
+
+
+def of_servers(known: Mapping[str, Any], names: Iterable[str]) -> Needs:
+    """The same of servers alone. Raises `Refused`."""
+    try:
+        servers = tuple(read_servers(known, names))
+    except Failure as failure:
+        raise Refused("bad_argument", _sentence(failure.message), _sentence(failure.hint)) from failure
+    for server in servers:
+        _no_keys(server)
+    return Needs(servers)
+
+
+def _steps(library: Library, reached: Iterable[str], elements: frozenset[str] | None) -> Iterator[tuple[str, Step]]:
+    for number, key in enumerate(reached):
+        for element in chosen(library.workflow(key), elements if number == 0 else None):
+            if isinstance(element, Step):
+                yield key, element
+
+
+def _no_agents(
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+) -> None:
+    """An agent brings its own tools. Raises `Refused` where it would be offered those of a server."""
+    known, providers = settings.get("servers") or {}, settings.get("providers") or {}
+    for key, step in _steps(library, reached, elements):
+        execution = library.workflow(key).execution
+        if isinstance(step.mode, str) and servers_of(step, execution, known):
+            for target in step_targets(step, execution):
+                if is_agent(target.provider, providers):
+                    told = f"`{step.name}` asks `{target.provider}`, an agent with tools of its own, which takes none"
+                    hint = "Take `servers` away from the step, and name them in the agent's own configuration."
+                    raise Refused("bad_argument", f"{told} of `servers`.", hint)
+
+
+def _servers(
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, known: Mapping[str, Any]
+) -> Iterator[str]:
+    """Only `run` steps have tools."""
+    for key, step in _steps(library, reached, elements):
+        if isinstance(step.mode, str):
+            yield from servers_of(step, library.workflow(key).execution, known)
+
+
+def _stores(
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+) -> Iterator[tuple[str, Store]]:
+    for _, step in _steps(library, reached, elements):
+        if isinstance(step.mode, Rag):
+            store = read_store(settings.get("rag") or {}, settings.get("servers") or {}, step.mode.server, step.name)
+            searches(store, step.mode.strategies, step.name)
+            yield step.name, store
+
+
+def _no_keys(server: Server) -> None:
+    """What is written for a server goes to the record of the run, and keys may not."""
+    written = [
+        *(("env", *each) for each in server.env.items()),
+        *(("headers", *each) for each in server.headers.items()),
+    ]
+    for section, name, value in written:
+        if is_secret(value) or (names_secret(name) and value and not takes_from_environment(value)):
+            raise _key_in_file(f"servers.{server.name}.{section}.{name}", name)
+    if any(map(is_secret, (*server.argv, server.url))):
+        raise _key_in_file(f"servers.{server.name}", "NAME")
+
+
+def _key_in_file(where: str, name: str) -> Refused:
+    variable = name.upper().replace("-", "_")
+    return Refused(
+        "bad_argument",
+        f"`{where}` holds a key itself, and keys never stand in files.",
+        f"Set it in the environment where the engine starts, and write `${{{variable}}}` there.",
+    )
+
+
+def _sentence(text: str) -> str:
+    return text if not text or text.endswith((".", "?")) else f"{text}."

@@ -1,0 +1,45 @@
+"""Settings that a start may not pass over: a limit that cannot be read would silently not be in force, and an
+address that cannot be read would send texts elsewhere. Other faults are told by the rules, and stop nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.starting.recorded import why_unread
+from loop_ls.formats.settings.model import Problem, file_values, settings_of
+from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
+from loop_ls.index.disk.discovery import read_text
+
+#: Of the problems of settings, those that change what a run may spend or where its texts go.
+_GRAVE = re.compile(r"`(?:limits|limits\.[^`]*|providers|providers\.[^`.]*(?:\.(?:baseUrl|kind|apiKeyEnv))?)`")
+
+
+def require_sound_settings(root: Path, editor: Mapping[str, Any]) -> None:
+    """Raises `Refused`. Reads the disk: not for the loop's own thread."""
+    path = root / SETTINGS_NAME
+    text = read_text(path.as_posix())
+    if text is None and path.exists():
+        raise _refused(f"{SETTINGS_NAME} cannot be read: {why_unread(root.as_posix(), SETTINGS_NAME)}")
+    values, problems = file_values(text) if text is not None else ({}, ())
+    for problem in problems:
+        if problem.code == "LS001":
+            line = "" if problem.span is None else f", line {problem.span.start.line + 1}"
+            raise _refused(f"{SETTINGS_NAME}{line}: {problem.message}")
+    for message in _grave(settings_of(values)[1]):
+        raise _refused(f"{SETTINGS_NAME}: {message}")
+    for message in _grave(settings_of(editor)[1]):
+        raise Refused("bad_argument", f"The settings of the editor: {message}.", "Mend them, then start the run again.")
+
+
+def _grave(problems: Iterable[Problem]) -> Iterator[str]:
+    return (problem.message for problem in problems if _GRAVE.match(problem.message))
+
+
+def _refused(told: str) -> Refused:
+    hint = "Mend the file, then run it again: its limits would not be in force."
+    return Refused("file_has_errors", f"{told.rstrip('.')}.", hint, {"path": SETTINGS_NAME})

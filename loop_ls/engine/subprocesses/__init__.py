@@ -1,0 +1,1 @@
+"""Subprocess supervision: children in their own group that end with the engine."""

@@ -1,0 +1,68 @@
+"""Reading what a record says of its start: one that came from elsewhere may say anything, and breaks nothing.
+
+A run that came in is shown whatever it says; what has to understand its settings and its plan refuses in
+words where they make no sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import Door, Plan
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.preparer import Preparer
+from loop_ls.engine.events.kinds import RunStarted
+
+_FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Failure)
+
+
+@contextmanager
+def readable_record() -> Iterator[None]:
+    """Raises `Refused` instead of whatever nonsense leads to."""
+    try:
+        yield
+    except _FAULTS as fault:
+        told = "The record says of its start what this loop-ls cannot read"
+        raise Refused("bad_argument", f"{told}: {_said(fault)}.", "Start it from its file.") from fault
+
+
+async def agreed(
+    started: RunStarted,
+    texts: Mapping[str, str],
+    consent: str | None,
+    preparer: Preparer,
+    home: Path | None,
+    models: Callable[[Plan], Door],
+) -> RunStarted:
+    """A fork of a run that came in, or of a replay, which was started without asking: what it starts and where
+    it sends texts is asked like for a start. What came in works in `home`, not where it was recorded.
+    Raises `Refused`."""
+    agree = getattr(preparer, "agree", None)
+    if agree is None:
+        told = "An imported run or a replay of this kind can be shown and replayed, not forked."
+        raise Refused("forbidden", told, "Start it from its file.")
+    if started.imported and home is not None:
+        started = _moved(started, home)
+    if not _is_below(started.path or ""):
+        raise Refused("bad_argument", "The record names a file outside of its folder.", "Start it from its file.")
+    here: RunStarted = await agree(started, texts, consent, models)
+    return here
+
+
+def _moved(started: RunStarted, home: Path) -> RunStarted:
+    return started.model_copy(update={"root": home.resolve().as_posix()})
+
+
+def _is_below(path: str) -> bool:
+    """Whether a recorded path can lie in a folder of ours."""
+    found = PurePath(path)
+    return bool(path) and not found.is_absolute() and ".." not in found.parts
+
+
+def _said(fault: Exception) -> str:
+    """Its first line, as the end of a sentence."""
+    said = fault.message if isinstance(fault, Failure) else f"{type(fault).__name__}: {fault}"
+    return said.splitlines()[0][:200].rstrip(".") if said else type(fault).__name__
