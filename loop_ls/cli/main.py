@@ -15,7 +15,7 @@ from importlib import import_module
 
 from loop_ls import __version__
 
-#: command -> one line of help. `loop_ls.cli.<command with _ for ->` does the work.
+#: command -> one line of help. `loop_ls.cli.commands.<command with _ for ->` does the work.
 COMMANDS = {
     "check": "say what is wrong with loop files",
     "fix": "apply the fixes that keep the meaning",
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end of the process
     if words[:1] == ["serve"] and all(map(_is_default, words[1:])):
-        from loop_ls.cli.serve import serve
+        from loop_ls.cli.commands.serve import serve
 
         return serve()
     from loop_ls.cli.parser import USAGE_ERROR, Parser  # an editor does not wait for argparse
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, line in COMMANDS.items():
         sub = commands.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
         if name == wanted:
-            module = import_module(f"loop_ls.cli.{name.replace('-', '_')}")
+            module = import_module(f"loop_ls.cli.commands.{name.replace('-', '_')}")
             module.configure(sub)
             sub.set_defaults(run=module.run)
     args = parser.parse_args(words)

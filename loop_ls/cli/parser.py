@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
     """Subcommands are made of the same class, so they speak the same way."""
 
     def error(self, message: str) -> NoReturn:
-        from loop_ls.report.cells import shown
+        from loop_ls.report.terminal_text import shown
 
         print(f"{self.prog}: {shown(self._sentence(message))}", file=sys.stderr)
         print(f"  {self.prog} --help shows what there is.", file=sys.stderr)

@@ -3,8 +3,8 @@
 Importing this room is cheap: httpx is loaded when a client connects, never before.
 """
 
+from loop_ls.client.engine_location import EngineUnavailable, data_folder
 from loop_ls.client.launch import connect, find
-from loop_ls.client.place import EngineUnavailable, data_folder
 from loop_ls.client.session import EngineClient
 
 __all__ = ["EngineClient", "EngineUnavailable", "connect", "data_folder", "find"]

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.client.place import EngineUnavailable
+from loop_ls.client.engine_location import EngineUnavailable
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient

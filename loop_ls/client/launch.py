@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from loop_ls.client.place import (
+from loop_ls.client.engine_location import (
     ENGINE_VARIABLE,
     LOG_NAME,
     PROTOCOL,

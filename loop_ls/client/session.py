@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from loop_ls.client import follow
-from loop_ls.client.place import EngineUnavailable, Handover, read_handover
+from loop_ls.client.engine_location import EngineUnavailable, Handover, read_handover
 
 if TYPE_CHECKING:
     import httpx

@@ -5,8 +5,8 @@ Paths have to be relative to the checkout, so the command should be called from 
 
 from __future__ import annotations
 
-from loop_ls.report.cells import shown
 from loop_ls.report.checked import Checked, CheckedFile
+from loop_ls.report.terminal_text import shown
 from loop_ls.rules.engine.finding import Finding, Severity
 
 _COMMANDS = {

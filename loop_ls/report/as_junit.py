@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
-from loop_ls.report.cells import shown
 from loop_ls.report.checked import WORDS, Checked, CheckedFile
 from loop_ls.report.excerpt import excerpt
+from loop_ls.report.terminal_text import shown
 from loop_ls.rules.engine.finding import Finding, Severity
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from loop_ls.report.cells import shown
 from loop_ls.report.checked import WORDS, Checked, CheckedFile
 from loop_ls.report.excerpt import excerpt
 from loop_ls.report.paint import Paint
+from loop_ls.report.terminal_text import shown
 from loop_ls.rules.engine.finding import Finding, Severity, Tier
 
 

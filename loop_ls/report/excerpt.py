@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loop_ls.report.cells import shown, width
+from loop_ls.report.terminal_text import shown, width
 from loop_ls.text.position import Span
 
 LINE = 110  # columns of source that are shown; longer lines are cut around the mark

@@ -183,7 +183,7 @@ class LoopServer:
         """The file that tells of a fault of ours, in the data folder of the project that it hit (UP-34)."""
         from pathlib import Path
 
-        from loop_ls.client.place import data_folder
+        from loop_ls.client.engine_location import data_folder
         from loop_ls.server.crash_reports import CrashReports
 
         if self._crashes is None:

@@ -22,9 +22,10 @@ MAY_IMPORT = {
     "server": {"text", "syntax", "formats", "index", "rules", "features", "client"},
     "engine": {"text", "syntax", "formats", "index"},
     "testing": {"text", "syntax", "formats", "index", "engine"},
+    "app": {"text", "syntax", "formats", "index", "rules", "features", "client", "engine"},
     "cli": {
         *("text", "syntax", "formats", "index", "rules", "features"),
-        *("report", "client", "server", "engine", "testing"),
+        *("report", "client", "server", "engine", "testing", "app"),
     },
     "__main__": {"cli"},
     "__init__": set(),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.cli.explain import EDITORS
+from loop_ls.cli.commands.explain import EDITORS
 from loop_ls.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]

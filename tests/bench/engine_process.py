@@ -21,7 +21,7 @@ import httpx
 import psutil
 
 from loop_ls.client import EngineClient
-from loop_ls.client.place import Handover, read_handover
+from loop_ls.client.engine_location import Handover, read_handover
 
 HEAD = '$schema: "workflow/v2.0"\nversion: 1.0.0\nexecution: {provider: scripted, model: m}\n'
 CALLEE = HEAD + 'name: draft\nsteps: [{name: write, run: "Write {{input}}"}]\n'

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loop_ls.client.place import read_handover
+from loop_ls.client.engine_location import read_handover
 
 SCRIPT = Path(sys.executable).with_name("loop-ls")
 SECONDS = 90

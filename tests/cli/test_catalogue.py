@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from loop_ls.cli.catalogue import catalogue
+from loop_ls.app.catalogue import catalogue
 from loop_ls.engine.api.schemas import COMPONENTS
 from loop_ls.engine.roles.definitions import seed
 from tests.cli.conftest import CALLEE, DEVELOP

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.cli import checking
+from loop_ls.cli.files import check_run
 from loop_ls.cli.main import main
 from loop_ls.index.disk.discovery import discover
 
@@ -22,7 +22,7 @@ def test_a_callee_next_to_its_caller_is_found(
     (tmp_path / "a.yaml").write_text(CALL.format("a", "zebra"))
     (tmp_path / "b.yaml").write_text(CALL.format("b", "zebraa"))
     (tmp_path / "z.yaml").write_text(HEAD.format("zebra") + MODEL + 'steps:\n  - {name: w, run: "On {{topic}}"}\n')
-    monkeypatch.setattr(checking, "discover", partial(discover, most=2))
+    monkeypatch.setattr(check_run, "discover", partial(discover, most=2))
     assert main(["check", str(tmp_path), "--level", "error"]) == 1
     out, err = capsys.readouterr()
     assert out.count("WF601") == 1

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.client.place import read_handover
+from loop_ls.client.engine_location import read_handover
 from tests.cli.conftest import Place
 
 Json = Any

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from loop_ls.client import EngineUnavailable, connect, find
-from loop_ls.client.place import read_handover
+from loop_ls.client.engine_location import read_handover
 from tests.cli.conftest import SCRIPT, Place
 
 LONG = 30

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from loop_ls.client.place import read_handover
+from loop_ls.client.engine_location import read_handover
 from tests.cli.conftest import Place
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.cli.explain import page
+from loop_ls.cli.commands.explain import page
 from loop_ls.cli.main import main
 from loop_ls.report.paint import Paint
 from loop_ls.rules.docs.render import all_pages

@@ -233,7 +233,7 @@ def test_a_step_is_not_told_to_wait_for_itself(flow: Path) -> None:
 def test_a_file_that_somebody_changes_meanwhile_is_left_alone(
     flow: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from loop_ls.cli import fix
+    from loop_ls.cli.commands import fix
 
     original = fix.fix_document
 

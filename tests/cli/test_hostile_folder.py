@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.client.place import read_handover
+from loop_ls.client.engine_location import read_handover
 from loop_ls.client.session import EngineClient
 from tests.cli.conftest import Place
 from tests.server.support.raw import RawClient

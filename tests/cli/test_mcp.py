@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from loop_ls.client.place import read_handover
+from loop_ls.client.engine_location import read_handover
 from tests.cli.conftest import SCRIPT, Place
 
 TALK = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from loop_ls.cli.commands.new import KINDS, snake
 from loop_ls.cli.main import main
-from loop_ls.cli.new import KINDS, snake
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.cli.runs_table import ago, outcome, table
-from loop_ls.report.cells import width
+from loop_ls.cli.runs.runs_table import ago, outcome, table
+from loop_ls.report.terminal_text import width
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 

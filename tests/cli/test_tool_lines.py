@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.cli.runs_show import event_line
+from loop_ls.cli.runs.runs_show import event_line
 
 FACT = {"seq": 7, "at": "2026-01-01T10:00:00Z", "kind": "tool_called", "place": "find", "tool": "add"}
 

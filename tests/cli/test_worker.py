@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.cli.database import VARIABLE, DatabaseRefused, database_of
+from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, database_of
 
 
 def worker(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

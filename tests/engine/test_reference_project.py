@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.cli.compose import validate
+from loop_ls.app.engine import validate
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine

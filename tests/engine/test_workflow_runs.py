@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.cli.compose import validate
+from loop_ls.app.engine import validate
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.projections.verbose_log import verbose_lines

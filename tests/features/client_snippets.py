@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from loop_ls.cli.new import FILES as TEMPLATES
+from loop_ls.cli.commands.new import FILES as TEMPLATES
 from loop_ls.features.complete.items.snippets import FILES, LOOPS, STEPS, Snippet
 from loop_ls.features.complete.object_files.assistant_snippets import ASSISTANTS
 from loop_ls.features.complete.object_files.role_loop import _FILE as ROLE_LOOP

@@ -181,7 +181,7 @@ PLATFORM = _targets(
     ("cancel", "loop_ls.server.rpc.message_queue",
      "tests/server/rpc/test_message_queue.py::"
      "test_a_request_cancelled_in_the_same_batch_is_never_looked_at"),
-    ("command line", "loop_ls.cli.check", "tests/cli/test_check.py::test_text_for_people"),
+    ("command line", "loop_ls.cli.commands.check", "tests/cli/test_check.py::test_text_for_people"),
     ("formats, SARIF", "loop_ls.report.as_sarif",
      "tests/cli/test_check_formats.py::"
      "test_sarif_has_the_fix_and_paths_as_seen_from_here"),
@@ -194,7 +194,7 @@ PLATFORM = _targets(
     ("formats, JSON", "loop_ls.report.as_json",
      "tests/cli/test_check.py::"
      "test_json_is_one_object_with_everything_in_it"),
-    ("exit status", "loop_ls.cli.check", "tests/cli/test_check.py::test_exit_status"),
+    ("exit status", "loop_ls.cli.commands.check", "tests/cli/test_check.py::test_exit_status"),
 )  # fmt: skip
 
 TARGETS = (*EDITS, *WRITING, *NAVIGATION, *PRESENTATION, *PLATFORM)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.cli.convert import read, written
+from loop_ls.cli.commands.convert import read, written
 from loop_ls.features.convert.from_workflow import count_of_items
 from loop_ls.features.convert.gist import Converted
 from loop_ls.formats.assistant.keys import _KEYS as ASSISTANT_KEYS

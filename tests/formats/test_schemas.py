@@ -10,8 +10,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from loop_ls.cli.commands.schema import file_name, text_of
 from loop_ls.cli.main import main
-from loop_ls.cli.schema import file_name, text_of
 from loop_ls.formats.schema.published import FORMATS, FormatName, schema_of
 from loop_ls.formats.workflow.detect_format import recognise
 from loop_ls.rules.engine.registry import all_rules

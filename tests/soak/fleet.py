@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from loop_ls.cli.compose import build
+from loop_ls.app.engine import build
 from loop_ls.engine.providers import Providers
 from loop_ls.testing.proxy import Proxy
 from tests.soak.model import ModelServer

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loop_ls.cli.watch.words import noted
-from loop_ls.report.cells import shown
+from loop_ls.report.terminal_text import shown
 
 Event = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.report.cells import shown, width
+from loop_ls.report.terminal_text import shown, width
 
 REASONS = {
     "condition_met": "condition met",

@@ -89,11 +89,11 @@ class EngineDoor:
         return cast("Client | None", await room.find(root, data_dir))
 
     async def handover(self, root: Path, data_dir: str | None) -> Path | None:
-        place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.place")
+        place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.engine_location")
         return cast(Path, place.data_folder(root, data_dir) / place.FILE_NAME)
 
     async def recorded(self, root: Path, data_dir: str | None) -> bool:
-        place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.place")
+        place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.engine_location")
         folder = place.data_folder(root, data_dir)
         return await asyncio.to_thread(lambda: folder.is_dir() and any(folder.iterdir()))
 

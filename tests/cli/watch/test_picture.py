@@ -112,7 +112,7 @@ def test_many_rounds_keep_the_picture_small() -> None:
 def test_every_line_fits_whatever_comes_in(width: int) -> None:
     odd = "wide 漢字 " * 40 + "\x1b[31mred\x1b[0m \u202e tab\t"
     run = watched(*BEGUN, *turn(1, "no", odd), *turn(2, None), at("text", "develop/2/w", text=odd))
-    from loop_ls.report.cells import width as columns
+    from loop_ls.report.terminal_text import width as columns
 
     picture = drawn(run, width)
     assert "\x1b" not in picture and "\u202e" not in picture

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from loop_ls.client.place import Handover, read_handover
+from loop_ls.client.engine_location import Handover, read_handover
 from loop_ls.client.session import EngineClient
 from loop_ls.engine.api.app import Facts, application, workspace_id
 from loop_ls.engine.api.presence import Presence

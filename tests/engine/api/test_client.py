@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from loop_ls.client import EngineClient, data_folder, launch
-from loop_ls.client.place import PROTOCOL, Handover, read_handover
+from loop_ls.client.engine_location import PROTOCOL, Handover, read_handover
 from loop_ls.engine.process import instance_lock
 from tests.engine.api.conftest import House, house
 

@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from loop_ls.client.place import read_handover
+from loop_ls.client.engine_location import read_handover
 from loop_ls.engine.api.openapi import document
 from loop_ls.engine.api.route_table import ROUTES
 

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from loop_ls.cli.compose import validate
+from loop_ls.app.engine import validate
 from loop_ls.client import EngineClient
-from loop_ls.client.place import Handover
+from loop_ls.client.engine_location import Handover
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine

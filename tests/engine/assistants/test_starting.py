@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from loop_ls.cli.runs_table import outcome
+from loop_ls.cli.runs.runs_table import outcome
 from loop_ls.engine.assistants.program import AssistantProgram, Start
 from loop_ls.formats.assistant.model import Assistant, Criteria
 from loop_ls.testing.recorder import MemoryRecorder

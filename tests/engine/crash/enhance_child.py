@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from loop_ls.cli.compose import build
+from loop_ls.app.engine import build
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
 from loop_ls.engine.service import Engine

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loop_ls.cli.compose import validate
+from loop_ls.app.engine import validate
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.cli.compose import build
+from loop_ls.app.engine import build
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import SILENCE, ScriptedModels
 from tests.engine.enhance.loops import THREE, applied, failing, instructions, plan_of

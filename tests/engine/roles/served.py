@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from loop_ls.cli.catalogue import catalogue
-from loop_ls.client.place import PROTOCOL, Handover
+from loop_ls.app.catalogue import catalogue
+from loop_ls.client.engine_location import PROTOCOL, Handover
 from loop_ls.client.session import EngineClient
 from loop_ls.engine.api.app import Facts, application, workspace_id
 from loop_ls.engine.api.presence import Presence

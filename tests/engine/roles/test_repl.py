@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.cli.repl_lines import Lines
+from loop_ls.cli.repl.lines import Lines
 from loop_ls.testing.models import SILENCE
 
 from .served import Served, serving

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.cli.compose import validate
+from loop_ls.app.engine import validate
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from tests.engine.starting.test_workflow_start import Desk

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from loop_ls.client.place import read_handover
+from loop_ls.client.engine_location import read_handover
 
 WORKFLOW = """\
 $schema: "workflow/v2.0"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from loop_ls.cli.compose import validate
+from loop_ls.app.engine import validate
 from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from loop_ls.cli.compose import validate
+from loop_ls.app.engine import validate
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine

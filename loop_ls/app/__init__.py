@@ -1,0 +1,1 @@
+"""Composition root: which parts this product's engine is made of."""

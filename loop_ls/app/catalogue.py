@@ -1,0 +1,80 @@
+"""What a workspace has that can be started by name, as rows of the engine's interface.
+
+The engine may not know the checker, so the definitions with their first errors come from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def catalogue(root: Path, data: Path | None = None) -> Callable[[], Awaitable[list[Row]]]:
+    """Looks at the disk each time it is asked, in a thread. `data` is the engine's folder, which
+    holds the built-in role loops."""
+
+    async def rows() -> list[Row]:
+        return await asyncio.to_thread(_rows, root.as_posix(), data or root)
+
+    return rows
+
+
+def _rows(root: str, data: Path) -> list[Row]:
+    from loop_ls.cli.commands.definitions import definitions
+    from loop_ls.engine.roles.definitions import definitions as role_loops
+    from loop_ls.formats.role_loop.roles import known_roles
+    from loop_ls.index.disk.discovery import discover
+
+    workspace = discover(root).workspace
+    others = [found for found in definitions(workspace, root) if found["format"] != "role_loop"]
+    roles = known_roles(workspace.settings.raw.get("roles"))
+    rows = [*map(_role_loop, role_loops(root, data, roles=roles)), *map(_other, others)]
+    return [{**row, "root": root} for row in rows]
+
+
+def _role_loop(found: Any) -> Row:
+    loop = found.loop
+    row: Row = {
+        "format": "role_loop",
+        "name": found.name,
+        "description": "",
+        "path": found.path,
+        "builtin": found.built_in,
+        "parameters": [],
+        "roles": [],
+        "termination": _termination(found.text),
+        "error": None if found.error is None else str(getattr(found.error, "message", found.error)),
+    }
+    if loop is None:
+        return row
+    return {
+        **row,
+        "description": loop.description,
+        "parameters": [
+            {"name": one.name, "description": one.description, "required": one.required, "default": one.default}
+            for one in loop.parameters
+        ],
+        "roles": [
+            {"role": one.role, "prompt": one.prompt, "max_iterations": one.max_iterations} for one in loop.stages
+        ],
+    }
+
+
+def _termination(text: str) -> Row | None:
+    """As the file has it; None where it has none of the documented shape."""
+    try:
+        found = json.loads(text)["termination_condition"]
+        return {"type": str(found["type"]), "value": found.get("value")}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _other(found: Row) -> Row:
+    """Every row has the documented columns, whatever its format has a word for."""
+    usual: Row = {"parameters": [], "roles": [], "termination": None, "error": None}
+    return {**usual, **found, "description": found.get("description") or ""}

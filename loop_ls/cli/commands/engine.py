@@ -1,0 +1,212 @@
+"""`loop-ls engine`: start, stop and question the engine of a data folder."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from loop_ls.cli.engine import token
+from loop_ls.cli.engine import worker as engine_worker
+from loop_ls.cli.engine.connect import Answer, add_place, data_dir_of, refuse, root_of, running_engine, settled
+from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, add_database, database_of
+
+HELP = "start, stop and question the engine"
+
+TAKEN = 75
+FAILED = 2
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    start = verbs.add_parser("start", help="start the engine in the background (others do it when they need it)")
+    start.add_argument("--foreground", action="store_true", help="stay here until it ends; log to standard error")
+    start.add_argument("--port", type=_port, metavar="PORT", help="listen on this port (default: a free one)")
+    start.add_argument(
+        "--idle-exit", type=_seconds, metavar="SECONDS", help="leave after so long without listener and run"
+    )
+    add_database(start)
+    worker = verbs.add_parser("worker", help="run what is in the queue of a database that several engines share")
+    engine_worker.configure(worker)
+    for verb in (start, worker):
+        verb.add_argument("--log-format", choices=("text", "json"), metavar="FORMAT", help="of the log: text or json")
+        verb.add_argument(
+            "--log-level", choices=LEVELS, metavar="LEVEL", help=f"what is logged at least: {', '.join(LEVELS)}"
+        )
+    stop = verbs.add_parser("stop", help="end the engine; unfinished runs go on when it is started again")
+    status = verbs.add_parser("status", help="whether it runs, and what it does")
+    token.configure(verbs.add_parser("token", help="who besides you may use it: make, list and revoke tokens"))
+    for verb in (start, stop, status):
+        add_place(verb)
+    for verb in (stop, status):
+        verb.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    match args.verb:
+        case "start" if args.foreground:
+            return _foreground(args)
+        case "start":
+            return settled(lambda: _start(args))
+        case "worker":
+            return engine_worker.run(args)
+        case "token":
+            return token.run(args)
+        case "stop":
+            return settled(lambda: _stop(args), args.json)
+        case _:
+            return settled(lambda: _status(args), args.json)
+
+
+# -- in the background -----------------------------------------------------------------------------
+
+
+async def _start(args: argparse.Namespace) -> int:
+    from loop_ls.client import data_folder
+    from loop_ls.client.launch import living, start
+
+    root = root_of(args.root)
+    folder = data_folder(root, data_dir_of(args.data_dir, root))
+    found = await living(folder)
+    if found is not None:
+        print(f"The engine runs already: process {found.pid}, port {found.port}, data in {folder}.")
+        return 0
+    if args.database_url:
+        os.environ[VARIABLE] = args.database_url  # an address with a password is none of the process list's business
+    made = await start(folder, root, args.idle_exit, args.port)
+    print(f"The engine runs: process {made.pid}, port {made.port}, data in {folder}.")
+    return 0
+
+
+async def _stop(args: argparse.Namespace) -> int:
+    engine = await running_engine(args)
+    if engine is None:
+        return _nobody(args)
+    async with engine:
+        answer = await engine.engine_stop()
+        if not answer["ok"]:
+            return refuse(answer, args.json)
+        await _gone(engine.handover.pid)
+    _say(args, answer, "The engine ends; unfinished runs go on when it is started again.")
+    return 0
+
+
+async def _status(args: argparse.Namespace) -> int:
+    engine = await running_engine(args)
+    if engine is None:
+        return _nobody(args)
+    async with engine:
+        answer = await engine.engine_status()
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    facts = answer["engine"]
+    said = (
+        f"running, loop-ls {facts['version']}, process {facts['pid']}, port {facts['port']}, data in {facts['dataDir']}"
+    )
+    _say(args, answer, f"{said}; {facts['running']} unfinished runs, {facts['listeners']} listeners")
+    return 0
+
+
+def _nobody(args: argparse.Namespace) -> int:
+    _say(args, {"ok": True, "engine": None}, "No engine runs here; the next run starts one.")
+    return 0
+
+
+def _say(args: argparse.Namespace, answer: Answer, text: str) -> None:
+    print(json.dumps(answer, ensure_ascii=False) if args.json else text)
+
+
+async def _gone(pid: int) -> None:
+    """Wait until the process is no more, but not for ever: it lets runs write their last facts."""
+    for _ in range(0 if os.name == "nt" else 200):  # there, asking so would end it
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, PermissionError, OSError):
+            return
+        await asyncio.sleep(0.05)
+
+
+# -- in the foreground -----------------------------------------------------------------------------
+
+
+def _foreground(args: argparse.Namespace) -> int:
+    """The lock first, the heavy libraries after it: whoever comes second leaves at once."""
+    from loop_ls.client import data_folder
+    from loop_ls.engine.process.instance_lock import DataFolder, FolderRefused, FolderTaken
+
+    root = root_of(args.root)
+    path = Path(args.data_dir).resolve() if args.data_dir else data_folder(root, data_dir_of(None, root))
+    folder = DataFolder(path)
+    try:
+        folder.take(patience=5.0)
+    except FolderTaken as taken:
+        return _failed(TAKEN, taken.message, taken.hint)
+    except FolderRefused as refused:
+        return _failed(FAILED, refused.message, refused.hint)
+    try:
+        status = _serve(folder, args, root)
+    finally:
+        folder.release()
+    sys.stderr.flush()
+    # Everything is on the disk; what libraries left sleeping in threads would hold the process up.
+    os._exit(status)
+
+
+def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
+    # Looking for plugins of pydantic reads the metadata of every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    from loop_ls.app.catalogue import catalogue
+    from loop_ls.app.engine import build, log_manner, options
+    from loop_ls.engine.api.server import PortTaken
+    from loop_ls.engine.journal import JournalRefused
+    from loop_ls.engine.process.engine_process import serve
+    from loop_ls.engine.process.instance_lock import DataFolder
+    from loop_ls.engine.telemetry.logs import log_to_stderr
+
+    assert isinstance(folder, DataFolder)
+    log_to_stderr(*log_manner(args, root))
+    manner = replace(options(args.port, args.idle_exit, root), catalogue=catalogue(root, folder.path))
+    try:
+        database = database_of(args.database_url, root)
+        if database is not None:
+            manner = replace(manner, grace=None)  # others may watch, and other engines run it
+        asyncio.run(serve(folder, manner, partial(build, root=root, database=database)))
+    except DatabaseRefused as refused:
+        return _failed(FAILED, refused.message, refused.hint)
+    except JournalRefused as refused:
+        return _failed(FAILED, refused.message, refused.hint)
+    except PortTaken as taken:
+        return _failed(FAILED, str(taken), "Choose another with `--port` or the setting `engine.port`.")
+    except OSError as error:
+        return _failed(FAILED, f"The engine cannot go on: {error.strerror or error}.", "")
+    return 0
+
+
+def _failed(status: int, message: str, hint: str) -> int:
+    """In lines that whoever started us finds in the log."""
+    for line in filter(None, (message, hint)):
+        print(f"loop-ls engine: {line}", file=sys.stderr, flush=True)
+    return status
+
+
+def _port(text: str) -> int:
+    port = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"`{text}` is no port: a number from 0 to 65535")
+    return port
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < 10_000_000:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of seconds")
+    return seconds

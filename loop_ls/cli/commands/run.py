@@ -1,0 +1,152 @@
+"""`loop-ls run`: start a run in the engine and watch it. The run lives there, not here."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loop_ls.cli.arguments import from_one
+from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled, used
+from loop_ls.cli.runs.run_request import Wrong, wanted
+from loop_ls.client import EngineClient
+from loop_ls.report.terminal_text import shown
+
+HELP = "run a workflow or a loop and watch it"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", nargs="?", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
+    parser.add_argument("--workflow", metavar="NAME", help="the same as NAME")
+    parser.add_argument("--loop", metavar="NAME", help="only this loop and what it depends on")
+    parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="the input of the workflow")
+    parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
+    parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="a parameter; may be repeated")
+    parser.add_argument("--max-iterations", type=from_one, metavar="N", help="a limit below that of the file")
+    parser.add_argument("--item", type=from_one, metavar="N", help="of an iterate loop only this item, from 1")
+    parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars this run may cost")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")
+    parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")
+    parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
+    parser.add_argument("--detach", action="store_true", help="start it, print its id and leave it running")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
+    parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the run uses")
+    add_place(parser)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a run is started and shown. `agreed`: to the endpoints and programs it uses."""
+
+    as_json: bool = False
+    verbose: bool = False
+    detach: bool = False
+    agreed: bool = False
+
+    @property
+    def may_ask(self) -> bool:
+        return not self.as_json and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        asked = wanted(args)
+    except Wrong as wrong:
+        return refuse({"ok": False, "code": "bad_argument", "message": f"{wrong}."}, args.json)
+    manner = Manner(args.json, args.verbose, args.detach, args.yes)
+
+    async def work() -> int:
+        async with await engine_for(args, asked.root) as engine:
+            return await start_and_watch(engine, asked.request, manner)
+
+    return settled(work, args.json)
+
+
+async def start_and_watch(
+    engine: EngineClient, request: Answer, manner: Manner, begun: Callable[[str], None] = lambda run_id: None
+) -> int:
+    """One run from its start to its end; its exit status. `begun` hears its id."""
+    from loop_ls.cli.watch.watch import watch
+
+    position = 0
+    if not manner.detach:
+        status = await engine.engine_status()
+        if not status["ok"]:
+            return refuse(status, manner.as_json)
+        position = int(status["engine"]["position"])
+    answer = await _start(engine, request, manner)
+    if not answer["ok"]:
+        return refuse(answer, manner.as_json)
+    begun(str(answer["runId"]))
+    if manner.detach:
+        return detached(answer, manner.as_json)
+    return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose)
+
+
+async def _start(engine: EngineClient, request: Answer, manner: Manner) -> Answer:
+    """Start; ask the person for what is missing, once."""
+    asked = False
+    while True:
+        answer = await engine.start(request)
+        match answer.get("code"):
+            case "consent_required" if "consent" not in request and agreed(answer, manner):
+                request = {**request, "consent": answer.get("digest")}
+            case "input_required" if manner.may_ask and answer.get("names") and not asked:
+                asked = True
+                given = _ask_inputs([str(name) for name in answer["names"]])
+                request = _with_inputs(request, given)
+            case _:
+                return answer
+
+
+def agreed(answer: Answer, manner: Manner) -> bool:
+    if manner.agreed:
+        return True
+    if not manner.may_ask:
+        answer["hint"] = "Look at what it uses, then agree with `--yes`. " + str(answer.get("hint") or "")
+        return False
+    print(shown(str(answer["message"])), file=sys.stderr)
+    for kind in ("programs", "endpoints"):
+        for one in answer.get(kind) or []:
+            print(f"  {kind[:-1]}: {shown(used(one))}", file=sys.stderr)
+    return _line("Go on? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _ask_inputs(names: list[str]) -> dict[str, str]:
+    return {name: _line(f"{name}: ") for name in names}
+
+
+def _line(question: str) -> str:
+    """Not in a thread: Ctrl-C could not end it there, and the loop has nothing else to do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        print(question, end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if not line:
+        raise KeyboardInterrupt
+    return line.rstrip("\n")
+
+
+def _with_inputs(request: Answer, given: dict[str, str]) -> Answer:
+    more = dict(request)
+    for name in ("input", "goal", "message"):
+        if name in given:
+            more[name] = given.pop(name)
+    if given:
+        more["parameters"] = {**(request.get("parameters") or {}), **given}
+    return more
+
+
+def detached(answer: Answer, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps(answer, ensure_ascii=False))
+    else:
+        print(answer["runId"])
+        print(f"Watch it: loop-ls runs events {answer['runId'][:6]} --follow", file=sys.stderr)
+    return 0

@@ -1,0 +1,207 @@
+"""`loop-ls runs`: list, show and control runs. Ids may be shortened as long as they stay unique."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Awaitable, Callable
+
+from loop_ls.cli.arguments import print_json
+from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.runs import runs_again, runs_show, runs_table
+from loop_ls.client import EngineClient
+from loop_ls.report.terminal_text import shown
+
+HELP = "list, show and control runs"
+
+CONTROL = ("pause", "resume", "stop")
+USUAL = 20
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    _common(parser)
+    _filters(parser)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    listing = verbs.add_parser("list", help="the newest runs (also without a verb)")
+    _filters(listing, again=True)
+    _common(listing, again=True)
+    for name, line in (
+        ("show", "every iteration with verdict, question, answer and output"),
+        ("status", "the state of a run"),
+        ("events", "the facts of a run, one a line"),
+        ("prompts", "what models and agents were asked"),
+        ("delete", "remove a run that has ended from the record, or all"),
+    ):
+        verb = verbs.add_parser(name, help=line)
+        verb.add_argument("id", metavar="ID")
+        _common(verb, again=True)
+        if name == "prompts":
+            verb.add_argument("place", nargs="?", metavar="PLACE", help="only there, such as develop/3")
+        if name == "events":
+            verb.add_argument("--follow", action="store_true", help="go on with what happens")
+        if name == "show":
+            verb.add_argument("--full", action="store_true", help="whole outputs and questions")
+    runs_again.configure(verbs, _common)
+    for name in CONTROL:
+        verb = verbs.add_parser(name, help=f"{name} a run, or all")
+        verb.add_argument("id", metavar="ID|all")
+        _common(verb, again=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    return settled(lambda: _run(args), args.json)
+
+
+async def _run(args: argparse.Namespace) -> int:
+    verb = args.verb or "list"
+    work: Callable[[EngineClient, argparse.Namespace], Awaitable[int]] = {
+        "list": _list,
+        "show": _show,
+        "status": _status,
+        "events": _events,
+        "prompts": _prompts,
+        "delete": _delete,
+        **runs_again.VERBS,
+    }.get(verb, _control)
+    async with await engine_for(args) as engine:
+        return await work(engine, args)
+
+
+async def _list(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.runs(status=args.status, limit=args.limit + 1)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    states = answer["runs"][: args.limit]
+    if args.json:
+        return print_json({"ok": True, "runs": states})
+    if not states:
+        print("No runs yet. Start one: loop-ls run FILE")
+        return 0
+    runs_table.table(states)
+    for state in states:
+        if state["status"] == "waiting_approval":
+            short = state["runId"][: runs_table.SHORT]
+            print(f"{short} waits for an answer: loop-ls runs approve {short} (or reject)", file=sys.stderr)
+    if len(answer["runs"]) > args.limit:
+        print(f"There are more: loop-ls runs --limit {args.limit * 5}", file=sys.stderr)
+    return 0
+
+
+async def _show(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.history(args.id)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        return print_json(answer)
+    runs_show.history(answer, full=args.full)
+    return 0
+
+
+async def _status(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.status(args.id)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        return print_json(answer)
+    runs_show.state(answer["state"])
+    return 0
+
+
+async def _events(engine: EngineClient, args: argparse.Namespace) -> int:
+    after, ended = 0, False
+    while True:
+        answer = await engine.events(args.id, after)
+        if not answer["ok"]:
+            return refuse(answer, args.json)
+        for event in answer["events"]:
+            _event(event, args.json)
+            after, ended = int(event["seq"]), event["kind"] in runs_show.ENDS
+        if answer["next"] is None:
+            break
+    return 0 if ended or not args.follow else await _on(engine, args, after)
+
+
+async def _prompts(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.prompts(args.id, args.place)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        return print_json(answer)
+    for row in answer["prompts"]:
+        print(shown(f"{row['place']}  {row['provider']}/{row['model']}"))
+        runs_show.indented(row["prompt"])
+    return 0
+
+
+async def _on(engine: EngineClient, args: argparse.Namespace, after: int) -> int:
+    """What happens from now on, until the run ends."""
+    status = await engine.status(args.id)
+    if not status["ok"]:
+        return refuse(status, args.json)
+    async for event in engine.follow(0, status["state"]["runId"]):
+        if 0 < int(event.get("seq") or 0) <= after:
+            continue
+        _event(event, args.json)
+        if event["kind"] in runs_show.ENDS:
+            break
+    return 0
+
+
+async def _control(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer: Answer = await getattr(engine, args.verb)(args.id)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        return print_json(answer)
+    for row in answer["runs"]:
+        print(f"{row['runId'][:6]}  {row['status']}")
+    if not answer["runs"]:
+        print(f"There is nothing to {args.verb}.")
+    return 0
+
+
+async def _delete(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.delete(args.id)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    gone = answer["deleted"] if isinstance(answer.get("deleted"), list) else [args.id]
+    return print_json(answer) if args.json else _said(f"deleted {', '.join(gone) or 'nothing'}")
+
+
+def _event(event: Answer, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(event, ensure_ascii=False), flush=True)
+    else:
+        print(shown(runs_show.event_line(event)), flush=True)
+
+
+def _said(line: str) -> int:
+    print(line)
+    return 0
+
+
+def _filters(parser: argparse.ArgumentParser, again: bool = False) -> None:
+    unset = argparse.SUPPRESS if again else None
+    parser.add_argument("--status", metavar="STATUS", default=unset, help="only runs with this status, or `active`")
+    parser.add_argument(
+        "--limit", type=_count, metavar="N", default=argparse.SUPPRESS if again else USUAL, help="how many at most"
+    )
+
+
+def _common(parser: argparse.ArgumentParser, again: bool = False) -> None:
+    """Options that may stand before or behind the verb; behind it they have no default of their own."""
+    place = argparse.ArgumentParser(add_help=False)
+    add_place(place)
+    place.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    for action in place._actions:
+        if again:
+            action.default = argparse.SUPPRESS
+        parser._add_action(action)
+
+
+def _count(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= number <= 999:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number from 1 to 999")
+    return number

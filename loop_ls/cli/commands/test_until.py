@@ -1,0 +1,83 @@
+"""`loop-ls test-until`: ask the judge of a loop about an output, or about all outputs of a run, and show
+how often it agrees with itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from loop_ls.cli.commands.run import Manner, agreed
+from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.runs.run_request import Wrong, found_file, read_input
+from loop_ls.cli.watch.words import first_line, money
+from loop_ls.client import EngineClient
+from loop_ls.report.terminal_text import shown
+
+HELP = "ask the judge of a loop about an output"
+
+_MARKS = {"yes": "YES", "no": "NO", "unclear": "unclear", "error": "no verdict"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
+    parser.add_argument("--loop", required=True, metavar="NAME", help="whose `until` to try")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--output", metavar="TEXT|-|@FILE", help="the text to judge")
+    what.add_argument("--run", dest="run_id", metavar="ID", help="all outputs that this run has recorded")
+    parser.add_argument("--times", type=int, default=1, metavar="K", help="ask so often about each output")
+    parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
+    parser.add_argument("--yes", action="store_true", help="agree to the endpoint that the judge uses")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    add_place(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        root, path = found_file(args.what, args.root)
+        request: dict[str, Any] = {"root": str(root), "path": str(path), "loop": args.loop, "times": args.times}
+        if args.output is not None:
+            request["output"] = read_input(args.output)
+    except Wrong as wrong:
+        return refuse({"ok": False, "code": "bad_argument", "message": f"{wrong}."}, args.json)
+    if args.run_id is not None:
+        request["runId"] = args.run_id
+    request["mock"] = bool(args.mock)
+
+    async def work() -> int:
+        async with await engine_for(args, root) as engine:
+            return await _tried(engine, request, args)
+
+    return settled(work, args.json)
+
+
+async def _tried(engine: EngineClient, request: Answer, args: argparse.Namespace) -> int:
+    answer = await engine.test_until(request)
+    if answer.get("code") == "consent_required" and agreed(answer, Manner(args.json, agreed=args.yes)):
+        answer = await engine.test_until({**request, "consent": answer.get("digest")})
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        print(json.dumps(answer, ensure_ascii=False))
+    else:
+        _show(answer)
+    return 0
+
+
+def _show(answer: Answer) -> None:
+    judge = answer["judge"]
+    who = "decided locally" if judge.get("local") else f"judged by {judge['provider']}/{judge['model']}"
+    print(f'"{shown(str(answer["condition"]))}", {who}')
+    for row in answer["verdicts"]:
+        place = f"iteration {row['iteration']}  " if "iteration" in row else ""
+        said = row.get("because") or first_line(str(row.get("answer") or ""))
+        print(f"  {place}{_MARKS[row['verdict']]}  {shown(said)}".rstrip())
+    for row in answer["agreement"]:
+        if row["times"] > 1:
+            place = f"iteration {row['iteration']}: " if "iteration" in row else ""
+            print(f"  {place}{_MARKS[row['verdict']]} {round(row['agrees'] * row['times'])} of {row['times']} times")
+    if any(row["agrees"] < 1 for row in answer["agreement"]):
+        print("  The judge does not agree with itself: make the condition more specific.")
+    if cost := money(answer.get("costUsd")):
+        print(f"  {cost}")

@@ -1,0 +1,1 @@
+"""Connecting to an engine and managing it."""

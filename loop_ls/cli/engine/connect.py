@@ -1,0 +1,121 @@
+"""How commands reach the engine: which folder, which engine, and how refusals are printed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from loop_ls.client import EngineClient, EngineUnavailable, connect, find
+from loop_ls.report.terminal_text import shown
+
+Answer = dict[str, Any]
+
+REFUSED = 2
+SHOWN = 10
+#: A folder with one of these is where a project begins.
+MARKS = (".loop-ls.yaml", ".git")
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--root", metavar="DIR", help="workspace root (default: the project around the current folder)")
+    parser.add_argument("--data-dir", metavar="DIR", help="data folder of the engine (default: one for each root)")
+
+
+def root_of(given: str | None, near: Path | None = None) -> Path:
+    """The given root, else the project around `near` (or here), else the current folder."""
+    if given:
+        return Path(given).resolve()
+    here = Path.cwd().resolve()
+    start = near.resolve() if near else here
+    for folder in (start, *start.parents):
+        if any((folder / mark).exists() for mark in MARKS):
+            return folder
+    return here if start.is_relative_to(here) else start
+
+
+def data_dir_of(given: str | None, root: Path) -> str | None:
+    """The option, else the setting of the project; None: the rules of the client decide."""
+    if given:
+        return str(Path(given).resolve())
+    from loop_ls.index.disk.discovery import load_settings
+
+    settings, _ = load_settings(str(root))
+    return settings.engine.data_dir
+
+
+async def engine_for(args: argparse.Namespace, root: Path | None = None) -> EngineClient:
+    """The engine, started when there is none. Raises `EngineUnavailable`."""
+    place = root or root_of(args.root)
+    return await connect(place, data_dir_of(args.data_dir, place))
+
+
+async def running_engine(args: argparse.Namespace) -> EngineClient | None:
+    place = root_of(args.root)
+    return await find(place, data_dir_of(args.data_dir, place))
+
+
+def settled(work: Callable[[], Awaitable[int]], as_json: bool = False) -> int:
+    """Run a command's asynchronous part; an engine that cannot be had is one sentence."""
+
+    async def main() -> int:
+        return await work()
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a mark that a terminal cannot show must not end a command
+            stream.reconfigure(errors="replace")
+    try:
+        return asyncio.run(main())
+    except EngineUnavailable as gone:
+        return refuse({"ok": False, "code": gone.code, "message": gone.message, "hint": gone.hint}, as_json)
+
+
+def used(one: object) -> str:
+    """A program or an endpoint that a run uses, in words."""
+    match one:
+        case dict():
+            return ", ".join(f"{name}: {value}" for name, value in one.items())
+        case list() | tuple():
+            return " ".join(map(str, one))
+        case _:
+            return str(one)
+
+
+def refuse(answer: Answer, as_json: bool = False) -> int:
+    """Say why not, and what to do. The exit status of refusals."""
+    if as_json:
+        print(json.dumps(answer, ensure_ascii=False))
+        return REFUSED
+    first, *rest = refusal_lines(answer)
+    print("\n".join([f"loop-ls: {first}", *rest]), file=sys.stderr)
+    return REFUSED
+
+
+def refusal_lines(answer: Answer) -> list[str]:
+    """Why not, then what to do."""
+    more = [*_details(answer), *([str(answer["hint"])] if answer.get("hint") else [])]
+    return [shown(str(answer["message"])), *(f"  {shown(line)}" for line in more)]
+
+
+def _options_for(names: list[str]) -> list[str]:
+    """How to give what is missing, as words to type."""
+    options = {"input": "--input TEXT", "goal": "--goal TEXT", "message": "--input TEXT"}
+    given = [options.get(name, f"--param {name}=TEXT") for name in names]
+    return [f"give: {' '.join(given)}"] if given else []
+
+
+def _details(answer: Answer) -> list[str]:
+    match answer.get("code"):
+        case "input_required":
+            return _options_for([str(name) for name in answer.get("names") or []])
+        case "file_has_errors":
+            found = [one for one in answer.get("findings") or [] if isinstance(one, dict)]
+            lines = [f"{answer.get('path')}:{one['line']}: {one['code']}: {one['message']}" for one in found]
+            return lines if len(lines) <= SHOWN else [*lines[:SHOWN], f"… and {len(lines) - SHOWN} more"]
+        case _:
+            return []

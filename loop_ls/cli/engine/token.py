@@ -1,0 +1,101 @@
+"""`loop-ls engine token`: who besides the owner may use an engine, and as what.
+
+Works on the data folder itself, so it needs no running engine; a running one sees the change at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from loop_ls.cli.engine.connect import add_place, data_dir_of, refuse, root_of
+from loop_ls.client import data_folder
+from loop_ls.engine.core.users import ROLES, Token, TokenRefused, Tokens
+from loop_ls.report.terminal_text import shown
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="token_verb", metavar="VERB", required=True)
+    create = verbs.add_parser("create", help="make a token for a user; it is shown once")
+    create.add_argument("--user", metavar="NAME", required=True, help="whose it is: runs belong to their user")
+    create.add_argument(
+        "--role",
+        choices=ROLES,
+        default="editor",
+        metavar="ROLE",
+        help="viewer: reads; editor: also starts runs and controls their own; admin: controls all",
+    )
+    listing = verbs.add_parser("list", help="users and roles; never the tokens themselves")
+    revoke = verbs.add_parser("revoke", help="take a token away, or all of a user")
+    revoke.add_argument("which", metavar="ID|USER")
+    for verb in (create, listing, revoke):
+        add_place(verb)
+        verb.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    tokens = Tokens(folder_of(args))
+    try:
+        match args.token_verb:
+            case "create":
+                return _create(tokens, args)
+            case "revoke":
+                return _revoke(tokens, args)
+            case _:
+                return _list(tokens, args)
+    except TokenRefused as refused:
+        return refuse({"ok": False, "code": "bad_argument", "message": str(refused)}, args.json)
+    except OSError as error:
+        told = f"The data folder cannot be written: {error.strerror or error}."
+        return refuse({"ok": False, "code": "bad_argument", "message": told}, args.json)
+
+
+def folder_of(args: argparse.Namespace) -> Path:
+    root = root_of(args.root)
+    return data_folder(root, data_dir_of(args.data_dir, root))
+
+
+def _create(tokens: Tokens, args: argparse.Namespace) -> int:
+    made, text = tokens.create(args.user, args.role)
+    if args.json:
+        return _print({"ok": True, "token": text, **_row(made)})
+    print(text)
+    return _print_error(f"{made.role} `{made.user}`, id {made.id}. It is not shown again.")
+
+
+def _list(tokens: Tokens, args: argparse.Namespace) -> int:
+    found = tokens.all()
+    if args.json:
+        return _print({"ok": True, "tokens": [_row(each) for each in found]})
+    if not found:
+        print("Only the owner has a token. Make one: loop-ls engine token create --user NAME --role viewer")
+    for each in found:
+        made = datetime.fromtimestamp(each.created_at).astimezone().strftime("%Y-%m-%d %H:%M")
+        print(f"{each.id}  {each.role:<7} {made}  {shown(each.user)}")
+    return 0
+
+
+def _revoke(tokens: Tokens, args: argparse.Namespace) -> int:
+    gone = tokens.revoke(args.which)
+    if args.json:
+        return _print({"ok": True, "revoked": [_row(each) for each in gone]})
+    for each in gone:
+        print(f"revoked {each.id}, {each.role} `{each.user}`")
+    return 0
+
+
+def _row(token: Token) -> dict[str, object]:
+    return {"id": token.id, "user": token.user, "role": token.role, "createdAt": token.created_at}
+
+
+def _print(answer: dict[str, object]) -> int:
+    print(json.dumps(answer, ensure_ascii=False))
+    return 0
+
+
+def _print_error(line: str) -> int:
+    print(line, file=sys.stderr)
+    return 0

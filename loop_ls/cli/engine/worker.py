@@ -1,0 +1,56 @@
+"""`loop-ls engine worker`: one of any number of processes, on any host, that run what is in a common queue."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from functools import partial
+
+from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, add_database, database_of
+
+FAILED = 2
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_database(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    status = _work(args)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # what libraries left sleeping in threads would hold the process up
+
+
+def _work(args: argparse.Namespace) -> int:
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    try:
+        url = database_of(args.database_url, None)
+    except DatabaseRefused as refused:
+        return _failed(refused.message, refused.hint)
+    if url is None:
+        return _failed("A worker needs the database that it shares.", f"Give `--database-url` or set {VARIABLE}.")
+    from loop_ls.app.engine import build
+    from loop_ls.engine.journal import JournalRefused
+    from loop_ls.engine.journal.postgres_connection import where
+    from loop_ls.engine.process.worker_process import work
+    from loop_ls.engine.telemetry.logs import log_to_stderr
+
+    log_to_stderr(args.log_format or "text", args.log_level or "warning")
+    try:
+        why = asyncio.run(work(partial(build, database=url), lambda: _ready(where(url))))
+    except JournalRefused as refused:
+        return _failed(refused.message, refused.hint)
+    return 0 if why is None else _failed(why, "")
+
+
+def _ready(place: str) -> None:
+    print(f"loop-ls engine: this worker takes runs from {place} (process {os.getpid()})", file=sys.stderr, flush=True)
+
+
+def _failed(message: str, hint: str) -> int:
+    for line in filter(None, (message, hint)):
+        print(f"loop-ls engine: {line}", file=sys.stderr, flush=True)
+    return FAILED

@@ -1,0 +1,1 @@
+"""File selection for `check` and `fix`."""

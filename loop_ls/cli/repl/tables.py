@@ -1,0 +1,138 @@
+"""What `loop-ls repl` shows of loops, as lines: the documented tables with their cuts and marks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from loop_ls.cli.runs.runs_table import ago, iteration, outcome
+from loop_ls.cli.watch.words import clock, first_line, money
+from loop_ls.report.terminal_text import shown, width
+
+Answer = dict[str, Any]
+
+_GLYPHS = {
+    "queued": "●",
+    "running": "●",
+    "stopping": "●",
+    "waiting_approval": "●",
+    "paused": "◉",
+    "interrupted": "◉",
+    "completed": "✓",
+    "failed": "✗",
+    "blocked": "✗",
+    "cancelled": "⊘",
+}
+
+
+def loops(states: list[Answer], going: int) -> list[str]:
+    if not states:
+        return ["No loops. /loops definitions shows what can be started."]
+    now = datetime.now(UTC)
+    rows = [["", "ID", "DEFINITION", "ITERATION", "STAGE", "GOAL", "AGE"]]
+    for state in states:
+        number = state.get("iteration") or 0
+        limit = state.get("maxIterations") or "∞"
+        said = cut(str(state.get("goal") or state.get("input") or ""), 60)
+        name = cut(str(state.get("name") or ""), 40)
+        rows.append(
+            [
+                _GLYPHS.get(state["status"], "?"),
+                short(state["runId"]),
+                name,
+                f"{number}/{limit}",
+                cut(str(state.get("stage") or ""), 24),
+                said,
+                ago(state.get("startedAt"), now),
+            ]
+        )
+    return [f"Loops: {going} active, {len(states)} shown", *grid(rows)]
+
+
+def definitions(found: list[Answer]) -> list[str]:
+    if not found:
+        return ["There is nothing to start here yet. Begin with one: loop-ls new loop NAME"]
+    rows = [["NAME", "DESCRIPTION", "ROLES", "ENDS"]]
+    for one in found:
+        roles = " → ".join(str(role.get("role")) for role in one.get("roles") or [])
+        ends = (one.get("termination") or {}).get("type") or one["format"].replace("_", " ")
+        told = cut(str(one.get("description") or ""), 50)
+        if one.get("error"):
+            told, ends = cut(f"cannot be started: {one['error']}", 50), "✗"
+        rows.append([cut(str(one["name"]), 40), told, cut(roles, 60), str(ends)])
+    return grid(rows)
+
+
+def status(answer: Answer) -> list[str]:
+    state = answer["state"]
+    lines = [
+        f"{short(state['runId'])}  {shown(str(state.get('name')))}  {outcome(state)}",
+        f"  goal       {cut(str(state.get('goal') or '-'), 100)}",
+        f"  iteration  {iteration(state) or '-'}",
+        f"  started    {state.get('startedAt') or '-'}",
+        f"  completed  {state.get('endedAt') or '-'}",
+    ]
+    if cost := money(state.get("costUsd")):
+        lines.append(f"  cost       {cost}")
+    if error := (state.get("error") or {}).get("message"):
+        lines.append(f"  error      {shown(str(error))}")
+    if asked := state.get("pendingApproval"):
+        lines.append(f"  asks       {cut(str(asked.get('output') or ''), 80)}  (/loops approve {state['runId'][:8]})")
+    rows = [["#", "ROLE", "STATUS", "SUMMARY"]]
+    for stage in answer.get("stages") or []:
+        said = stage.get("result_summary") or stage.get("output") or (stage.get("error") or {}).get("message") or ""
+        done = "done" if stage["status"] == "completed" else str(stage["status"])
+        name = str(stage.get("role") or stage.get("name") or "")
+        rows.append([str(stage.get("stage_index", "")), cut(name, 30), done, cut(str(said), 80)])
+    return [*lines, *grid(rows)] if len(rows) > 1 else lines
+
+
+def history(answer: Answer) -> list[str]:
+    rows = [["ITERATION", "STATUS", "VERDICT", "TIME", "COST", "OUTPUT"]]
+    for row in answer["history"]:
+        rows.append(
+            [
+                cut(str(row["id"]), 40),
+                str(row["status"]),
+                str(row.get("verdict") or ""),
+                clock(row.get("duration_seconds") or 0),
+                money(row.get("usd")),
+                cut(str(row.get("output") or (row.get("error") or {}).get("message") or ""), 60),
+            ]
+        )
+    return grid(rows) if len(rows) > 1 else ["There are no iterations yet."]
+
+
+def metrics(answer: Answer) -> list[str]:
+    timings, tokens = answer["timings"], answer["tokens"]
+    lines = [
+        f"{short(answer['loop_id'])}  {answer['status']}  iteration {answer['current_iteration']}",
+        f"  time        {clock(answer['duration_seconds'])}",
+        f"  iterations  {_counts(answer['iterations'])}, {timings['average_iteration_seconds']:g} s each",
+        f"  stages      {_counts(answer['stages'])}",
+        f"  calls       {answer['calls']}, {tokens.get('input', 0)} + {tokens.get('output', 0)} tokens",
+    ]
+    return [*lines, f"  cost        {cost}"] if (cost := money(answer.get("usd"))) else lines
+
+
+def grid(rows: list[list[str]]) -> list[str]:
+    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(cell + " " * (room - width(cell)) for cell, room in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def cut(text: str, most: int) -> str:
+    """The first line, at most so long; what is cut ends in three dots."""
+    line = first_line(text)
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def short(run_id: str) -> str:
+    return f"{run_id[:8]}..."
+
+
+def _counts(found: Answer) -> str:
+    told = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found["by_status"].items())
+    return f"{found['total']} ({told})" if told else str(found["total"])

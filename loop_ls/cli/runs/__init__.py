@@ -1,0 +1,1 @@
+"""Listing, showing and starting runs in a terminal."""

@@ -1,0 +1,136 @@
+"""From the words of `loop-ls run` to the request that starts a run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loop_ls.cli.engine.connect import root_of
+
+
+class Wrong(Exception):
+    """The command line cannot be followed; the message is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to start, and where."""
+
+    root: Path
+    request: dict[str, Any]
+
+
+def wanted(args: argparse.Namespace) -> Wanted:
+    """Raises `Wrong`."""
+    if bool(args.what) == bool(args.workflow):
+        raise Wrong("say what to run: a FILE or the NAME of a workflow")
+    word = args.what or args.workflow
+    definition = None if args.workflow or args.loop else _definition(word, args)
+    if definition is not None:
+        root, where = definition
+    else:
+        root, path = found_file(word, args.root)
+        target = {"kind": "loop", "name": args.loop} if args.loop else {"kind": "workflow"}
+        where = {"path": str(path), "target": target}
+    request: dict[str, Any] = {
+        "root": str(root),
+        **where,
+        "origin": "cli",
+        "detach": bool(args.detach),
+        "mock": bool(args.mock),
+    }
+    if args.input is not None:
+        request["input"] = read_input(args.input)
+    if args.goal is not None:
+        request["goal"] = read_input(args.goal)
+    if args.param:
+        request["parameters"] = named_values(args.param)
+    if args.max_iterations is not None:
+        request["maxIterations"] = args.max_iterations
+    if args.item is not None:
+        request["item"] = args.item
+    limits = {"budgetUsd": args.budget_usd, "maxTokens": args.max_tokens, "wallClock": args.max_time}
+    if named := {name: value for name, value in limits.items() if value is not None}:
+        request["limits"] = named
+    return Wanted(root, request)
+
+
+def _definition(word: str, args: argparse.Namespace) -> tuple[Path, dict[str, Any]] | None:
+    """A role loop by its name, where that is no file and no workflow: those of the workspace and the
+    built-in ones."""
+    from loop_ls.cli.engine.connect import data_dir_of
+    from loop_ls.client import data_folder
+    from loop_ls.engine.roles.definitions import definitions
+    from loop_ls.formats.role_loop.built_in_loops import BUILT_IN
+    from loop_ls.index.disk.discovery import discover
+
+    if Path(word).is_file() or "/" in word or word.endswith((".yaml", ".yml", ".json")):
+        return None
+    root = root_of(args.root)
+    keys = discover(str(root)).workspace.keys
+    if any(key == word or key.rpartition("/")[2] == word for key in keys):
+        return None
+    data = data_folder(root, data_dir_of(getattr(args, "data_dir", None), root))
+    names = {one.name for one in definitions(root.as_posix(), data)}
+    if word not in names and word not in BUILT_IN:
+        return None
+    return root, {"target": {"kind": "definition", "name": word}}
+
+
+def found_file(word: str, root: str | None) -> tuple[Path, Path]:
+    path = Path(word)
+    if path.is_file():
+        place = root_of(root, path.resolve().parent)
+        if not path.resolve().is_relative_to(place):
+            raise Wrong(f"{word} does not lie in the workspace {place}; name its folder with --root")
+        return place, path.resolve()
+    if path.suffix in (".yaml", ".yml") or path.is_dir():
+        raise Wrong(f"there is no file {word}")
+    return _named(word, root_of(root))
+
+
+def _named(name: str, root: Path) -> tuple[Path, Path]:
+    """A workflow of the workspace by its key, or by the end of its key when that is the only one."""
+    from loop_ls.formats.common.did_you_mean import nearest
+    from loop_ls.index.disk.discovery import discover
+
+    workspace = discover(str(root)).workspace
+    keys = workspace.keys
+    fitting = [key for key in keys if key == name] or [key for key in keys if key.rpartition("/")[2] == name]
+    if len(fitting) > 1:
+        raise Wrong(f"several workflows are called `{name}`: {', '.join(sorted(fitting))}")
+    if not fitting:
+        near = nearest(name, keys)
+        guess = f"; did you mean `{near}`?" if near else ""
+        raise Wrong(f"there is no workflow `{name}` in {root}{guess}")
+    document = workspace.by_key(fitting[0])
+    assert document is not None
+    return root, Path(document.path).resolve()
+
+
+def read_input(word: str) -> str:
+    """The text itself, `-` for standard input, `@file` for a file."""
+    try:
+        if word == "-":
+            return sys.stdin.buffer.read().decode("utf-8", "replace")
+        if word.startswith("@"):
+            return Path(word[1:]).read_text("utf-8", "replace")
+    except OSError as error:
+        raise Wrong(f"the input {word} cannot be read: {error.strerror or error}") from None
+    return word
+
+
+def named_values(words: Iterable[str]) -> dict[str, str]:
+    """`name=value` each. Raises `Wrong`."""
+    return dict(_pair(word) for word in words)
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not name or not equals:
+        raise Wrong(f"`--param {word}` is not of the form name=value")
+    return name, value

@@ -1,0 +1,192 @@
+"""Verbs of `loop-ls runs` that make something of a run: fork, replay, diff, export, import, approve, reject."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from loop_ls.cli.arguments import from_one, print_json
+from loop_ls.cli.engine.connect import Answer, refuse
+from loop_ls.client import EngineClient
+from loop_ls.report.terminal_text import shown
+
+Common = Callable[[argparse.ArgumentParser, bool], None]
+Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
+
+
+def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common: Common) -> None:
+    fork = verbs.add_parser("fork", help="a new run that pays only for what comes after the finished iterations")
+    fork.add_argument("id", metavar="ID")
+    fork.add_argument("--iteration", type=from_one, metavar="N", help="the first one to do anew (default: go on)")
+    fork.add_argument("--loop", metavar="NAME", help="the loop that N counts (default: the outermost)")
+    fork.add_argument("--yes", action="store_true", help="agree to the endpoints that an imported run uses")
+    replay = verbs.add_parser("replay", help="the recorded answers against the files as they are now: no call")
+    replay.add_argument("id", metavar="ID")
+    for verb in (fork, replay):
+        verb.add_argument("--detach", action="store_true", help="print the new run's id and leave it running")
+        verb.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
+        common(verb, True)
+    diff = verbs.add_parser("diff", help="what changed between the outputs of two iterations")
+    diff.add_argument("id", metavar="ID")
+    diff.add_argument("first", type=from_one, metavar="I")
+    diff.add_argument("second", type=from_one, metavar="J")
+    diff.add_argument("--loop", metavar="NAME", help="whose iterations (default: the outermost loop's)")
+    common(diff, True)
+    export = verbs.add_parser("export", help="all of a run as one JSON file, without secrets")
+    export.add_argument("id", metavar="ID")
+    export.add_argument("--into", metavar="FILE", help="write it there (default: standard output)")
+    common(export, True)
+    take = verbs.add_parser("import", help="put an exported run into the record")
+    take.add_argument("file", metavar="FILE|-")
+    common(take, True)
+    for name, line in (("approve", "let a run that waits for you go on"), ("reject", "say no to a run that waits")):
+        verb = verbs.add_parser(name, help=line)
+        verb.add_argument("id", metavar="ID|all")
+        verb.add_argument("--loop", metavar="ID", help="which question, where a run asks several")
+        verb.add_argument("--feedback", metavar="TEXT", help="what the run hears besides")
+        if name == "reject":
+            verb.add_argument("--revise", action="store_true", help="ask for another try instead of ending the loop")
+        common(verb, True)
+
+
+async def _fork(engine: EngineClient, args: argparse.Namespace) -> int:
+    given = {"origin": "cli"} | ({"loop": args.loop} if args.loop else {})
+
+    async def begin(consent: str | None) -> Answer:
+        more = {"consent": consent} if consent else {}
+        return await engine.fork(args.id, args.iteration, detach=args.detach, **given, **more)
+
+    return await _begun(engine, args, begin)
+
+
+async def _replay(engine: EngineClient, args: argparse.Namespace) -> int:
+    async def begin(consent: str | None) -> Answer:
+        return await engine.replay(args.id, {"origin": "cli", "detach": args.detach})
+
+    return await _begun(engine, args, begin)
+
+
+async def _begun(
+    engine: EngineClient, args: argparse.Namespace, begin: Callable[[str | None], Awaitable[Answer]]
+) -> int:
+    """Start the new run and watch it to its end, like `loop-ls run`."""
+    from loop_ls.cli.commands.run import Manner, agreed, detached
+    from loop_ls.cli.watch.watch import watch
+
+    status = await engine.engine_status()
+    if not status["ok"]:
+        return refuse(status, args.json)
+    manner = Manner(args.json, args.verbose, args.detach, getattr(args, "yes", False))
+    answer = await begin(None)
+    if answer.get("code") == "consent_required" and agreed(answer, manner):
+        answer = await begin(answer.get("digest"))
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.detach:
+        return detached(answer, args.json)
+    position = int(status["engine"]["position"])
+    return await watch(engine, str(answer["runId"]), position, as_json=args.json, verbose=args.verbose)
+
+
+async def _diff(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.history(args.id)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    rows = {row["iteration_number"]: row for row in _of_one_loop(answer["history"], args.loop)}
+    missing = [number for number in (args.first, args.second) if "output" not in rows.get(number, {})]
+    if missing:
+        told = f"Run {args.id} has no output of iteration {missing[0]}."
+        return refuse({"ok": False, "code": "not_found", "message": told}, args.json)
+    one, other = (str(rows[number]["output"]).splitlines() for number in (args.first, args.second))
+    names = (f"iteration {args.first}", f"iteration {args.second}")
+    lines = list(difflib.unified_diff(one, other, *names, lineterm=""))
+    if args.json:
+        return print_json({"ok": True, "first": args.first, "second": args.second, "diff": "\n".join(lines)})
+    for line in lines or ["Both outputs are the same."]:
+        print(shown(line))
+    return 0
+
+
+def _of_one_loop(rows: list[Answer], loop: str | None) -> list[Answer]:
+    """The tries that succeeded of the loop that is meant: the named one, else the outermost, else the last."""
+    done = [row for row in rows if "output" in row and loop in (None, row.get("loop"))]
+    if not done:
+        return []
+    least = min(int(row.get("depth") or 0) for row in done)
+    place = [row for row in done if int(row.get("depth") or 0) == least][-1]["place"].rpartition("/")[0]
+    return [row for row in done if row["place"].rpartition("/")[0] == place]
+
+
+async def _export(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.export(args.id)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    text = json.dumps(answer["run"], ensure_ascii=False, indent=1)
+    if args.into is None:
+        print(text)
+        return 0
+    if told := _written(args.into, text + "\n"):
+        return refuse({"ok": False, "code": "bad_argument", "message": told}, args.json)
+    if args.json:
+        return print_json({"ok": True, "runId": answer["run"]["runId"], "file": args.into})
+    print(f"wrote {args.into}")
+    return 0
+
+
+async def _import(engine: EngineClient, args: argparse.Namespace) -> int:
+    try:
+        document = json.loads(_read(args.file))
+    except (OSError, ValueError) as error:
+        why = (error.strerror or error) if isinstance(error, OSError) else "it is no JSON"
+        told = f"{args.file} cannot be read: {why}."
+        return refuse({"ok": False, "code": "bad_argument", "message": told}, args.json)
+    answer = await engine.take_in(document)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        return print_json(answer)
+    print(f"{answer['runId']}  {'is here already' if answer['known'] else 'taken in'}")
+    return 0
+
+
+async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
+    decision = "approve" if args.verb == "approve" else "revise" if args.revise else "reject"
+    answer = await engine.approve(args.id, args.loop, decision == "approve", decision, args.feedback)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        return print_json(answer)
+    found = answer["resolved"] if isinstance(answer["resolved"], list) else [answer["resolved"]]
+    for one in found:
+        print(f"{one['runId'][:6]}  {shown(str(one['loopId']))}  {one['decision']}")
+    if not found:
+        print("No run waits for a decision.")
+    return 0
+
+
+def _written(file: str, text: str) -> str:
+    """Why the file could not be written; empty: it is."""
+    try:
+        Path(file).write_text(text, "utf-8")
+    except OSError as error:
+        return f"{file} cannot be written: {error.strerror or error}."
+    return ""
+
+
+def _read(file: str) -> str:
+    return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+
+
+VERBS: dict[str, Work] = {
+    "fork": _fork,
+    "replay": _replay,
+    "diff": _diff,
+    "export": _export,
+    "import": _import,
+    "approve": _decide,
+    "reject": _decide,
+}

@@ -1,0 +1,124 @@
+"""The list of runs as a table that people read: how each one stands, in words, newest first."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+from loop_ls.cli.watch.words import REASONS, clock, fitted, money
+from loop_ls.report.paint import Paint, wants_colour
+from loop_ls.report.terminal_text import shown, width
+from loop_ls.rules.engine.finding import Severity
+
+Answer = dict[str, Any]
+Cell = tuple[str, Callable[[str], str]]
+
+SHORT = 6
+LEAST_NAME = 8
+MOST_NAME = 40
+#: Statuses of runs that go on, with what is shown of them. Those that ended say why.
+_GOING = {
+    "queued": "○ queued",
+    "running": "● running",
+    "stopping": "● stopping",
+    "paused": "◉ paused",
+    "waiting_approval": "? waits for you",
+    "interrupted": "◌ interrupted",
+}
+
+
+def table(states: list[Answer], out: TextIO | None = None, now: datetime | None = None) -> None:
+    out = out or sys.stdout
+    paint, at = Paint(wants_colour(out)), now or datetime.now(UTC)
+    users = any(state.get("user") for state in states)
+    head = ["ID", "NAME", "STATUS", "ITERATION", "COST", "TIME", "STARTED", *(["USER"] if users else [])]
+    rows: list[list[Cell]] = [[(name, paint.bold) for name in head]]
+    rows += [_cells(state, paint, at, users) for state in states]
+    room = shutil.get_terminal_size().columns if out.isatty() else 0
+    widths = [max(width(row[column][0]) for row in rows) for column in range(len(head))]
+    widths[1] = _name_room(widths, room)
+    for row in rows:
+        print("  ".join(_padded(cell, room) for cell, room in zip(row, widths, strict=True)).rstrip(), file=out)
+
+
+def outcome(state: Answer) -> str:
+    """How a run stands, in a few words and with a mark. A limit never looks like success."""
+    status, reason = str(state.get("status")), str(state.get("reason") or "")
+    if status in _GOING:
+        label = f" ({shown(str(state['label']))})" if state.get("label") else ""
+        return f"{_GOING[status]}{label}"
+    words = shown(REASONS.get(reason, reason.replace("_", " ") or status))
+    match status:
+        case "completed" if reason in ("condition_met", "approved", "goal_met", "converged", "completed"):
+            return f"✓ {words}"
+        case "completed":
+            return "◼ limit reached" if reason == "max_iterations" else f"◼ {words}"
+        case "cancelled":
+            return f"■ {words}"
+        case _:
+            return f"✗ {words}" if words in ("failed", status) else f"✗ {status}: {words}"
+
+
+def ago(moment: Any, now: datetime) -> str:
+    """How long ago, as people say it; the date when it is longer than a day."""
+    try:
+        at = datetime.fromisoformat(str(moment).replace("Z", "+00:00"))
+    except ValueError:
+        return ""
+    seconds = max(0, int((now - at).total_seconds()))
+    if seconds < 60:
+        return "just now" if seconds < 5 else f"{seconds} s ago"
+    if seconds < 3600:
+        return f"{seconds // 60} min ago"
+    if seconds < 86_400:
+        return f"{seconds // 3600} h ago"
+    return at.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def iteration(state: Answer) -> str:
+    number, limit = state.get("iteration"), state.get("maxIterations")
+    if not number:
+        return ""
+    return f"{number}/{limit}" if limit else f"{number}/∞" if state.get("format") == "role_loop" else str(number)
+
+
+def _cells(state: Answer, paint: Paint, now: datetime, users: bool) -> list[Cell]:
+    said = outcome(state)
+    cells: list[Cell] = [
+        (state["runId"][:SHORT], str),
+        (fitted(shown(str(state.get("name") or "")), MOST_NAME), str),
+        (said, _tint(said, paint)),
+        (iteration(state), str),
+        (money(state.get("costUsd")), str),
+        (clock(state.get("elapsedMs", 0) / 1000), str),
+        (ago(state.get("startedAt"), now), paint.faint),
+    ]
+    return [*cells, (shown(str(state.get("user") or "")), str)] if users else cells
+
+
+def _tint(said: str, paint: Paint) -> Callable[[str], str]:
+    match said[0]:
+        case "✓":
+            return paint.good
+        case "✗":
+            return lambda text: paint.severity(text, Severity.ERROR)
+        case "◼" | "?":
+            return lambda text: paint.severity(text, Severity.WARNING)
+        case "●":
+            return paint.bold
+        case _:
+            return str
+
+
+def _name_room(widths: list[int], room: int) -> int:
+    """The column of names gives way to a narrow terminal, but never entirely."""
+    rest = sum(widths) - widths[1] + 2 * (len(widths) - 1)
+    return widths[1] if not room else max(LEAST_NAME, min(widths[1], room - rest))
+
+
+def _padded(cell: Cell, room: int) -> str:
+    text = fitted(cell[0], room)
+    return cell[1](text) + " " * (room - width(text))

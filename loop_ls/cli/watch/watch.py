@@ -1,0 +1,206 @@
+"""Watching one run to its end: events in, picture or lines out, Ctrl-C stops the run and says what is kept.
+
+Progress goes to standard error, the result to standard output, so that a pipe gets only the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.cli.watch.model import Watched
+from loop_ls.cli.watch.plain import told
+from loop_ls.cli.watch.words import ending
+from loop_ls.engine.projections.verbose_log import verbose_lines
+from loop_ls.report.terminal_text import shown
+
+if TYPE_CHECKING:
+    from loop_ls.cli.watch.live import LivePicture
+    from loop_ls.client import EngineClient
+
+Answer = dict[str, Any]
+
+INTERRUPTED = 5
+#: After a stop the last facts come within this; the engine needs milliseconds.
+STOP_SECONDS = 10.0
+GONE = "the engine is gone; waiting for it to come back…"
+
+
+async def watch(
+    engine: EngineClient, run_id: str, position: int, *, as_json: bool = False, verbose: bool = False
+) -> int:
+    """Follow `run_id` from `position`; its exit status (0, 3, 4, 5)."""
+    watched = Watched()
+    stop = _Stop(engine, run_id)
+    lost = _Lost(watched)
+    with _screen(watched, lost, as_json) as picture, stop.on_interrupt():
+        lost.aloud = picture is None and not as_json
+        ended = await _follow(engine, run_id, position, watched, picture, lost, stop, verbose, as_json)
+    answer = await engine.status(run_id)
+    if not answer["ok"]:
+        print(f"loop-ls: {shown(answer['message'])}", file=sys.stderr)
+        return 2
+    if not ended and answer["state"].get("exitCode") is None:
+        print(f"The run goes on. Watch it: loop-ls runs events {run_id[:6]} --follow", file=sys.stderr)
+        return INTERRUPTED
+    state: Answer = answer["state"]
+    _report(state, watched, as_json)
+    return int(state.get("exitCode", 0))
+
+
+async def _follow(
+    engine: EngineClient,
+    run_id: str,
+    position: int,
+    watched: Watched,
+    picture: LivePicture | None,
+    lost: _Lost,
+    stop: _Stop,
+    verbose: bool,
+    as_json: bool,
+) -> bool:
+    """Whether the run ended; not, when a second Ctrl-C asked to leave it alone."""
+    events = engine.follow(position, run_id, lost.tell)
+    try:
+        while True:
+            event = await stop.unless_given_up(anext(events, None))
+            if event is None:
+                return False
+            watched.apply(event)
+            for line in _lines(event, watched, verbose, picture is None and not as_json):
+                picture.say(line) if picture else print(line, file=sys.stderr, flush=True)
+            if watched.end is not None:
+                return True
+    finally:
+        await events.aclose()  # type: ignore[attr-defined]
+
+
+def _lines(event: Answer, watched: Watched, verbose: bool, plain: bool) -> Iterator[str]:
+    if verbose:
+        yield from map(shown, verbose_lines([(event["kind"], event)]))
+    if plain:
+        yield from told(event, watched)
+
+
+def _report(state: Answer, watched: Watched, as_json: bool) -> None:
+    output = (watched.end or {}).get("finalOutput") or state.get("lastOutput") or ""
+    if as_json:
+        print(json.dumps(_summary(state, output), ensure_ascii=False))
+        return
+    run_id = state["runId"][:6]
+    failed = state.get("error") or {}
+    if failed:
+        print(f"loop-ls: {shown(str(failed.get('message', '')))}", file=sys.stderr)
+        if failed.get("hint"):
+            print(f"  {shown(str(failed['hint']))}", file=sys.stderr)
+    print(f"   {ending(state)}", file=sys.stderr)
+    if state["status"] == "cancelled":
+        print(f"   {_kept(watched)}", file=sys.stderr)
+    print(f"   Show: loop-ls runs show {run_id}", file=sys.stderr)
+    if output and state["status"] == "completed":
+        if sys.stderr.isatty():
+            print(file=sys.stderr, flush=True)
+        print("\n".join(map(shown, output.splitlines())) if sys.stdout.isatty() else output)
+
+
+def _kept(watched: Watched) -> str:
+    """What a stopped run leaves behind: nothing that was finished is lost."""
+    whole = [one for part in watched.parts.values() for one in part.rounds if one.mark in ("YES", "NO", "?")]
+    steps = [part for part in watched.parts.values() if not part.is_loop and part.state == "done"]
+    kept = [f"{len(whole)} iteration{'s' * (len(whole) != 1)} with output and verdict"] if whole else []
+    kept += [f"{len(steps)} step{'s' * (len(steps) != 1)}"] if steps else []
+    return f"Kept: {' and '.join(kept)}." if kept else "Nothing was finished yet."
+
+
+def _summary(state: Answer, output: str) -> Answer:
+    names = ("runId", "name", "status", "reason", "iteration", "maxIterations", "costUsd", "tokens", "elapsedMs")
+    found = {name: state[name] for name in names if name in state}
+    failed = {"error": state["error"]} if state.get("error") else {}
+    return {"ok": state.get("exitCode") == 0, **found, **failed, "output": output, "exitCode": state.get("exitCode")}
+
+
+def _screen(watched: Watched, lost: _Lost, as_json: bool) -> AbstractContextManager[LivePicture | None]:
+    """The live picture on a terminal, nothing elsewhere."""
+    if as_json or not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    from loop_ls.cli.watch.live import LivePicture
+
+    console = Console(stderr=True, highlight=False)
+    return nullcontext() if console.is_dumb_terminal else LivePicture(console, watched, lost.hint)
+
+
+class _Lost:
+    """Whether the engine is there, as the picture says it."""
+
+    def __init__(self, watched: Watched) -> None:
+        self._watched, self._there = watched, True
+        self.aloud = False  # there is no picture that shows it
+
+    def tell(self, up: bool) -> None:
+        if self.aloud and up != self._there:
+            print("the engine is back" if up else GONE, file=sys.stderr, flush=True)
+        self._there = up
+
+    def hint(self) -> str:
+        if self._watched.end is not None:
+            return ""
+        return "Ctrl-C stops the run" if self._there else GONE
+
+
+class _Stop:
+    """Ctrl-C: the first one stops the run, the second leaves it alone."""
+
+    def __init__(self, engine: EngineClient, run_id: str) -> None:
+        self._engine, self._run_id = engine, run_id
+        self._given_up = asyncio.Event()
+        self._stopping: asyncio.Task[Answer] | None = None
+
+    @contextmanager
+    def on_interrupt(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        undo = _handle(loop, self._interrupted)
+        try:
+            yield
+        finally:
+            undo()
+
+    def _interrupted(self) -> None:
+        if self._stopping is not None:
+            self._given_up.set()
+            return
+        loop = asyncio.get_running_loop()
+        self._stopping = loop.create_task(self._engine.stop(self._run_id))
+        loop.call_later(STOP_SECONDS, self._given_up.set)
+
+    async def unless_given_up(self, coming: Any) -> Answer | None:
+        """The next event; None when the person gave up, or there are no more."""
+        waiting = asyncio.ensure_future(coming)
+        leaving = asyncio.ensure_future(self._given_up.wait())
+        try:
+            await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            return None if not waiting.done() else waiting.result()
+        finally:
+            for task in (waiting, leaving):
+                task.cancel()
+            await asyncio.gather(waiting, leaving, return_exceptions=True)
+
+
+def _handle(loop: asyncio.AbstractEventLoop, interrupted: Callable[[], None]) -> Callable[[], None]:
+    """Ctrl-C, and the end of the terminal, call `interrupted`. Answers what undoes that."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    for number in numbers:
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(interrupted))
+
+    def undo() -> None:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+    return undo
