@@ -6,7 +6,10 @@ fail. The tables of what we are measured by among other servers are in `targets`
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
+
+_FEATURES = Path(__file__).resolve().parent
 
 
 class Row(NamedTuple):
@@ -18,10 +21,16 @@ class Row(NamedTuple):
     test: str
 
 
+def _path(folder: str, file: str) -> str:
+    """A test file by its name, in whichever folder of these tests it lies."""
+    found = next((_FEATURES / folder).rglob(f"{file}.py"), None)
+    return found.relative_to(_FEATURES.parents[1]).as_posix() if found else f"tests/features/{folder}{file}.py"
+
+
 def _rows(group: str, folder: str, *rows: tuple[str, str, str, str]) -> tuple[Row, ...]:
     """Module and file are named by their last parts."""
     return tuple(
-        Row(group, position, f"loop_ls.features.{module}", f"tests/features/{folder}{file}.py::{test}")
+        Row(group, position, f"loop_ls.features.{module}", f"{_path(folder, file)}::{test}")
         for position, module, file, test in rows
     )
 

@@ -39,24 +39,24 @@ EDITS = _targets(
      "tests/server/diagnostics/test_diagnostics.py::"
      "test_a_finding_leads_to_the_page_of_its_rule"),
     ("silence in place", "loop_ls.rules.engine.suppression",
-     "tests/rules/test_suppression.py::"
+     "tests/rules/engine/test_suppression.py::"
      "test_UP_16_a_comment_on_or_above_the_line_silences_the_rule_it_names"),
     ("silence in place, action", "loop_ls.features.actions.suppress",
-     "tests/rules/test_suppression.py::"
+     "tests/rules/engine/test_suppression.py::"
      "test_UP_16_the_action_writes_the_comment_and_changes_nothing_else"),
     ("quick fix", "loop_ls.features.actions.code_actions",
-     f"{_FEATURES}/test_actions.py::"
+     f"{_FEATURES}/actions/test_actions.py::"
      "test_fixes_of_the_findings_at_the_place_preferred_and_safe_ones_first"),
     ("fix all", "loop_ls.features.actions.code_actions",
-     f"{_FEATURES}/test_actions.py::"
+     f"{_FEATURES}/actions/test_actions.py::"
      "test_UP_13_fixing_everything_checks_again_after_each_pass"),
     ("extract", "loop_ls.features.actions.extract_workflow",
-     f"{_FEATURES}/test_extract.py::"
+     f"{_FEATURES}/actions/test_extract.py::"
      "test_the_prompt_and_its_model_move_and_variables_become_arguments"),
     ("step's loop and loop of its own", "loop_ls.features.actions.inline_loop",
-     f"{_FEATURES}/test_loop_places.py::"
+     f"{_FEATURES}/actions/test_loop_places.py::"
      "test_a_loop_of_a_step_becomes_a_loop_of_its_own"),
-    ("did you mean", "loop_ls.formats.common.did_you_mean", "tests/formats/test_spelling.py::test_WF501_nearest"),
+    ("did you mean", "loop_ls.formats.common.did_you_mean", "tests/formats/common/test_did_you_mean.py::test_WF501_nearest"),
     ("format", "loop_ls.features.formatting", f"{_FEATURES}/test_formatting.py::test_blanks_and_empty_lines"),
     ("on type", "loop_ls.features.on_type",
      f"{_FEATURES}/test_shape_of_text.py::"
@@ -65,38 +65,38 @@ EDITS = _targets(
 
 WRITING = _targets(
     "completion and hover",
-    ("keys", "loop_ls.features.complete.items.keys", f"{_FEATURES}/test_completion_keys.py::test_D_keys_of_every_shape"),
+    ("keys", "loop_ls.features.complete.items.keys", f"{_FEATURES}/complete/test_completion_keys.py::test_D_keys_of_every_shape"),
     ("values", "loop_ls.features.complete.items.values",
-     f"{_FEATURES}/test_completion_values.py::"
+     f"{_FEATURES}/complete/test_completion_values.py::"
      "test_D_values_with_the_default_first"),
     ("providers and models", "loop_ls.features.complete.items.models",
-     f"{_FEATURES}/test_completion_values.py::"
+     f"{_FEATURES}/complete/test_completion_values.py::"
      "test_D_models_are_those_of_the_provider"),
     ("roles", "loop_ls.features.complete.object_files.role_loop",
      f"{_FEATURES}/test_role_loop_features.py::"
      "test_roles_are_offered_with_what_they_may_do"),
     ("workflow names", "loop_ls.features.complete.items.callees",
-     f"{_FEATURES}/test_completion_values.py::"
+     f"{_FEATURES}/complete/test_completion_values.py::"
      "test_D_workflows_neighbours_first_by_bare_name"),
     ("variables", "loop_ls.features.complete.items.variables",
-     f"{_FEATURES}/test_completion_variables.py::"
+     f"{_FEATURES}/complete/test_completion_variables.py::"
      "test_D_in_the_with_of_a_refine_loop_loop_variables_come_first"),
-    ("snippets", "loop_ls.features.complete.items.elements", f"{_FEATURES}/test_completion_keys.py::test_D_whole_elements"),
+    ("snippets", "loop_ls.features.complete.items.elements", f"{_FEATURES}/complete/test_completion_keys.py::test_D_whole_elements"),
     ("context of another file", "loop_ls.features.complete.items.arguments",
-     f"{_FEATURES}/test_completion_values.py::"
+     f"{_FEATURES}/complete/test_completion_values.py::"
      "test_D_with_offers_the_parameters_of_the_callee"),
     ("paths", "loop_ls.features.complete.items.paths",
-     f"{_FEATURES}/test_completion_paths.py::"
+     f"{_FEATURES}/complete/test_completion_paths.py::"
      "test_files_of_the_folder_that_is_typed"),
     ("resolve", "loop_ls.features.complete.describe",
-     f"{_FEATURES}/test_completion_values.py::"
+     f"{_FEATURES}/complete/test_completion_values.py::"
      "test_an_element_explains_itself"),
-    ("hover", "loop_ls.features.hover.hover", f"{_FEATURES}/test_hover.py::test_D_keys_and_values"),
+    ("hover", "loop_ls.features.hover.hover", f"{_FEATURES}/hover/test_hover.py::test_D_keys_and_values"),
     ("hover, last run", "loop_ls.features.runs.run_view",
-     f"{_FEATURES}/test_hover.py::"
+     f"{_FEATURES}/hover/test_hover.py::"
      "test_a_variable_tells_what_it_was_in_the_last_run"),
     ("hover on variables", "loop_ls.features.docs.variable",
-     f"{_FEATURES}/test_hover.py::"
+     f"{_FEATURES}/hover/test_hover.py::"
      "test_D_variables_tell_producer_value_and_emptiness"),
 )  # fmt: skip
 
@@ -107,21 +107,21 @@ NAVIGATION = _targets(
      f"{_FEATURES}/test_definition.py::"
      "test_the_input_of_a_callee_leads_to_its_callers"),
     ("references", "loop_ls.features.references",
-     f"{_FEATURES}/test_references.py::"
+     f"{_FEATURES}/rename/test_references.py::"
      "test_a_step_from_any_of_its_places"),
     ("rename", "loop_ls.features.rename.rename",
-     f"{_FEATURES}/test_rename.py::"
+     f"{_FEATURES}/rename/test_rename.py::"
      "test_UP_22_a_step_is_renamed_in_all_its_homes_and_prose_is_left_alone"),
     ("rename, role", "loop_ls.features.rename.roles",
-     f"{_FEATURES}/test_role_names.py::"
+     f"{_FEATURES}/rename/test_role_names.py::"
      "test_a_role_is_renamed_wherever_it_takes_a_turn"),
     ("prepare rename", "loop_ls.features.rename.rename",
-     f"{_FEATURES}/test_rename.py::"
+     f"{_FEATURES}/rename/test_rename.py::"
      "test_prepare_answers_the_word_or_the_reason"),
     ("highlight", "loop_ls.features.highlight",
-     f"{_FEATURES}/test_references.py::"
+     f"{_FEATURES}/rename/test_references.py::"
      "test_highlight_tells_reading_from_writing"),
-    ("symbols", "loop_ls.features.symbols.document_symbols", f"{_FEATURES}/test_symbols.py::test_sections_elements_and_their_parts"),
+    ("symbols", "loop_ls.features.symbols.document_symbols", f"{_FEATURES}/symbols/test_symbols.py::test_sections_elements_and_their_parts"),
     ("workspace symbols", "loop_ls.features.symbols.workspace_symbols",
      f"{_FEATURES}/test_navigation.py::"
      "test_workspace_symbols_best_first_with_their_workflow"),
@@ -153,10 +153,10 @@ PRESENTATION = _targets(
      f"{_FEATURES}/test_presentation.py::"
      "test_the_last_run_at_name_and_condition"),
     ("lenses", "loop_ls.features.lenses.lenses",
-     f"{_FEATURES}/test_lenses.py::"
+     f"{_FEATURES}/lenses/test_lenses.py::"
      "test_what_may_be_run_and_what_it_costs_at_most"),
     ("lenses, references", "loop_ls.features.lenses.lenses",
-     f"{_FEATURES}/test_lenses.py::"
+     f"{_FEATURES}/lenses/test_lenses.py::"
      "test_a_workflow_says_how_often_it_is_called"),
 )  # fmt: skip
 
@@ -171,7 +171,7 @@ PLATFORM = _targets(
      "tests/server/routes/test_references_rename.py::"
      "test_rename_of_a_workflow_reaches_files_that_are_not_open"),
     ("index, ignore files", "loop_ls.index.disk.ignored",
-     "tests/index/test_ignored.py::"
+     "tests/index/disk/test_ignored.py::"
      "test_an_inner_file_speaks_for_its_folder_and_against_an_outer_one"),
     ("watched files", "loop_ls.server.routes.workspace_changes",
      "tests/server/rpc/test_process.py::"
@@ -181,20 +181,20 @@ PLATFORM = _targets(
     ("cancel", "loop_ls.server.rpc.message_queue",
      "tests/server/rpc/test_message_queue.py::"
      "test_a_request_cancelled_in_the_same_batch_is_never_looked_at"),
-    ("command line", "loop_ls.cli.commands.check", "tests/cli/test_check.py::test_text_for_people"),
+    ("command line", "loop_ls.cli.commands.check", "tests/cli/commands/test_check.py::test_text_for_people"),
     ("formats, SARIF", "loop_ls.report.as_sarif",
-     "tests/cli/test_check_formats.py::"
+     "tests/cli/commands/test_check_formats.py::"
      "test_sarif_has_the_fix_and_paths_as_seen_from_here"),
     ("formats, GitHub", "loop_ls.report.as_github",
-     "tests/cli/test_check_formats.py::"
+     "tests/cli/commands/test_check_formats.py::"
      "test_github_has_one_line_for_each_finding_and_nothing_else"),
     ("formats, JUnit", "loop_ls.report.as_junit",
-     "tests/cli/test_check_formats.py::"
+     "tests/cli/commands/test_check_formats.py::"
      "test_junit_fails_what_the_command_fails_for"),
     ("formats, JSON", "loop_ls.report.as_json",
-     "tests/cli/test_check.py::"
+     "tests/cli/commands/test_check.py::"
      "test_json_is_one_object_with_everything_in_it"),
-    ("exit status", "loop_ls.cli.commands.check", "tests/cli/test_check.py::test_exit_status"),
+    ("exit status", "loop_ls.cli.commands.check", "tests/cli/commands/test_check.py::test_exit_status"),
 )  # fmt: skip
 
 TARGETS = (*EDITS, *WRITING, *NAVIGATION, *PRESENTATION, *PLATFORM)

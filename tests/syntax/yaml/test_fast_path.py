@@ -13,8 +13,8 @@ from loop_ls.syntax.yaml import fast_path
 from loop_ls.syntax.yaml.compose import compose
 from loop_ls.text.fault import Fault
 from tests.syntax.flat import flat_node
+from tests.syntax.incremental.test_cut_equals_whole import documents
 from tests.syntax.odd_lines import document
-from tests.syntax.test_cut_equals_whole import documents
 
 relaxed = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.features.client_snippets import CLIENT, snippets, text
+from tests.features.complete.client_snippets import CLIENT, snippets, text
 
 
 @pytest.mark.parametrize("name", snippets())

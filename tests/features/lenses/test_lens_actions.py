@@ -8,7 +8,7 @@ from loop_ls.features.answers import ActionKind, LoopView, RunView
 from loop_ls.features.lenses.as_actions import lens_actions
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.text.position import Position
-from tests.features.test_lenses import FLOW, URI
+from tests.features.lenses.test_lenses import FLOW, URI
 
 
 def titles(ask: Any, line: int, *runs: RunView) -> list[str]:

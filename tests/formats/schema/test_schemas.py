@@ -19,7 +19,7 @@ from loop_ls.syntax.tree import read_json, read_yaml
 from loop_ls.testing.fixture import read_fixture
 from loop_ls.text.lines import Text
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 SCHEMAS = TOP / "schemas"
 VALIDATORS = {name: Draft202012Validator(schema_of(name)) for name in FORMATS}
 DEMO = sorted(path for path in (TOP / "loop_ls" / "cli" / "demo_files").rglob("*.yaml") if ".answers." not in path.name)

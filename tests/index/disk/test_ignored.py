@@ -9,7 +9,7 @@ import pytest
 
 from loop_ls.index.disk.discovery import candidates, discover, ignored_in
 from loop_ls.index.disk.roots import Root, Roots
-from tests.index.test_discovery import WORKFLOW, write
+from tests.index.disk.test_discovery import WORKFLOW, write
 
 
 def listed(root: Path, *named: str) -> list[str]:

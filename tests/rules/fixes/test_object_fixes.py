@@ -11,7 +11,7 @@ from loop_ls.rules.engine.finding import Fix
 from loop_ls.rules.fixes.apply import applied, fix_document
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import document_of, workspace_of
-from tests.rules.role_loops import source
+from tests.rules.role_loop.role_loops import source
 
 LOOP, ASSISTANT, SETTINGS = "loops/build.json", "fixer.assistant.yaml", ".loop-ls.yaml"
 

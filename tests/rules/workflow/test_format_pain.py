@@ -9,7 +9,7 @@ import pytest
 
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import findings_of
-from tests.rules.role_loops import PATH, check, codes, source
+from tests.rules.role_loop.role_loops import PATH, check, codes, source
 
 JUDGED = [{"role": "plan", "prompt": "Plan {{rounds}} steps"}, {"role": "reviewer", "prompt": "Say APPROVED or not"}]
 

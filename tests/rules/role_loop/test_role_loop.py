@@ -10,7 +10,7 @@ from loop_ls.formats.settings.model import settings_of
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import check_findings, findings_of
-from tests.rules.role_loops import PATH, check, codes, definition, found, source
+from tests.rules.role_loop.role_loops import PATH, check, codes, definition, found, source
 
 JUDGED = {"type": "evaluation_bound", "value": {"criteria": "It stands", "max_review_rounds": 3}}
 PAIR = [{"role": "coder", "prompt": "Build."}, {"role": "reviewer", "prompt": "Say APPROVED, or what is wrong."}]

@@ -15,8 +15,8 @@ from loop_ls.syntax.tree import Tree, read_yaml
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span, span
 from tests.syntax.flat import flat_tree
+from tests.syntax.incremental.test_cut_equals_whole import WORKFLOW, documents
 from tests.syntax.odd_lines import SIGNS
-from tests.syntax.test_cut_equals_whole import WORKFLOW, documents
 
 ENV = "name: x\nenv:\n" + "".join(f"  KEY_{number}: value {number}\n" for number in range(500)) + "steps: []\n"
 

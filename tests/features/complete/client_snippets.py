@@ -1,6 +1,6 @@
 """The snippets that the VS Code client carries, written from the tables of the server's own completion.
 
-`python -m tests.features.client_snippets` writes them anew; a test compares. They have no prefix, so that the
+`python -m tests.features.complete.client_snippets` writes them anew; a test compares. They have no prefix, so that the
 editor does not offer them beside the server's completion: they are for its menu of snippets, and for the
 completion of a window whose server does not run.
 """
@@ -18,7 +18,7 @@ from loop_ls.features.complete.object_files.role_loop import _FILE as ROLE_LOOP
 from loop_ls.features.complete.render import item, mapping
 from loop_ls.features.complete.style import Style
 
-CLIENT = Path(__file__).resolve().parents[2] / "vscode-client"
+CLIENT = Path(__file__).resolve().parents[3] / "vscode-client"
 
 
 def snippets() -> dict[str, dict[str, Any]]:
