@@ -25,7 +25,7 @@ def catalogue(root: Path, data: Path | None = None) -> Callable[[], Awaitable[li
 
 
 def _rows(root: str, data: Path) -> list[Row]:
-    from loop_ls.cli.commands.definitions import definitions
+    from loop_ls.app.definitions import definitions
     from loop_ls.engine.roles.definitions import definitions as role_loops
     from loop_ls.formats.role_loop.roles import known_roles
     from loop_ls.index.disk.discovery import discover

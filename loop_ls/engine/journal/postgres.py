@@ -1,6 +1,7 @@
 """The journal in PostgreSQL, for several processes at once: every batch is fenced, numbered and announced.
 
-A process writes for a run only while it owns it: one that lost its lease (`engine.durable.postgres_cluster`) is refused.
+A process writes for a run only while it owns it: one that lost its lease (`engine.durable.postgres_cluster`) is
+refused.
 Errors become `JournalRefused`; a database that is away for a moment is waited for.
 """
 

@@ -1,4 +1,4 @@
-"""Findings after edits are those of a check from scratch, whatever was edited (the promise of `rules.engine.checker`)."""
+"""Findings after edits are those of a check from scratch, whatever was edited (see `rules.engine.checker`)."""
 
 from __future__ import annotations
 

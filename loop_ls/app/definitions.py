@@ -1,0 +1,127 @@
+"""Definitions: what a workspace has that can be run, with inputs and limits, as rows of JSON.
+
+A file with errors is listed with its first one, so that nobody looks in vain for it. The command line prints these
+rows, and the engine's catalogue starts from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from loop_ls.formats.assistant.read import read_assistants
+from loop_ls.formats.role_loop.model import RoleLoop
+from loop_ls.formats.role_loop.read import read_role_loop
+from loop_ls.index.disk.uris import stem_of
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.object_file import roles_of
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Severity
+
+Json = dict[str, Any]
+
+
+def definitions(workspace: Workspace, root: str) -> list[Json]:
+    """By format, then path."""
+    documents = [one for one in workspace.documents.values() if one.format in ("workflow", "role_loop", "assistant")]
+    documents.sort(key=lambda one: (str(one.format) != "workflow", str(one.format), one.path))
+    checked = Checker().check_all(workspace, {one.uri for one in documents})
+    errors = {
+        document.uri: next((f"{one.rule}: {one.message}" for one in found if one.severity is Severity.ERROR), None)
+        for document, found in checked
+    }
+    listed: list[Json] = []
+    for document in documents:
+        path = document.path.removeprefix(f"{root.rstrip('/')}/")
+        for one in _of(workspace, document):
+            listed.append({**one, "path": path, "error": errors.get(document.uri)})
+    return listed
+
+
+def built_in(data: Path, known: set[str]) -> list[Json]:
+    """The role loops that come with the product, as they are in the engine's data folder: those of a name that
+    the workspace has not."""
+    from loop_ls.engine.roles.definitions import built_in_definitions
+
+    found = built_in_definitions(data)
+    return [
+        {
+            "format": "role_loop",
+            "name": one.name,
+            "description": one.loop.description if one.loop else "",
+            "parameters": _parameters(one.loop) if one.loop else [],
+            "stages": [stage.label for stage in one.loop.stages] if one.loop else [],
+            "maxIterations": getattr(one.loop.termination, "max_iterations", None) if one.loop else None,
+            "path": "built in",
+            "error": None if one.error is None else f"{one.error.code}: {one.error.message}",
+        }
+        for one in found
+        if one.name not in known
+    ]
+
+
+def _parameters(loop: RoleLoop) -> list[Json]:
+    return [
+        {"name": one.name, "required": one.required, "description": one.description, "default": one.default}
+        for one in loop.parameters
+    ]
+
+
+def _of(workspace: Workspace, document: Document) -> Iterator[Json]:
+    match document.format:
+        case "workflow":
+            yield _workflow(workspace, document)
+        case "role_loop":
+            yield _role_loop(workspace, document)
+        case _:
+            yield from _assistants(document)
+
+
+def _workflow(workspace: Workspace, document: Document) -> Json:
+    return {
+        "format": "workflow",
+        "name": workspace.key(document) or "",
+        "description": document.head.text("description") or "",
+        "parameters": [{"name": name, "required": True} for name in document.parameters],
+        "loops": [_loop(one) for one in document.elements if one.loop is not None and one.name],
+    }
+
+
+def _loop(element: Element) -> Json:
+    loop = element.loop
+    assert loop is not None
+    limit, until = loop.integer("max_iterations"), loop.text("until")
+    return {"name": element.name, "mode": element.loop_mode, "maxIterations": limit, "until": until}
+
+
+def _role_loop(workspace: Workspace, document: Document) -> Json:
+    found = read_role_loop(document.text, roles=roles_of(workspace.settings))
+    if isinstance(found, list):
+        return {"format": "role_loop", "name": stem_of(document.path)}
+    return {
+        "format": "role_loop",
+        "name": found.name,
+        "description": found.description,
+        "parameters": _parameters(found),
+        "stages": [one.label for one in found.stages],
+        "maxIterations": getattr(found.termination, "max_iterations", None),
+    }
+
+
+def _assistants(document: Document) -> Iterator[Json]:
+    found = read_assistants(document.text, document.path.endswith(".json"))
+    if isinstance(found, list):
+        yield {"format": "assistant", "name": stem_of(document.path).removesuffix(".assistant")}
+        return
+    for one in found:
+        yield {
+            "format": "assistant",
+            "name": one.id,
+            "description": one.description,
+            "loop": one.loop_enabled,
+            "criteria": one.criteria.type if one.criteria is not None else None,
+            "maxIterations": one.max_iterations,
+        }
