@@ -29,6 +29,7 @@ from loop_ls.engine.roles.program import RoleLoopProgram
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.stage_agents import hands
 from loop_ls.engine.runners.model_adapter import with_agents
+from loop_ls.engine.secret_mask import RunSecrets
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
@@ -41,9 +42,17 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 
 
-def build(folder: Path, providers: Providers, root: Path | None = None, database: str | None = None) -> Engine:
+def build(
+    folder: Path,
+    providers: Providers,
+    root: Path | None = None,
+    database: str | None = None,
+    secrets: RunSecrets | None = None,
+) -> Engine:
     """`root` is the workspace of starts that name none. `database`: the PostgreSQL that several engines
-    and workers share; None: SQLite in the folder."""
+    and workers share; None: SQLite in the folder. `secrets` are shared with whoever writes the log."""
+    secrets = secrets or RunSecrets(os.environ)
+    secrets.keyring = providers.keys.from_keyring
     records = Records(folder, time.time, database)
     preparer = ByFormat(
         {
@@ -57,11 +66,12 @@ def build(folder: Path, providers: Providers, root: Path | None = None, database
         "assistant": AssistantProgram(),
         "role_loop": RoleLoopProgram(records, hands(records)),
     }
-    engine = _engine(folder, providers, preparer, programs, root, database)
+    engine = _engine(folder, providers, preparer, programs, root, database, secrets)
     engine.forgotten += [records.forget, remover(folder)]
     engine.keepers.append(records.beside)
     engine.closing.append(records.close)
-    programs["enhance"] = EnhanceProgram(WorkflowProgram(), validate, engine.facts_of)
+    known = secrets.of
+    programs["enhance"] = EnhanceProgram(WorkflowProgram(), validate, engine.facts_of, lambda plan: known(plan).forms)
     return engine
 
 
@@ -72,6 +82,7 @@ def _engine(
     programs: Mapping[str, Program],
     root: Path | None,
     database: str | None,
+    secrets: RunSecrets,
 ) -> Engine:
     settings = load_settings(str(root))[0].engine if root else EngineSettings()
     door = with_agents(providers.door)
@@ -86,8 +97,9 @@ def _engine(
             home=root,
             keep=keep,
             crew=lambda storage: PostgresCrew.of(storage, providers),
+            mask_of=secrets.of,
         )
-    return Engine(folder, programs, door, preparer, home=root, keep=keep)
+    return Engine(folder, programs, door, preparer, home=root, keep=keep, mask_of=secrets.of)
 
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:

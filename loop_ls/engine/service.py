@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -42,6 +43,7 @@ from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
 from loop_ls.engine.runs.judge_trial import Output, given_output, recorded_outputs, tried
 from loop_ls.engine.runs.registry import LiveRun, Runs
 from loop_ls.engine.runs.update import read_changes
+from loop_ls.engine.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import Carried, exported, same_run
 from loop_ls.formats.settings.enhance_states import phase
@@ -69,12 +71,14 @@ class Engine:
         home: Path | None = None,
         keep: Keep | None = None,
         crew: Callable[[Storage], Crew] | None = None,
+        mask_of: Callable[[Plan], SecretMask] | None = None,
     ) -> None:
         self.folder, self._clock, self.home = folder, clock, home
         self._programs, self._models, self._preparer = programs, models, preparer
         self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
         self._keep = keep or Keep()
         self._crew = crew
+        self._mask_of = mask_of or RunSecrets(os.environ).of
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
         self.sharing: Sharing | None = None
@@ -164,7 +168,8 @@ class Engine:
 
     def _begin(self, run: LiveRun) -> None:
         run.task = asyncio.create_task(
-            bring_to_end(run, self.journal, self.feed, self._programs, self._models), name=f"run {run.run_id}"
+            bring_to_end(run, self.journal, self.feed, self._programs, self._models, self._mask_of),
+            name=f"run {run.run_id}",
         )
 
     # -- operations --------------------------------------------------------------------------------
@@ -404,7 +409,7 @@ class Engine:
         try:
             whole = await self._runs.find(run_id)
             with readable_record():
-                found = await prompts(self.journal, self._programs, whole, place)
+                found = await prompts(self.journal, self._programs, whole, self._mask_of, place)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "prompts": found}

@@ -144,6 +144,9 @@ class MemoryRecorder:
     def stream(self, text: str, **place: Json) -> None:
         self.texts.append((text, place))
 
+    def streamed(self, **place: Json) -> None:
+        return
+
     async def now(self, key: str) -> float:
         if key not in self.entries:
             self._write(key, {"answer": asyncio.get_running_loop().time()})

@@ -167,16 +167,18 @@ def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     from loop_ls.engine.journal import JournalRefused
     from loop_ls.engine.process.engine_process import serve
     from loop_ls.engine.process.instance_lock import DataFolder
+    from loop_ls.engine.secret_mask import RunSecrets
     from loop_ls.engine.telemetry.logs import log_to_stderr
 
     assert isinstance(folder, DataFolder)
-    log_to_stderr(*log_manner(args, root))
+    secrets = RunSecrets(os.environ)
+    log_to_stderr(*log_manner(args, root), secrets.everywhere)
     manner = replace(options(args.port, args.idle_exit, root), catalogue=catalogue(root, folder.path))
     try:
         database = database_of(args.database_url, root)
         if database is not None:
             manner = replace(manner, grace=None)  # others may watch, and other engines run it
-        asyncio.run(serve(folder, manner, partial(build, root=root, database=database)))
+        asyncio.run(serve(folder, manner, partial(build, root=root, database=database, secrets=secrets)))
     except DatabaseRefused as refused:
         return _failed(FAILED, refused.message, refused.hint)
     except JournalRefused as refused:

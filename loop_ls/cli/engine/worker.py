@@ -36,11 +36,13 @@ def _work(args: argparse.Namespace) -> int:
     from loop_ls.engine.journal import JournalRefused
     from loop_ls.engine.journal.postgres_connection import where
     from loop_ls.engine.process.worker_process import work
+    from loop_ls.engine.secret_mask import RunSecrets
     from loop_ls.engine.telemetry.logs import log_to_stderr
 
-    log_to_stderr(args.log_format or "text", args.log_level or "warning")
+    secrets = RunSecrets(os.environ)
+    log_to_stderr(args.log_format or "text", args.log_level or "warning", secrets.everywhere)
     try:
-        why = asyncio.run(work(partial(build, database=url), lambda: _ready(where(url))))
+        why = asyncio.run(work(partial(build, database=url, secrets=secrets), lambda: _ready(where(url))))
     except JournalRefused as refused:
         return _failed(refused.message, refused.hint)
     return 0 if why is None else _failed(why, "")

@@ -35,6 +35,9 @@ class Unrecorded:
     def stream(self, text: str, **place: Json) -> None:
         return
 
+    def streamed(self, **place: Json) -> None:
+        return
+
     def left_usd(self) -> float | None:
         return None
 

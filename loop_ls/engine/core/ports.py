@@ -121,7 +121,12 @@ class Recorder(Protocol):
         ...
 
     def stream(self, text: str, **place: Json) -> None:
-        """Show streamed text (kind `text`): never journalled, may be throttled."""
+        """Show streamed text (kind `text`): never journalled, may be throttled. Its last letters may be held
+        back while they could be the beginning of a secret."""
+        ...
+
+    def streamed(self, **place: Json) -> None:
+        """The text of this place has ended: show what was held back."""
         ...
 
     async def now(self, key: str) -> float:

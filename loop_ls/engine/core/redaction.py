@@ -52,28 +52,41 @@ def unquoted(answer: str, secret: str) -> str:
 
 
 class StreamMask:
-    """The same for a text that comes in pieces: what may be the beginning of the key is held back until
+    """The same for a text that comes in pieces: what may be the beginning of a secret is held back until
     the next piece says whether it is."""
 
-    def __init__(self, secret: str) -> None:
-        self._secret = secret if is_secret(secret) else ""
+    def __init__(self, *secrets: str) -> None:
+        self._secrets = sorted(filter(is_secret, dict.fromkeys(secrets)), key=len, reverse=True)
         self._held = ""
 
     def feed(self, piece: str) -> str:
         """What may be shown now."""
-        if not self._secret:
+        if not self._secrets:
             return piece
-        text = (self._held + piece).replace(self._secret, MASK)
-        held = self._begun(text)
-        self._held = text[len(text) - held :]
-        return text[: len(text) - held]
+        text = self._held + piece
+        end = self._before_whole_ones(text, len(text) - max(self._begun(text, secret) for secret in self._secrets))
+        self._held = text[end:]
+        return self._masked(text[:end])
 
     def rest(self) -> str:
-        """What was held back and turned out to be no key."""
+        """What was held back and turned out to be none."""
         held, self._held = self._held, ""
-        return held
+        return self._masked(held)
 
-    def _begun(self, text: str) -> int:
-        """How many characters at the end of the text are a beginning of the key."""
-        most = min(len(text), len(self._secret) - 1)
-        return next((size for size in range(most, 0, -1) if self._secret.startswith(text[-size:])), 0)
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, MASK)
+        return text
+
+    def _begun(self, text: str, secret: str) -> int:
+        """How many characters at the end of the text are a beginning of the secret."""
+        most = min(len(text), len(secret) - 1)
+        return next((size for size in range(most, 0, -1) if secret.startswith(text[-size:])), 0)
+
+    def _before_whole_ones(self, text: str, end: int) -> int:
+        """`end`, or the start of a secret that would be cut in two there by the beginning of another one."""
+        for secret in self._secrets:
+            at = text.find(secret, max(0, end - len(secret) + 1))
+            if 0 <= at < end < at + len(secret):
+                return self._before_whole_ones(text, at)
+        return end

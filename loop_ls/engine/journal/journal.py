@@ -34,6 +34,7 @@ HEAVY = 100_000
 #: Characters after which a page of facts ends, however many were asked for.
 PAGE_WEIGHT = 4_000_000
 Listener = Callable[[list[Event]], None]
+Mask = Callable[[Json], Json]
 #: `disk`: the future waits until the entry survives a power failure. `now`: until it survives the end of
 #: this process; a prompt storage mostly has it before `append` returns. `soon`: the same, with the next
 #: entry, or in the next turn of the loop.
@@ -45,6 +46,10 @@ class Page(NamedTuple):
 
     events: list[Event]
     more: bool
+
+
+def _unmasked(value: Json) -> Json:
+    return value
 
 
 def weight(event: Event) -> int:
@@ -71,6 +76,7 @@ class Journal:
         self.listeners: list[Listener] = []
         self.forgotten: list[Callable[[str], None]] = []
         self.accounts: dict[str, Callable[[], dict[str, Json]]] = {}  # what runs have spent: each fact says it
+        self.masks: dict[str, Mask] = {}  # what runs must not write down: values go through it before they are packed
         self._queue: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._held: list[_Waiting] = []  # for the next transaction
@@ -104,10 +110,11 @@ class Journal:
         this member may add it, while the run is its own. `ongoing`: only while it goes on. Nobody has to await it."""
         texts = dict(keep or {})
         spent = account() if facts and (account := self.accounts.get(run)) else {}
-        entered = [(kind, *enter({**body, **spent}, texts)) for kind, body in facts]
+        mask = self.masks.get(run, _unmasked)
+        entered = [(kind, *enter({**mask(body), **spent}, texts)) for kind, body in facts]
         seen: list[Fact] = [(kind, body) for kind, body, _ in entered]
         packed = [(kind, text) for kind, _, text in entered]
-        value = None if answer is ... else pack(answer, texts)
+        value = None if answer is ... else pack(mask(answer), texts)
         return self._put(Entry(run, key, value, packed, texts, self.clock(), owned=owned, ongoing=ongoing), seen, when)
 
     def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:

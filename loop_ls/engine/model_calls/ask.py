@@ -131,6 +131,7 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
         booked = {"booked": True} if failure.details.get("booked") else {}
         return {"error": error, "provider": request.provider, "model": request.model, **booked}
     finally:
+        recorder.streamed(**question.shown)
         await asyncio.gather(*notes)
 
 

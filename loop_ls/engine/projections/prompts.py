@@ -6,12 +6,12 @@ grow with its square. What looks like a key is masked, as wherever people look.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from loop_ls.engine.core.plan import Program, read_plan
+from loop_ls.engine.core.plan import Plan, Program, read_plan
 from loop_ls.engine.core.ports import (
     EmbedReply,
     Failure,
@@ -27,6 +27,7 @@ from loop_ls.engine.model_calls.ask import request_of
 from loop_ls.engine.projections.replay_recorder import Reader, Work
 from loop_ls.engine.projections.truncation import cut
 from loop_ls.engine.runners.recorded import assigned_in
+from loop_ls.engine.secret_mask import SecretMask
 
 #: No more prompts, and no more characters of them, are given at once: `place` says which are wanted.
 MOST, CHARACTERS = 200, 8_000_000
@@ -47,7 +48,13 @@ class Retold(Protocol):
         ...
 
 
-async def prompts(journal: Journal, programs: Mapping[str, Program], run_id: str, place: str = "") -> list[Row]:
+async def prompts(
+    journal: Journal,
+    programs: Mapping[str, Program],
+    run_id: str,
+    mask_of: Callable[[Plan], SecretMask],
+    place: str = "",
+) -> list[Row]:
     """`[{place, purpose, provider, model, prompt, system?}]` of the calls at `place` or inside it, in the
     order in which they were made. Raises `Refused`."""
     started = (await journal.facts(run_id, 0, 1)).events[0]
@@ -55,7 +62,7 @@ async def prompts(journal: Journal, programs: Mapping[str, Program], run_id: str
     program = programs[plan.format]
     if isinstance(program, Retold):
         program = program.retold(lambda key: (journal.recall(run_id, key) or {}).get("value"))
-    found = Found(place)
+    found = Found(place, await journal.read(mask_of, plan))
     reader = Reader(run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == "role_loop" else ())
     with suppress(Stopped, Failure, ModelFailure):
         await program.run(plan, reader, Nobody())
@@ -65,14 +72,15 @@ async def prompts(journal: Journal, programs: Mapping[str, Program], run_id: str
 class Found:
     """The rows of the calls at a place."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, mask: SecretMask) -> None:
         self.rows: list[Row] = []
+        self._mask = mask
         self._place, self._characters = place, 0
 
     def hear(self, work: Work) -> bool:
         asked = _asked(work)
         if asked is not None and self._wanted(asked.place):
-            row = cut(asked.row(), LONGEST)
+            row = cut(self._mask.value(asked.row()), LONGEST)
             self.rows.append(row)
             self._characters += sum(len(row.get(name, "")) for name in ("prompt", "system"))
         return len(self.rows) < MOST and self._characters < CHARACTERS

@@ -30,6 +30,10 @@ class Keys:
             found = self._kept[variable] = _from_keyring(variable)
         return found
 
+    def from_keyring(self) -> tuple[str, ...]:
+        """What the keyring has given so far."""
+        return tuple(key for key in self._kept.values() if key)
+
     def at_hand(self, variable: str) -> str | None:
         """The same without waiting; None where the keyring would have to be asked."""
         if not variable:

@@ -30,7 +30,10 @@ def assigned_in(work: Callable[[], Awaitable[Json]]) -> tuple[str, Assignment] |
 async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Json:
     async with recorded_bill(recorder, key, place, work.purpose) as bill:
         own = replace(work, bill=bill)
-        return asdict(await runner.run(own, lambda text: recorder.stream(text, **place.fields())))
+        try:
+            return asdict(await runner.run(own, lambda text: recorder.stream(text, **place.fields())))
+        finally:
+            recorder.streamed(**place.fields())
 
 
 def _facts(answer: Json, purpose: str, place: Place) -> Iterable[Fact]:

@@ -6,8 +6,7 @@ However a run ends, exactly one closing fact says so. Only the leaving of the en
 from __future__ import annotations
 
 import asyncio
-import sys
-import traceback
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import cast
@@ -26,6 +25,9 @@ from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.runs.event_bus import Feed
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.registry import LiveRun
+from loop_ls.engine.secret_mask import SecretMask
+
+logger = logging.getLogger(__name__)
 
 End = Completed | Failed | Cancelled
 #: Refusals that do not end a run: it goes on with another worker.
@@ -35,14 +37,19 @@ WRITE_AGAIN = 5.0
 
 
 async def bring_to_end(
-    run: LiveRun, journal: Journal, feed: Feed, programs: Mapping[str, Program], models: Callable[[Plan], Door]
+    run: LiveRun,
+    journal: Journal,
+    feed: Feed,
+    programs: Mapping[str, Program],
+    models: Callable[[Plan], Door],
+    mask_of: Callable[[Plan], SecretMask],
 ) -> None:
     state = run.state
     ledger = Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens))
     recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger)
     journal.accounts[run.run_id] = ledger.told
     try:
-        end = await _end_of(run, journal, recorder, programs, models, ledger)
+        end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of)
         await recorder.end([end.fact()])
     except JournalRefused as refused:
         if refused.code in ELSEWHERE:
@@ -51,6 +58,7 @@ async def bring_to_end(
             await _lost(run, journal, feed, refused)
     finally:
         journal.accounts.pop(run.run_id, None)
+        journal.masks.pop(run.run_id, None)
 
 
 async def _end_of(
@@ -60,10 +68,13 @@ async def _end_of(
     programs: Mapping[str, Program],
     models: Callable[[Plan], Door],
     ledger: Ledger,
+    mask_of: Callable[[Plan], SecretMask],
 ) -> End:
     try:
         started = (await journal.facts(run.run_id, 0, 1)).events
         plan = await journal.read(read_plan, run.run_id, started[0].body, journal.storage.text)
+        recorder.mask = await journal.read(mask_of, plan)
+        journal.masks[run.run_id] = recorder.mask.value
         providers = plan.settings.get("providers") or {}
         recorder.source = Source.of(plan.source, journal.recall, run.answered)
         ledger.limit(Caps.of(run.state.caps, plan.settings.get("limits")))
@@ -85,7 +96,7 @@ async def _end_of(
     except JournalRefused:
         raise
     except Exception as error:
-        traceback.print_exc(file=sys.stderr)
+        logger.exception("run %s: a mistake of the engine", run.run_id)
         return _failed(run, _fault(f"{type(error).__name__}: {error}"))
     return _ended(run, outcome)
 

@@ -9,6 +9,7 @@ a power failure, which no call that takes its time is.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -17,12 +18,14 @@ from typing import Any, Literal
 
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.core.redaction import StreamMask
 from loop_ls.engine.core.replay_source import Source, copied
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
 from loop_ls.engine.journal import END, Journal, JournalRefused, When, plain
 from loop_ls.engine.money.ledger import Ledger
+from loop_ls.engine.secret_mask import SecretMask
 
 #: Answers of one run that may be on their way to the disk at once.
 UNSAFE = 8
@@ -42,6 +45,8 @@ class JournalRecorder:
         ledger: Ledger | None = None,
     ) -> None:
         self.run_id = run_id
+        self.mask = SecretMask()
+        self._streams: dict[str, StreamMask] = {}  # by their places
         self._journal, self._control, self._show = journal, control, show
         self._ledger = ledger or Ledger()
         self.source: Source | None = None
@@ -84,7 +89,7 @@ class JournalRecorder:
         await self._committed(self._append(key, before, when="now"))
         await self._control.gate()
         try:
-            value = plain(await self._do(work))
+            value = self.mask.value(plain(await self._do(work)))  # masked at once: a replay reads the same
         except (ModelFailure, Failure) as failure:
             await self._answer(key, {"raised": _written(failure)}, ())
             raise
@@ -171,7 +176,7 @@ class JournalRecorder:
             if self.source is not None:
                 self.source.hear(key)
             facts = (*facts, *self._ledger.count(facts))
-            self._fresh[key] = {"value": answer}
+            self._fresh[key] = {"value": self.mask.value(answer)}
             done = self._append(key, facts, self._fresh[key], when="soon")
             done.add_done_callback(lambda result: self._settled(key, result))
 
@@ -237,7 +242,14 @@ class JournalRecorder:
         return self._control.active()
 
     def stream(self, text: str, **place: Json) -> None:
-        self._show(self.run_id, text, place)
+        mask = self._streams.get(where := _at(place)) or self._streams.setdefault(where, self.mask.stream())
+        if safe := mask.feed(text):
+            self._show(self.run_id, safe, place)
+
+    def streamed(self, **place: Json) -> None:
+        mask = self._streams.pop(_at(place), None)
+        if mask is not None and (rest := mask.rest()):
+            self._show(self.run_id, rest, place)
 
     async def end(self, facts: Sequence[Fact]) -> None:
         """The last facts of the run, once."""
@@ -264,6 +276,10 @@ class JournalRecorder:
     def _unbroken(self) -> None:
         if self._refused is not None:
             raise self._refused
+
+
+def _at(place: Mapping[str, Json]) -> str:
+    return json.dumps(place, sort_keys=True, default=str)
 
 
 def _written(failure: ModelFailure | Failure) -> dict[str, Json]:

@@ -9,44 +9,36 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from loop_ls.engine.core.redaction import redact
+from loop_ls.engine.secret_mask import secrets_of
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
 
-_SECRET_NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
-#: Shorter values are words that occur in ordinary lines.
-_LEAST = 8
+Secrets = Callable[[], Iterable[str]]
 #: What every record has; the rest was given by whoever logs.
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-
-
-def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of variables whose names say that they are secret, longest first."""
-    found = {value for name, value in environ.items() if _SECRET_NAME.search(name) and len(value) >= _LEAST}
-    return tuple(sorted(found, key=len, reverse=True))
 
 
 class Lines(logging.Formatter):
     """For people."""
 
-    def __init__(self, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(self, secrets: Secrets = tuple) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
         self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record), self._secrets)
+        return redact(super().format(record), self._secrets())
 
 
 class Objects(logging.Formatter):
     """For machines: `{at, level, logger, message, error?, ...}`, always one line."""
 
-    def __init__(self, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(self, secrets: Secrets = tuple) -> None:
         super().__init__()
         self._secrets = secrets
 
@@ -66,14 +58,16 @@ class Objects(logging.Formatter):
         return json.dumps(found, ensure_ascii=True)
 
     def _masked(self, text: str) -> str:
-        return redact(text, self._secrets)
+        return redact(text, self._secrets())
 
 
-def log_to_stderr(form: str = "text", level: str = "warning", environ: Mapping[str, str] | None = None) -> None:
-    """`form` and `level` as the settings have them; what is none of them is the usual one."""
-    secrets = secrets_of(os.environ if environ is None else environ)
+def log_to_stderr(form: str = "text", level: str = "warning", secrets: Secrets | None = None) -> None:
+    """`form` and `level` as the settings have them; what is none of them is the usual one. `secrets` answers
+    what no line may hold, asked for each of them; without it what the environment calls secret."""
+    known = secrets_of(os.environ)
+    masked = secrets or (lambda: known)
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Objects(secrets) if form == "json" else Lines(secrets))
+    handler.setFormatter(Objects(masked) if form == "json" else Lines(masked))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(getattr(logging, level.upper()) if level in LEVELS else logging.WARNING)

@@ -19,6 +19,7 @@ from typing import Any
 from loop_ls.app.engine import build
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
+from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.service import Engine
 from loop_ls.text.hash import text_hash
 from tests.engine.enhance.loops import applied
@@ -47,6 +48,8 @@ class DyingStorage(SqliteStorage):
 
 class Provider:
     """Refuses the review until it is asked for kindly."""
+
+    keys = Keys({})
 
     def door(self, plan: Any) -> Provider:
         return self

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from loop_ls.app.engine import build
+from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import SILENCE, ScriptedModels
 from tests.engine.enhance.loops import THREE, applied, failing, instructions, plan_of
@@ -25,7 +26,7 @@ class Doors:
     """Stands in for the providers: every run gets the same scripted models."""
 
     def __init__(self, models: ScriptedModels) -> None:
-        self.models = models
+        self.models, self.keys = models, Keys({})
 
     def door(self, plan: Any) -> Any:
         return self

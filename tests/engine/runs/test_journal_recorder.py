@@ -15,6 +15,7 @@ from loop_ls.engine.core.ports import Failure, ModelFailure, Stopped
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage
 from loop_ls.engine.runs.journal_recorder import UNSAFE, JournalRecorder
+from loop_ls.engine.secret_mask import SecretMask
 
 
 class Desk:
@@ -284,3 +285,46 @@ async def test_a_second_stop_does_not_disturb_the_call_that_cleans_up(desk: Desk
     with pytest.raises(Stopped):
         await asyncio.wait_for(task, 1)
     assert cleaned.is_set()
+
+
+# -- what nobody may read ----------------------------------------------------------------------------
+
+
+SECRET = "correct-horse-battery"
+
+
+def masked(desk: Desk) -> list[str]:
+    """The run knows a secret from now on; the texts that are shown of it."""
+    shown: list[str] = []
+    desk.recorder = JournalRecorder("r", desk.journal, desk.control, (), lambda run, text, place: shown.append(text))
+    desk.recorder.mask = SecretMask([SECRET])
+    desk.journal.masks["r"] = desk.recorder.mask.value
+    return shown
+
+
+async def test_no_answer_no_fact_and_no_failure_takes_a_secret_to_the_disk(desk: Desk) -> None:
+    masked(desk)
+    failure = Failure("bad", f"it said {SECRET}", f"{SECRET}!")
+    live = await desk.recorder.call(
+        "k", lambda: desk.pay({"text": f"I am {SECRET}"}), lambda said: [("step_completed", {"output": said})]
+    )
+    assert live == {"text": "I am [secret]"}
+    with pytest.raises(Failure):
+        await desk.recorder.call("f", lambda: desk.pay(failure), before=[("step_started", {"input": [SECRET]})])
+    await desk.recorder.record("n", [("warning", {"message": SECRET})], {"x": SECRET})
+    assert desk.recorder.recall("n") == {"x": "[secret]"}
+    await desk.crash()
+    assert await desk.recorder.call("k", desk.pay) == live
+    for path in desk.folder.iterdir():
+        assert SECRET.encode() not in path.read_bytes()
+
+
+async def test_streamed_text_holds_no_secret_however_it_is_cut(desk: Desk) -> None:
+    shown = masked(desk)
+    for piece in ("my corr", "ect-horse", "-battery is corr"):
+        desk.recorder.stream(piece, place="a")
+    desk.recorder.stream("and c", place="b")
+    assert shown == ["my ", "[secret] is ", "and "]
+    desk.recorder.streamed(place="a")
+    desk.recorder.streamed(place="b")
+    assert shown == ["my ", "[secret] is ", "and ", "corr", "c"]

@@ -1,0 +1,151 @@
+"""Secret mask of a run: the values that it knows and that nobody may read, taken out of all that it writes.
+
+One object per run, fed with everything that the run declares: variables of `env`, of servers, addresses and
+databases, keys of providers (from the environment or the keyring), and variables whose names say that they are
+secret. The journal asks it for whatever it packs, so what is built from the journal (export, events, telemetry,
+notifications, answers of the API) holds none either.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from loop_ls.engine.context.workflow_library import Library
+from loop_ls.engine.core.env_substitution import names_in
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.redaction import MASK, StreamMask, is_secret
+from loop_ls.engine.providers.known import KNOWN
+from loop_ls.engine.subprocesses.supervisor import KEPT
+
+#: Names of variables that say that the value is secret, and how long it has to be to count without being declared.
+_SECRET_NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_LEAST = 8
+#: Values of declared variables that are switches and numbers: hiding them would garble every other sentence.
+_ORDINARY = re.compile(
+    r"true|false|none|null|auto|default|debug|info|warning|error|development|production|staging|main|master|latest"
+    r"|[+-]?[\d.,:]{1,5}",
+    re.IGNORECASE,
+)
+#: Settings that name a variable by this ending of their key (`apiKeyEnv`, `databaseUrlEnv`).
+_NAMES_A_VARIABLE = "Env"
+
+
+def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of variables whose names say that they are secret, longest first."""
+    found = {value for name, value in environ.items() if _SECRET_NAME.search(name) and len(value) >= _LEAST}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+class SecretMask:
+    """`values` are secret; `later` answers those that are known by now and were not at the beginning."""
+
+    def __init__(self, values: Iterable[str] = (), later: Callable[[], Iterable[str]] = tuple) -> None:
+        self._values, self._later = tuple(dict.fromkeys(values)), later
+        self._known: tuple[str, ...] = ()
+        self._forms: tuple[str, ...] = _forms(self._values)
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Everything that is masked: the values, and how they look inside of JSON, an address or a line."""
+        known = tuple(self._later())
+        if known != self._known:
+            self._known, self._forms = known, _forms((*self._values, *known))
+        return self._forms
+
+    def text(self, text: str) -> str:
+        for form in self.forms:
+            if form in text:
+                text = text.replace(form, MASK)
+        return text
+
+    def value(self, value: Json) -> Json:
+        """A JSON value with all of its texts masked, keys of objects included."""
+        return self._value(value) if self.forms else value
+
+    def stream(self) -> StreamMask:
+        return StreamMask(*self.forms)
+
+    def _value(self, value: Json) -> Json:
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {self.text(key): self._value(item) for key, item in value.items()}
+            case list() | tuple():
+                return [self._value(item) for item in value]
+            case _:
+                return value
+
+
+def _forms(values: Iterable[str]) -> tuple[str, ...]:
+    """Longest first, so that a value is masked before a part of it that is another one."""
+    found: set[str] = set()
+    for value in values:
+        if is_secret(value.strip()):
+            lines = [line.strip() for line in value.splitlines()] if "\n" in value else []
+            written = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, safe=""))
+            found |= {value.strip(), *written, *(line for line in lines if len(line) >= _LEAST)}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+class RunSecrets:
+    """Makes the masks of all runs of an engine. `keyring` answers the keys that the keyring gave so far."""
+
+    keyring: Callable[[], Iterable[str]]
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ, self.keyring = environ, tuple
+        self._everywhere: dict[str, None] = dict.fromkeys(secrets_of(environ))
+        self._lock = threading.Lock()
+
+    def of(self, plan: Plan) -> SecretMask:
+        declared = {name: self._environ.get(name, "") for name in declared_variables(plan)}
+        values = [value for name, value in declared.items() if not _is_public(name) and not _ORDINARY.fullmatch(value)]
+        with self._lock:
+            self._everywhere.update(dict.fromkeys(values))
+        return SecretMask((*values, *secrets_of(self._environ)), self.keyring)
+
+    def everywhere(self) -> tuple[str, ...]:
+        """What no log may hold: the secrets of all runs so far, longest first."""
+        with self._lock:
+            return _forms((*self._everywhere, *self.keyring()))
+
+
+def declared_variables(plan: Plan) -> set[str]:
+    """Names of variables of the environment that a run puts into texts, addresses, servers and headers."""
+    found = {known.key_env for known in KNOWN.values()}
+    found.update(_named_in(dict(plan.settings)))
+    if any("${" in text for text in plan.texts.values()):
+        library = Library(plan.texts, plan.keys)
+        for key in plan.keys:
+            with suppress(Failure, KeyError):  # what cannot be run puts nothing anywhere
+                found.update(name for text in library.workflow(key).env.values() for name in names_in(text))
+    return found - {""}
+
+
+def _named_in(settings: Any, key: str = "") -> Iterator[str]:
+    match settings:
+        case str():
+            yield from names_in(settings)
+            if key.endswith(_NAMES_A_VARIABLE):
+                yield settings
+        case dict():
+            for name, value in settings.items():
+                yield from _named_in(value, str(name))
+        case list() | tuple():
+            for value in settings:
+                yield from _named_in(value)
+        case _:
+            pass
+
+
+def _is_public(name: str) -> bool:
+    """What every program is told (`HOME`, `USER`, `LANG`) is nobody's secret."""
+    return name in KEPT or name.startswith("LC_")

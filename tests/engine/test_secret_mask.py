@@ -1,0 +1,100 @@
+"""The mask of a run: which values it hides, in which forms, also in texts that come in pieces."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.redaction import MASK, StreamMask
+from loop_ls.engine.secret_mask import RunSecrets, SecretMask, declared_variables
+from loop_ls.testing.workflows import whole
+
+VALUE = 'pa"ss\\word 1'
+
+
+def plan(**settings: Any) -> Plan:
+    text = whole(
+        "main", 'env: {A: "${FIRST}", B: "x ${SECOND} y", H: "${HOME}"}\nsteps: [{name: a, run: "${NOT_FILLED}"}]'
+    )
+    return Plan(
+        "r",
+        "workflow",
+        "/p",
+        "main",
+        "main.yaml",
+        texts={"main.yaml": text},
+        keys={"main": "main.yaml"},
+        settings=settings,
+    )
+
+
+def test_what_files_and_settings_put_in_is_declared() -> None:
+    found = declared_variables(
+        plan(
+            providers={"own": {"baseUrl": "http://x/${IN_ADDRESS}/v1", "apiKeyEnv": "OWN_KEY"}},
+            servers={"s": {"command": ["x"], "env": {"T": "${SERVER_TOKEN}"}, "headers": {"A": "Bearer ${HEADER}"}}},
+            rag={"stores": {"docs": {"databaseUrlEnv": "DOCS_URL"}}},
+        )
+    )
+    assert found >= {"FIRST", "SECOND", "IN_ADDRESS", "OWN_KEY", "SERVER_TOKEN", "HEADER", "DOCS_URL", "OPENAI_API_KEY"}
+    assert "NOT_FILLED" not in found
+
+
+def test_declared_values_and_those_that_are_called_secret_are_masked() -> None:
+    environ = {
+        "FIRST": "value-one",
+        "SECOND": "zwei2",
+        "HOME": "/home/me",
+        "OTHER_TOKEN": "tok-12345678",
+        "PLAIN": "plain-text",
+    }
+    mask = RunSecrets(environ).of(plan())
+    assert mask.text("value-one zwei2 /home/me tok-12345678 plain-text") == f"{MASK} {MASK} /home/me {MASK} plain-text"
+
+
+@pytest.mark.parametrize("value", ["true", "8080", "1.5", "production", "abc", "none", ""])
+def test_switches_and_numbers_stay_readable(value: str) -> None:
+    mask = RunSecrets({"FIRST": value}).of(plan())
+    assert mask.text(f"it is {value}.") == f"it is {value}."
+
+
+def test_a_key_of_the_keyring_is_masked_as_soon_as_it_is_known() -> None:
+    kept: list[str] = []
+    secrets = RunSecrets({})
+    secrets.keyring = lambda: tuple(kept)
+    mask = secrets.of(plan())
+    assert mask.text("from-the-ring") == "from-the-ring"
+    kept.append("from-the-ring")
+    assert mask.text("from-the-ring") == MASK
+    assert "from-the-ring" in secrets.everywhere()
+
+
+@pytest.mark.parametrize("written", [VALUE, json.dumps(VALUE)[1:-1], "pa%22ss%5Cword%201"])
+def test_a_value_is_masked_as_it_looks_in_json_and_in_an_address(written: str) -> None:
+    assert SecretMask([VALUE]).value({"a": [f"<{written}>"], written: 1}) == {"a": [f"<{MASK}>"], MASK: 1}
+
+
+def test_a_line_of_a_long_key_is_masked_alone() -> None:
+    mask = SecretMask(["-----BEGIN-----\nMIIEvQIBADANBgkq\n-----END-----\n"])
+    assert mask.text("it begins with MIIEvQIBADANBgkq") == f"it begins with {MASK}"
+
+
+def test_a_text_in_pieces_never_shows_a_secret_whatever_the_cuts() -> None:
+    secrets = ("abca", "cabby", "abcabcX", "hunter2!", "unter")
+    chance = random.Random(7)
+    for _ in range(3000):
+        words = chance.choices([*secrets, "ab", "c", "a", "hunt", "-", "cab", "X"], k=chance.randrange(1, 8))
+        text = "".join(words)
+        mask, shown, at = StreamMask(*secrets), "", 0
+        while at < len(text):
+            size = chance.randrange(1, 6)
+            shown += mask.feed(text[at : at + size])
+            at += size
+        shown += mask.rest()
+        assert not [secret for secret in secrets if secret in shown], (text, shown)
+        if not any(secret in text for secret in secrets):
+            assert shown == text
