@@ -6,7 +6,7 @@ if they changed. Nothing here reads the disk (see `index.disk.discovery`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from loop_ls.index.disk.roots import Roots
 from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Reference
+from loop_ls.index.projects import Project, is_below
 from loop_ls.index.resolve import Listing, listing, resolve, suggestions
 from loop_ls.text.record import record
 
@@ -54,16 +55,24 @@ class Parameter(NamedTuple):
 @record
 class Workspace:
     """`documents` by URI. `keys` leads from a key to the URIs of its files, in path order; `referring`
-    from the last part of a reference to the URIs of the documents that hold one."""
+    from the last part of a reference to the URIs of the documents that hold one. `nested` are the projects below this
+    one, by folder: their files are here, too, since they may be called, and have a workspace of their own."""
 
     roots: Roots
     settings: Settings = field(default_factory=Settings)
     documents: dict[str, Document] = field(default_factory=dict)
     keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
     referring: dict[str, frozenset[str]] = field(default_factory=dict)
+    nested: Mapping[str, Project] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, roots: Roots, documents: Iterable[Document] = (), settings: Settings | None = None) -> Workspace:
+    def of(
+        cls,
+        roots: Roots,
+        documents: Iterable[Document] = (),
+        settings: Settings | None = None,
+        nested: Mapping[str, Project] | None = None,
+    ) -> Workspace:
         known = {document.uri: document for document in documents}
         keys: dict[str, list[str]] = {}
         referring: dict[str, set[str]] = {}
@@ -79,7 +88,34 @@ class Workspace:
             known,
             {key: tuple(uris) for key, uris in keys.items()},
             {name: frozenset(uris) for name, uris in referring.items()},
+            nested or {},
         )
+
+    # -- projects ---------------------------------------------------------------------------------
+
+    def project(self, path: str) -> Workspace:
+        """The workspace of the project that a file lies in: this one, unless a folder between has settings."""
+        homes = [folder for folder in self.nested if is_below(folder, path)]
+        return self if not homes else self._nested_at(max(homes, key=len))
+
+    def _nested_at(self, folder: str) -> Workspace:
+        found = self._projects.get(folder)
+        if found is None:
+            project = self.nested[folder]
+            inside = (one for one in self.documents.values() if is_below(folder, one.path))
+            below = {name: one for name, one in self.nested.items() if is_below(folder, name)}
+            found = self._projects[folder] = Workspace.of(project.roots, inside, project.settings, below)
+        return found
+
+    @cached_property
+    def _projects(self) -> dict[str, Workspace]:
+        """Made when they are asked for."""
+        return {}
+
+    def with_projects(self, nested: Mapping[str, Project]) -> Workspace:
+        if nested == self.nested:
+            return self
+        return Workspace.of(self.roots, self.documents.values(), self.settings, nested)
 
     # -- the next version -------------------------------------------------------------------------
 
@@ -91,7 +127,7 @@ class Workspace:
         return self._replaced(uri, None) if uri in self.documents else self
 
     def with_settings(self, settings: Settings, roots: Roots | None = None) -> Workspace:
-        return Workspace.of(roots or self.roots, self.documents.values(), settings)
+        return Workspace.of(roots or self.roots, self.documents.values(), settings, self.nested)
 
     def _replaced(self, uri: str, new: Document | None) -> Workspace:
         old = self.documents.get(uri)
@@ -105,7 +141,11 @@ class Workspace:
             keys = self._rekeyed(uri, _key(self.roots, old), _key(self.roots, new), documents)
         if _references(old) != _references(new):
             referring = self._rereferred(uri, old, new)
-        after = Workspace(self.roots, self.settings, documents, keys, referring)
+        after = Workspace(self.roots, self.settings, documents, keys, referring, self.nested)
+        changed = new or old
+        path = changed.path if changed is not None else ""
+        for folder, project in self._projects.items():
+            after._projects[folder] = project._replaced(uri, new) if is_below(folder, path) else project
         if keys is self.keys and "_listing" in self.__dict__:
             after.__dict__["_listing"] = self._listing
         return after

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.client import EngineClient, EngineUnavailable, connect, find
+from loop_ls.index.projects import place_of
 from loop_ls.report.terminal_text import shown
 
 Answer = dict[str, Any]
 
 REFUSED = 2
 SHOWN = 10
-#: A folder with one of these is where a project begins.
-MARKS = (".loop-ls.yaml", ".git")
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +32,9 @@ def root_of(given: str | None, near: Path | None = None) -> Path:
         return Path(given).resolve()
     here = Path.cwd().resolve()
     start = near.resolve() if near else here
-    for folder in (start, *start.parents):
-        if any((folder / mark).exists() for mark in MARKS):
-            return folder
+    place = place_of(start)
+    if place is not None:
+        return Path(place)
     return here if start.is_relative_to(here) else start
 
 

@@ -13,6 +13,7 @@ from loop_ls.index.disk.discovery import discover, load
 from loop_ls.index.disk.uris import path_of
 from loop_ls.index.document import Document
 from loop_ls.index.nearby_lookup import with_called
+from loop_ls.index.projects import project_folder
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.checked import Checked, CheckedFile
 from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
@@ -27,12 +28,14 @@ class BadUsage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """`root` and `paths` are absolute, with `/`; a path is a file or a folder."""
+    """`root` and `paths` are absolute, with `/`; a path is a file or a folder. `place` is the folder that is read: the
+    project around `root`, which the files belong to, or `root` itself."""
 
     root: str
     paths: tuple[str, ...]
     enable: tuple[str, ...] = ()
     disable: tuple[str, ...] = ()
+    place: str = ""
 
     def holds(self, path: str) -> bool:
         return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in self.paths)
@@ -67,7 +70,7 @@ def choose(paths: Iterable[str], root: str | None, enable: Iterable[str], disabl
         _known(word, (*PROFILES, *all_rules()), "--enable")
     for word in off:
         _known(word, tuple(all_rules()), "--disable")
-    return Chosen(base, given, on, off)
+    return Chosen(base, given, on, off, base if root is not None else project_folder(base) or base)
 
 
 def _meant(word: str) -> list[str]:
@@ -119,7 +122,7 @@ class Opened:
 def open_files(chosen: Chosen) -> Opened:
     """Reads the whole workspace: callers and callees matter. A file that is named is taken wherever
     it lies."""
-    found = discover(chosen.root, named=chosen.paths)
+    found = discover(chosen.place, named=chosen.paths)
     workspace = found.workspace
     known = {document.path for document in workspace.documents.values()}
     for path in chosen.paths:

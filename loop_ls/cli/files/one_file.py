@@ -42,7 +42,7 @@ def open_workflow(word: str, root: str | None, others: frozenset[str] = frozense
         raise Wrong(f"{word} is no workflow file")
     if document.fault is not None:
         raise Wrong(f"{word} cannot be read: {document.fault.message}")
-    return OneFile(workspace, document)
+    return OneFile(workspace.project(document.path), document)
 
 
 def element_named(document: Document, name: str, loops_only: bool = False) -> Element:

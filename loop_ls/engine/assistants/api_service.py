@@ -87,7 +87,7 @@ class Desk:
     async def approve(self, run: RunState, loop_id: str, approved: bool, decision: Any, feedback: Any) -> Answer:
         """-> `{ok, resolved}`; a decision nobody waits for is `resolved: False`. Where the extension is off
         only `approved` counts."""
-        if self._assistants is None or not await asyncio.to_thread(self._assistants.revise):
+        if self._assistants is None or not await asyncio.to_thread(self._assistants.revise, run.path or ""):
             decision = feedback = None
         answer = await self.engine.approve(run.run_id, loop_id, approved, decision, feedback)
         if answer["ok"] or answer["code"] == "bad_argument":

@@ -11,6 +11,7 @@ from loop_ls.formats.assistant.parts import AssistantParts, assistants_of
 from loop_ls.formats.assistant.read import parts_of
 from loop_ls.formats.workflow.detect_format import by_name
 from loop_ls.index.disk.discovery import candidates, load_settings, read_text
+from loop_ls.index.projects import home_of
 from loop_ls.syntax.tree import read_json, read_yaml
 
 
@@ -42,9 +43,9 @@ class Assistants:
             if by_name(path) == "assistant":
                 yield from self._in(path)
 
-    def revise(self) -> bool:
-        """Whether the project switched the third answer of an approval on (9.3)."""
-        settings, _ = load_settings(self.root)
+    def revise(self, path: str) -> bool:
+        """Whether the project of a file below the root switched the third answer of an approval on (9.3)."""
+        settings, _ = load_settings(home_of(self.root, path))
         return revises(settings.raw)
 
     def _in(self, path: str) -> tuple[Found, ...]:

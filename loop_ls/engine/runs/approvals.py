@@ -18,6 +18,7 @@ from loop_ls.engine.events.kinds import ApprovalResolved
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.index.disk.discovery import load_settings
+from loop_ls.index.projects import home_of
 
 if TYPE_CHECKING:
     from loop_ls.engine.runs.registry import LiveRun
@@ -60,7 +61,8 @@ async def require_allowed(approval: Approval, state: RunState) -> None:
     """Raises `Refused` for changes that the project does not let people ask for. What it says now counts, too."""
     if approval.decision != "revise" or any(asked.get("revise") for asked in state.asked):
         return
-    now = await asyncio.to_thread(load_settings, state.root) if state.root else None
+    home = home_of(state.root, state.path or "") if state.root else None
+    now = await asyncio.to_thread(load_settings, home) if home else None
     if now is None or not revises(now[0].raw):
         told = f"`{state.name}` takes yes and no: `revise` is off in the settings of its project."
         raise Refused(

@@ -39,6 +39,7 @@ from loop_ls.formats.common.target import Target
 from loop_ls.index.disk.discovery import find_roots, load_settings, read_text
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
+from loop_ls.index.projects import home_of
 from loop_ls.index.workspace import Workspace
 
 
@@ -90,15 +91,16 @@ class AssistantPreparer:
         return started
 
     def _chosen(self, request: StartRequest) -> Chosen:
-        settings, _ = load_settings(str(request.root), request.settings)
         whole = f"{request.root.as_posix()}/{request.path}"
+        home = home_of(request.root.as_posix(), request.path)
+        settings, _ = load_settings(home, request.settings)
         read = read_text(whole)
         disk = None if read is None else plain_text(str(read))
         text = request.texts.get(request.path, disk)
         if text is None:
             raise unread(request.root.as_posix(), request.path)
         document = Document.open(uri_of(whole), text, path=whole)
-        workspace = Workspace.of(find_roots(str(request.root), settings), [document], settings)
+        workspace = Workspace.of(find_roots(home, settings), [document], settings)
         problems = [each for each in self._validate(workspace, [document])[0] if each.code not in TOLERATED]
         if problems:
             raise has_errors(request.path, problems)

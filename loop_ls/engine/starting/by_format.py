@@ -37,7 +37,7 @@ class ByFormat:
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not built yet."
             raise Refused("bad_argument", told, "Run a workflow.")
-        await asyncio.to_thread(require_sound_settings, request.root, request.settings)
+        await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings)
         try:
             return await preparer.prepare(request, models)
         except Refused as refused:

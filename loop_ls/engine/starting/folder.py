@@ -17,6 +17,7 @@ from loop_ls.index.disk.discovery import candidates, find_roots, load_settings, 
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
+from loop_ls.index.projects import home_of, is_below
 from loop_ls.index.resolve import resolve_key
 from loop_ls.index.workspace import Workspace
 
@@ -110,14 +111,16 @@ class Folder:
         self.root = root.as_posix()
         self._names: dict[str, tuple[tuple[int, int], str | None]] = {}
 
-    def snapshot(self, overlay: Mapping[str, str], editor: Mapping[str, Any] | None = None) -> Snapshot:
-        """What is there now. Reads the disk: not for the loop's own thread."""
-        settings, _ = load_settings(self.root, editor)
-        roots = find_roots(self.root, settings)
+    def snapshot(self, overlay: Mapping[str, str], path: str, editor: Mapping[str, Any] | None = None) -> Snapshot:
+        """What is there now, as the project of the file at `path` sees it. Reads the disk: not for the loop's own
+        thread."""
+        home = home_of(self.root, path)
+        settings, _ = load_settings(home, editor)
+        roots = find_roots(home, settings)
         keys: dict[str, list[str]] = {}
-        for path, name in sorted(self._named(overlay).items()):
-            if name:
-                keys.setdefault(roots.key(f"{self.root}/{path}", name), []).append(path)
+        for each, name in sorted(self._named(overlay).items()):
+            if name and is_below(home, f"{self.root}/{each}"):
+                keys.setdefault(roots.key(f"{self.root}/{each}", name), []).append(each)
         return Snapshot(self.root, roots, settings, {key: tuple(files) for key, files in keys.items()}, overlay)
 
     def _named(self, overlay: Mapping[str, str]) -> dict[str, str | None]:

@@ -70,7 +70,7 @@ class RoleLoopPreparer:
             raise _without_records(error) from None
 
     def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
-        snapshot = Folder(request.root).snapshot(request.texts, request.settings)
+        snapshot = Folder(request.root).snapshot(request.texts, request.path, request.settings)
         settings = snapshot.settings.raw
         found = self._found(snapshot, request)
         loop = _filled(found, request, settings)

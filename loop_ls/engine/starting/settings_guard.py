@@ -14,17 +14,19 @@ from loop_ls.engine.starting.recorded import why_unread
 from loop_ls.formats.settings.model import Problem, file_values, settings_of
 from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
 from loop_ls.index.disk.discovery import read_text
+from loop_ls.index.projects import project_folder
 
 #: Of the problems of settings, those that change what a run may spend or where its texts go.
 _GRAVE = re.compile(r"`(?:limits|limits\.[^`]*|providers|providers\.[^`.]*(?:\.(?:baseUrl|kind|apiKeyEnv))?)`")
 
 
-def require_sound_settings(root: Path, editor: Mapping[str, Any]) -> None:
-    """Raises `Refused`. Reads the disk: not for the loop's own thread."""
-    path = root / SETTINGS_NAME
-    text = read_text(path.as_posix())
-    if text is None and path.exists():
-        raise _refused(f"{SETTINGS_NAME} cannot be read: {why_unread(root.as_posix(), SETTINGS_NAME)}")
+def require_sound_settings(root: Path, path: str, editor: Mapping[str, Any]) -> None:
+    """The settings of the project that the file at `path` below `root` lies in. Raises `Refused`. Reads the disk: not
+    for the loop's own thread."""
+    home = Path(project_folder((root / path).parent) or root)
+    text = read_text((home / SETTINGS_NAME).as_posix())
+    if text is None and (home / SETTINGS_NAME).exists():
+        raise _refused(f"{SETTINGS_NAME} cannot be read: {why_unread(home.as_posix(), SETTINGS_NAME)}")
     values, problems = file_values(text) if text is not None else ({}, ())
     for problem in problems:
         if problem.code == "LS001":

@@ -84,7 +84,7 @@ class WorkflowPreparer:
         if request.path not in request.texts and not (request.root / request.path).is_file():
             raise unread(request.root.as_posix(), request.path)  # known without looking through the folder
         folder = self._folders.setdefault(request.root, Folder(request.root))
-        snapshot = folder.snapshot(request.texts, request.settings)
+        snapshot = folder.snapshot(request.texts, request.path, request.settings)
         chosen = self._chosen(snapshot, request)
         self._inputs(snapshot, chosen, request)
         needed = Needs() if request.mock else self._needs(chosen, snapshot.settings.raw)
@@ -169,7 +169,7 @@ class WorkflowPreparer:
         """The root of a start as it is now."""
         folder = self._folders.setdefault(request.root, Folder(request.root))
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, folder.snapshot, request.texts, request.settings)
+        return await loop.run_in_executor(self._thread, folder.snapshot, request.texts, request.path, request.settings)
 
     def ask_of(
         self, asked: Asked, snapshot: Snapshot, plan: Plan, request: StartRequest, models: Callable[[Plan], Door]
@@ -187,7 +187,7 @@ class WorkflowPreparer:
 
     def _judging(self, request: StartRequest, name: str, models: Callable[[Plan], Door]) -> Judging:
         folder = self._folders.setdefault(request.root, Folder(request.root))
-        snapshot = folder.snapshot(request.texts, request.settings)
+        snapshot = folder.snapshot(request.texts, request.path, request.settings)
         chosen = self._chosen(snapshot, request)
         loop = _loop_named(chosen.workflow, name)
         settings, library = snapshot.settings.raw, chosen.library

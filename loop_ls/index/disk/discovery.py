@@ -23,6 +23,7 @@ from loop_ls.index.disk.reference_files import layer
 from loop_ls.index.disk.roots import Root, Roots, root_of_glob
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
+from loop_ls.index.projects import Project, is_below, project_folder
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.decode import MAX_BYTES, decode, too_large
@@ -62,7 +63,8 @@ def discover(
     paths, capped = candidates(folder, most, ignored)
     documents = (load(path) for path in paths)
     ours = [document for document in documents if document is not None and document.format is not None]
-    return Found(Workspace.of(roots, ours, settings), problems, capped, ignored is not None and ignored.any)
+    nested = nested_projects(folder, ours, editor)
+    return Found(Workspace.of(roots, ours, settings, nested), problems, capped, ignored is not None and ignored.any)
 
 
 def ignored_in(folder: str, roots: Roots, named: Iterable[str] = ()) -> Ignored:
@@ -72,15 +74,30 @@ def ignored_in(folder: str, roots: Roots, named: Iterable[str] = ()) -> Ignored:
 
 
 def load_settings(folder: str, editor: Mapping[str, Any] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
-    """The settings of a workspace folder: the file of the project, over what a `config.yaml` of the tool
-    that the language comes from says, over those of the editor."""
+    """The settings that count for the files of a folder: the file of their project (`index.projects`), over what a
+    `config.yaml` of the tool that the language comes from says, over those of the editor."""
     values: dict[str, Any] = {}
     problems: tuple[Problem, ...] = ()
-    text = read_text(f"{folder}/{SETTINGS_NAME}")
+    home = project_folder(folder) or folder
+    text = read_text(f"{home}/{SETTINGS_NAME}")
     if text is not None:
         values, problems = file_values(text)
-    settings, more = settings_of(editor or {}, layer(folder, CONFIG_NAME, read_text), values)
+    settings, more = settings_of(editor or {}, layer(home, CONFIG_NAME, read_text), values)
     return settings, problems or more
+
+
+def nested_projects(
+    folder: str, documents: Iterable[Document], editor: Mapping[str, Any] | None = None
+) -> dict[str, Project]:
+    """The projects below a folder, by their settings files among the documents."""
+    homes = {one.path.rpartition("/")[0] for one in documents if one.format == "settings"}
+    return {home: project_at(home, editor) for home in sorted(homes) if is_below(folder, home)}
+
+
+def project_at(home: str, editor: Mapping[str, Any] | None = None) -> Project:
+    """The project of a folder that has settings."""
+    settings, _ = load_settings(home, editor)
+    return Project(find_roots(home, settings), settings)
 
 
 def find_roots(folder: str, settings: Settings) -> Roots:
@@ -127,10 +144,7 @@ def is_candidate(folder: str, path: str) -> bool:
     """Whether a file is one to look at, by its path alone."""
     if not is_inside(folder, path.rpartition("/")[0]):
         return False
-    format_ = by_name(path)
-    if format_ == "settings":
-        return path == f"{folder.rstrip('/')}/{SETTINGS_NAME}"
-    return format_ is not None or path.endswith(_SUFFIXES)
+    return by_name(path) is not None or path.endswith(_SUFFIXES)
 
 
 def is_inside(folder: str, inner: str) -> bool:

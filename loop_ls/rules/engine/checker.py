@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import WHOLE
 from loop_ls.index.workspace import Workspace
@@ -47,17 +48,32 @@ class Checker:
         self._neighbours: Neighbours | None = None
         self._last: World | None = None
         self._errors: dict[str, int] = {}  # of the workspace that `_neighbours` belong to
+        self._nested: dict[str, Checker] = {}  # one for each project below: it has rules of its own
 
     def findings(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
-        """Every finding of a document that its author did not silence, by place and rule."""
+        """Every finding of a document that its author did not silence, by place and rule, by the settings of the
+        project that it lies in."""
+        home = workspace.project(document.path)
+        if home is not workspace:
+            return self._of(home).findings(home, document)
         found = self._found(workspace, document)
         return heard(document, found, self._current_plan(workspace).selection)
 
+    def _of(self, home: Workspace) -> Checker:
+        folder = home.roots.workspace
+        if folder not in self._nested:
+            self._nested[folder] = Checker(self._enable, self._disable)
+        return self._nested[folder]
+
     def speaks(self, workspace: Workspace, code: str) -> bool:
-        """Whether a rule is asked. One that nobody knows any more counts as asked: it finds nothing."""
-        known = all_rules()
-        selection = self._current_plan(workspace).selection
-        return code not in known or any(selection.is_on(check) for check in CHECKS if check.rule.code == code)
+        """Whether a rule is asked, in this project or in one below. One that nobody knows any more counts as asked:
+        it finds nothing."""
+        if code not in all_rules():
+            return True
+        selections = [self._current_plan(workspace).selection]
+        selections += [one._plan.selection for one in self._nested.values() if one._plan is not None]
+        checks = [check for check in CHECKS if check.rule.code == code]
+        return any(selection.is_on(check) for selection in selections for check in checks)
 
     def _found(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
         if document.fault is not None:
@@ -79,29 +95,42 @@ class Checker:
         try:
             for document in sorted(workspace.documents.values(), key=lambda one: one.path):
                 if uris is None or document.uri in uris:
-                    found = self.findings(workspace, document)
-                    self._count(workspace, document)
-                    self._sessions.pop(document.uri, None)
+                    home = workspace.project(document.path)
+                    checker = self if home is workspace else self._of(home)
+                    checker._remembers = False
+                    found = checker.findings(home, document)
+                    checker._count(home, document)
+                    checker._sessions.pop(document.uri, None)
                     yield document, found
         finally:
-            self._remembers = True
-            self._sessions.clear()
+            for checker in (self, *self._nested.values()):
+                checker._remembers = True
+                checker._sessions.clear()
 
     def beside(self, workspace: Workspace) -> Checker:
         """Another one with the same choice of rules, for a thread of its own."""
         other = Checker(self._enable, self._disable)
         other._plan = self._current_plan(workspace)
         other._rules = self._rules
+        for folder, project in workspace.nested.items():
+            home = workspace.project(f"{folder}/{SETTINGS_NAME}")
+            assert home.settings is project.settings
+            other._nested[folder] = self._of(home).beside(home)
         return other
 
     def take_over(self, other: Checker, uri: str) -> None:
         """What `other` has found out about a document, unless this one looked at it meanwhile."""
+        for folder, nested in other._nested.items():
+            if folder in self._nested:
+                self._nested[folder].take_over(nested, uri)
         session = other._sessions.get(uri)
         if session is not None and session.plan is self._plan:
             self._sessions.setdefault(uri, session)
 
     def forget(self, uri: str) -> None:
         """Free what is remembered of a document that was closed or deleted."""
+        for nested in self._nested.values():
+            nested.forget(uri)
         self._sessions.pop(uri, None)
         self._errors.pop(uri, None)
         self._summaries.forget(uri)
@@ -179,6 +208,6 @@ def _place(document: Document) -> str | None:
 
 
 def _moved(session: Session, workspace: Workspace) -> bool:
-    """Whether the folder itself is another one: other roots, other providers."""
+    """Whether the folder itself is another one: other roots, other settings."""
     old = session.workspace
-    return old is not None and (old.roots != workspace.roots or old.settings.providers != workspace.settings.providers)
+    return old is not None and (old.roots != workspace.roots or old.settings != workspace.settings)

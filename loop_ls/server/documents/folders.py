@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.formats.settings.model import Settings
-from loop_ls.index.disk.discovery import find_roots, load_settings
+from loop_ls.index.disk.discovery import find_roots, load_settings, nested_projects, project_at
 from loop_ls.index.disk.ignored import Ignored
 from loop_ls.index.disk.roots import Roots
-from loop_ls.index.disk.uris import uri_of
+from loop_ls.index.disk.uris import folder_of, uri_of
 from loop_ls.index.document import Document
+from loop_ls.index.projects import is_below, project_folder
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
 from loop_ls.server.documents import uris
@@ -66,12 +67,18 @@ class Folder:
     def put(self, document: Document) -> None:
         """This version counts from now on."""
         self._moved.setdefault(document.uri, self.workspace)
+        new = document.uri not in self.workspace.documents
         self.workspace = self.workspace.with_document(document)
+        if new:
+            self._find_project(document)
 
     def remove(self, uri: str) -> None:
         if uri in self.workspace.documents:
             self._moved.setdefault(uri, self.workspace)
+            is_settings = self.workspace.documents[uri].format == "settings"
             self.workspace = self.workspace.without(uri)
+            if is_settings:
+                self._read_projects()
             self._checker.forget(uri)
 
     def passes_over(self, path: str) -> bool:
@@ -85,7 +92,9 @@ class Folder:
 
     def replace_all(self, documents: Iterable[Document], capped: bool = False) -> None:
         """The files on disk are known; `documents` are all there are (or all that are read), open ones included."""
-        self.workspace = Workspace.of(self._roots(self.settings), documents, self.settings)
+        listed = tuple(documents)
+        nested = nested_projects(self.text, listed, self.editor_settings) if self.path is not None else {}
+        self.workspace = Workspace.of(self._roots(self.settings), listed, self.settings, nested)
         self.indexed, self.stale, self.capped = True, False, capped
 
     @property
@@ -173,10 +182,29 @@ class Folder:
             settings, problems, roots = Settings(), (), Roots(self.text)
         for problem in problems:
             logger.info("Settings of %s: %s", self.text, problem.message)
+        below = self._read_projects()
         if settings == self.settings and roots == self.workspace.roots:
-            return False
+            return below
         self.workspace = self.workspace.with_settings(settings, roots)
         return True
+
+    def _read_projects(self) -> bool:
+        """Read the settings of the projects below again; whether they differ."""
+        before = self.workspace
+        known = [home for home in before.nested if project_folder(home) == home]  # found beside opened files
+        nested = {} if self.path is None else nested_projects(self.text, self.documents(), self.editor_settings)
+        nested |= {home: project_at(home, self.editor_settings) for home in known if home not in nested}
+        self.workspace = before.with_projects(nested)
+        return self.workspace is not before
+
+    def _find_project(self, document: Document) -> None:
+        """A file may be opened before the folder is indexed: the settings beside it count all the same."""
+        if self.path is None or self.workspace.project(document.path) is not self.workspace:
+            return
+        home = project_folder(folder_of(document.path))
+        if home is not None and is_below(self.text, home):
+            project = project_at(home, self.editor_settings)
+            self.workspace = self.workspace.with_projects({**self.workspace.nested, home: project})
 
     def _roots(self, settings: Settings) -> Roots:
         return Roots(self.text) if self.path is None else find_roots(self.text, settings)

@@ -242,7 +242,8 @@ class Indexing:
 
     def _take_one(self, folder: Folder, uri: str, path: str) -> None:
         name = PurePath(path).name
-        if name in (SETTINGS_NAME, CONFIG_NAME) and folder.read_settings():
+        is_settings = name in (SETTINGS_NAME, CONFIG_NAME)
+        if is_settings and folder.read_settings():
             self._server.publisher.publish_all()
         if name == IGNORE_FILE:
             folder.stale = True
@@ -252,6 +253,8 @@ class Indexing:
         document = from_disk(uri_of(path), path) if ours else None
         if document is not None:
             folder.put(document)
+            if is_settings and folder.read_settings():  # the first settings of a project below
+                self._server.publisher.publish_all()
             return
         below = path + "/"
         for known in [one for one in folder.documents() if one.path == path or one.path.startswith(below)]:

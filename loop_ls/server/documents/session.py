@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from loop_ls.index.disk.discovery import load
 from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.server.capabilities import ClientFacts
 from loop_ls.server.documents import uris
@@ -42,6 +43,11 @@ class OpenDocument:
     document: Document
     too_large: Text | None = None
     lost: bool = False
+
+    @property
+    def workspace(self) -> Workspace:
+        """Of the project that the document lies in: its settings count for it."""
+        return self.folder.workspace.project(self.document.path)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

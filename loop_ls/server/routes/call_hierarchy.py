@@ -66,7 +66,7 @@ def _other_ends(
     if known is None:
         return None
     found = []
-    for calls in ask(known.folder.workspace, canonical(uri)):
+    for calls in ask(known.workspace, canonical(uri)):
         item = _item(server, calls.workflow)
         entry = None if item is None else written(calls, item)
         if entry is not None:

@@ -66,10 +66,10 @@ def _only(context: Any) -> list[str]:
 def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
     findings = opened.findings
     yield from actions(opened.document, findings, span)
-    everything = fix_all(opened.document, findings, opened.folder.workspace)
+    everything = fix_all(opened.document, findings, opened.workspace)
     if everything is not None:
         yield everything
-    yield from extract(opened.folder.workspace, opened.document, span.start, os.path.lexists)
+    yield from extract(opened.workspace, opened.document, span.start, os.path.lexists)
     yield from loop_places(opened.document, span.start)
     yield from loop_switch(opened.document, span.start)
     yield from ignoring(opened.document, findings, span)
@@ -82,7 +82,7 @@ def _of_runs(server: LoopServer, opened: OpenDocument, cursor: Position) -> Iter
         return
     views = server.runs.views(opened)
     yield from preview(opened.document, views)
-    yield from lens_actions(lenses(opened.folder.workspace, opened.document, views), cursor)
+    yield from lens_actions(lenses(opened.workspace, opened.document, views), cursor)
 
 
 def _wanted(action: Action, only: Sequence[str]) -> bool:

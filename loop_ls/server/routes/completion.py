@@ -44,7 +44,7 @@ def register(server: LoopServer) -> None:
             return None
         places = server.session.places(opened.document)
         at = Asked(opened, opened.document, places).place(params)
-        found = completion.complete(opened.folder.workspace, opened.document, at, opened.folder.settings, listing)
+        found = completion.complete(opened.workspace, opened.document, at, opened.workspace.settings, listing)
         if not found.items and opened.document.format is None:
             return None
         span = places.range(found.span)
@@ -61,7 +61,7 @@ def register(server: LoopServer) -> None:
         opened, about = server.session.find(uri), data.get("about")
         if opened is None or not isinstance(about, list) or not all(isinstance(part, str) for part in about):
             return item
-        told = completion.describe(opened.folder.workspace, opened.document, tuple(about))
+        told = completion.describe(opened.workspace, opened.document, tuple(about))
         return item if told is None else {**item, "documentation": _told(server, told)}
 
     # The item goes back as it came, with what the client itself put in.
@@ -106,7 +106,7 @@ def _item(server: LoopServer, opened: OpenDocument, places: Places, span: Json, 
     documentation = item.documentation
     if item.about and documentation is None:
         if tell:
-            documentation = completion.describe(opened.folder.workspace, opened.document, item.about)
+            documentation = completion.describe(opened.workspace, opened.document, item.about)
         else:
             found["data"] = {"uri": opened.uri, "about": list(item.about)}
     if documentation is not None:

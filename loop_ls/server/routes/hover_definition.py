@@ -29,7 +29,7 @@ def register(server: LoopServer) -> None:
         at = asked.place(params)
         runs = server.runs.views(asked.opened) if "runs" in server.__dict__ else ()
         folder = asked.opened.folder
-        found = hover(asked.workspace, asked.document, at, folder.settings, runs, folder.all_known)
+        found = hover(asked.workspace, asked.document, at, asked.workspace.settings, runs, folder.all_known)
         if found is None:
             return None
         kind = "markdown" if server.client.markdown else "plaintext"

@@ -43,7 +43,7 @@ class Asked:
     @property
     def workspace(self) -> Workspace:
         """As it is now: files may have been read meanwhile."""
-        return self.opened.folder.workspace
+        return self.opened.workspace
 
     def place(self, params: Json) -> Position:
         return self.position(params.get("position"))

@@ -44,7 +44,7 @@ class BeforeRun:
         if opened is None:
             return problem
         name = (argument.get("target") or {}).get("name")
-        found = estimate(opened.folder.workspace, opened.document, element, assistant=name)
+        found = estimate(opened.workspace, opened.document, element, assistant=name)
         usd = None if found.usd is None else {"min": found.usd.least, "max": found.usd.most}
         return {"ok": True, "calls": {"min": found.calls.least, "max": found.calls.most}, "usd": usd, "why": found.why}
 
@@ -61,7 +61,7 @@ class BeforeRun:
             if verdicts is None:
                 return refused("not_found", f"There is no run `{run_id}` of `{element.name}` here.")
             loop |= _after(verdicts, iteration)
-        found = previews(opened.folder.workspace, opened.document, element, Given(loop=loop))
+        found = previews(opened.workspace, opened.document, element, Given(loop=loop))
         sent = [one for one in found if one.what in _SENT]
         unresolved = list(dict.fromkeys(name for one in found for name in one.unresolved))
         return {"ok": True, "prompt": _text(sent), "unresolved": unresolved}

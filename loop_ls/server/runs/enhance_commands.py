@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.actions.settings_edits import NoPlace, with_value, without_value
 from loop_ls.formats.settings.enhance import SETUP, Wrong, defaults, is_knob, knobs_as_written, taken
 from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
+from loop_ls.index.projects import project_folder
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.replace_text import replace_text
@@ -121,7 +122,7 @@ class Enhancing:
         """`{uri, enabled, overrides?}`: the switch of one workflow, and its own knobs."""
         session = self._server.session
         opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
-        key = None if opened is None else opened.folder.workspace.key(opened.document)
+        key = None if opened is None else opened.workspace.key(opened.document)
         if opened is None or key is None:
             return refused("not_found", f"`{argument['uri']}` is no workflow with a name.")
         right, wrong = taken(argument.get("overrides") or {})
@@ -145,7 +146,8 @@ class Enhancing:
             answer = await self._write(opened, [(("enhance", name), value) for name, value in right.items()], folder)
             if not answer.get("ok"):
                 return answer
-        section = {**(folder.settings.raw.get("enhance") or {}), **right}
+        settings = opened.workspace.settings if opened is not None and opened.folder is folder else folder.settings
+        section = {**(settings.raw.get("enhance") or {}), **right}
         return {
             "ok": True,
             "values": knobs_as_written(section),
@@ -162,7 +164,8 @@ class Enhancing:
         folder = folder or (opened.folder if opened is not None else None)
         if folder is None or folder.path is None:
             return refused("wrong_status", "There is no folder whose settings could be changed.", "Open a folder.")
-        path = Path(folder.path, SETTINGS_NAME)
+        near = Path(opened.document.path).parent if opened is not None and opened.folder is folder else folder.path
+        path = Path(project_folder(near) or folder.path, SETTINGS_NAME)
         shown = self._server.session.find(uris.from_path(path))
         try:
             before = str(shown.document.text) if shown is not None else await asyncio.to_thread(_read, path)

@@ -29,7 +29,7 @@ steps:
 loops:
   - name: polish
     workflow: flow_polish
-    until: "The output {{loop.output}} is correct"
+    until: "The output {{loop.output}} has a title"
 """
 
 
@@ -61,7 +61,7 @@ def test_safe_fixes_are_applied_until_nothing_is_left_and_layout_is_kept(flow: P
 def test_fixes_that_need_review_are_applied_only_when_asked_for(flow: Path) -> None:
     assert main(["fix", "--unsafe", "."]) == 0
     text = read(flow)
-    assert 'until: "The output is correct"' in text
+    assert 'until: "The output has a title"' in text
     assert "\n    max_iterations: 3\n" in text
 
 

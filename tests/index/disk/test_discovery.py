@@ -42,7 +42,15 @@ def test_four_kinds_of_files_are_looked_at_in_path_order(tmp_path: Path) -> None
     ):
         write(tmp_path, path)
     assert listed(tmp_path) == [
-        *(".loop-ls.yaml", "a/c.yml", "b.yaml", "deep/loops/r.json", "loops/r.json", "q.assistant.json")
+        *(
+            ".loop-ls.yaml",
+            "a/.loop-ls.yaml",
+            "a/c.yml",
+            "b.yaml",
+            "deep/loops/r.json",
+            "loops/r.json",
+            "q.assistant.json",
+        )
     ]
 
 
@@ -207,7 +215,7 @@ def test_a_pipe_or_a_device_is_no_file_and_nobody_waits_for_it(tmp_path: Path) -
 def test_names_of_candidates() -> None:
     assert is_candidate("/w", "/w/a.yaml")
     assert is_candidate("/w", "/w/.loop-ls.yaml")
-    assert not is_candidate("/w", "/w/sub/.loop-ls.yaml")
+    assert is_candidate("/w", "/w/sub/.loop-ls.yaml")
     assert not is_candidate("/w", "/w/a.json")
 
 
@@ -222,4 +230,4 @@ def test_a_whole_disk_is_not_looked_through(tmp_path: Path, monkeypatch: pytest.
 def test_the_root_of_the_disk_is_a_folder_like_others() -> None:
     assert is_candidate("/", "/flow.yaml")
     assert is_candidate("/", "/.loop-ls.yaml")
-    assert not is_candidate("/", "/a/.loop-ls.yaml")
+    assert is_candidate("/", "/a/.loop-ls.yaml")

@@ -34,4 +34,4 @@ steps:
 )
 
 #: `until` contains the text that it judges: WF702.
-INTERPOLATED = LOOP.replace("The draft names three risks", '"The output {{loop.output}} is good"')
+INTERPOLATED = LOOP.replace("The draft names three risks", '"The output {{loop.output}} names three risks"')
