@@ -16,7 +16,7 @@ from loop_ls.engine.core.ports import Fact, Failure, Models, Recorder
 from loop_ls.engine.core.prompt_texts import until_question
 from loop_ls.engine.events.kinds import Judged, Warned
 from loop_ls.engine.judges.choice import Choice
-from loop_ls.engine.judges.local import NothingToLookFor
+from loop_ls.engine.judges.local import NothingToLookFor, holds
 from loop_ls.engine.judges.verdict_parser import read_verdict
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.formats.common.key_table import CONSEQUENCES
@@ -47,7 +47,7 @@ class UntilJudge:
     async def _look(self, turn: Turn, rendered: Rendered, output: str, scope: Scope) -> Verdict:
         assert self.choice.local is not None
         try:
-            met = self.choice.local.holds(output, scope)
+            met = holds(self.choice.local, output, scope)
         except NothingToLookFor:
             return await self._not_met(turn, rendered, "empty_condition", "`until` names an empty text to look for")
         judged = self._judged(turn, rendered, "yes" if met else "no").model_copy(update={"local": True})

@@ -1,113 +1,25 @@
-"""Conditions that need no model: they name the very text to look for.
-
-"The output says PASS", "The reply does not contain `TODO`", "The answer ends with "the end"" can be
-decided by looking. Only with `judge: {local: true}`, and reported as local. The form is read before
-any value is put in, so an interpolated value is always text to look for, never part of the sentence.
-
-Capitalised markers count as whole words in exactly these letters; quoted texts as they stand.
-"""
+"""Judging a condition that names the text to look for, without a model (`formats.local_condition`)."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
 
 from loop_ls.engine.context.interpolation import interpolate
 from loop_ls.engine.context.scope import Scope
-from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER
-
-Place = Literal["anywhere", "start", "end", "line", "whole"]
-
-_NOUNS = "output|response|reply|answer|result|text|review|report|verdict|message|summary|draft|code"
-_SUBJECT = rf"(?:(?:the|this|its|your)\s+)?(?:final\s+|last\s+|whole\s+)?(?:{_NOUNS})|it"
-_HAS = r"contains?|includes?|says?|mentions?|states?|reads?|has|have"
-_VERB = (
-    rf"(?P<no>(?:does\s+not|doesn't|must\s+not|should\s+not)\s+)?"
-    rf"(?:(?:must|should)\s+)?"
-    rf"(?P<verb>{_HAS}|starts?\s+with|begins?\s+with|ends?\s+with|equals?|is)"
-)
-_KIND = (
-    r"(?:exactly\s+)?(?:(?:the|a)\s+)?(?:exact\s+)?(?:(?P<kind>word|words|text|phrase|string|marker|token|line)\s+)?"
-)
-_SENTENCE = re.compile(rf"(?:{_SUBJECT})\s+{_VERB}\s+{_KIND}(?P<objects>\S.*?)\s*\.?", re.IGNORECASE | re.DOTALL)
-
-_WORD = r"[A-Z][A-Z0-9]+(?:[_-][A-Z0-9]+)*"
-_QUOTED = r"\"[^\"]+\"|'[^']+'|`[^`]+`|“[^”]+”|‘[^’]+’|«[^»]+»"
-_OBJECT = re.compile(rf"{_QUOTED}|{PLACEHOLDER.pattern}|{_WORD}(?:\s+{_WORD})*")
-_JOINT = re.compile(r"\s*,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+")
-_MARKER = re.compile(rf"{_WORD}(?:\s+{_WORD})*")
-#: Capitalised words that join or turn a sentence: with one of them it is no list of markers.
-_NO_MARKERS = frozenset({"AND", "OR", "NOT", "BUT", "NO", "ONLY", "EXACTLY", "IF", "THEN", "XOR"})
+from loop_ls.formats.local_condition import MARKER, LocalCondition, Place
 
 
 class NothingToLookFor(ValueError):
     """An interpolated condition names an empty text, which every output contains."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalCondition:
-    """Texts to look for. `every`: all of them must be there, else one is enough."""
-
-    place: Place
-    objects: tuple[str, ...]  # as written: quoted texts with their placeholders, or markers
-    every: bool = False
-    negated: bool = False
-
-    def holds(self, output: str, scope: Scope) -> bool:
-        """Whether an output meets the condition. Raises `NothingToLookFor`."""
-        needles = [interpolate(text, scope).text for text in self.objects]
-        if not all(needle.strip() for needle in needles):
-            raise NothingToLookFor
-        found = [_found(needle, self.place, output) for needle in needles]
-        return (all(found) if self.every else any(found)) != self.negated
-
-
-def read_local(condition: str) -> LocalCondition | None:
-    """The condition as texts to look for, None when it takes judgement."""
-    sentence = _SENTENCE.fullmatch(condition.strip())
-    if sentence is None:
-        return None
-    objects = _objects(sentence["objects"])
-    if objects is None:
-        return None
-    texts, every = objects
-    return LocalCondition(_place(sentence["verb"], sentence["kind"]), texts, every, bool(sentence["no"]))
-
-
-def _place(verb: str, kind: str | None) -> Place:
-    match " ".join(verb.lower().split()), (kind or "").lower():
-        case (("starts with" | "start with" | "begins with" | "begin with"), _):
-            return "start"
-        case (("ends with" | "end with"), _):
-            return "end"
-        case (("is" | "equals" | "equal"), _):
-            return "whole"
-        case _, "line":
-            return "line"
-        case _:
-            return "anywhere"
-
-
-def _objects(text: str) -> tuple[tuple[str, ...], bool] | None:
-    """The listed texts and whether all are wanted; None when the list is anything else."""
-    found, joints, at = [], set(), 0
-    while True:
-        item = _OBJECT.match(text, at)
-        if item is None or (_MARKER.fullmatch(item[0]) and _NO_MARKERS & set(item[0].split())):
-            return None
-        found.append(item[0] if item[0].startswith("{{") or item[0][0].isalnum() else item[0][1:-1])
-        at = item.end()
-        if at == len(text):
-            break
-        joint = _JOINT.match(text, at)
-        if joint is None:
-            return None
-        joints |= {word for word in ("or", "and") if word in joint[0]} or {","}
-        at = joint.end()
-    if {"or", "and"} <= joints or joints == {","}:
-        return None
-    return tuple(found), "and" in joints
+def holds(condition: LocalCondition, output: str, scope: Scope) -> bool:
+    """Whether an output meets the condition. Raises `NothingToLookFor`."""
+    needles = [interpolate(text, scope).text for text in condition.objects]
+    if not all(needle.strip() for needle in needles):
+        raise NothingToLookFor
+    found = [_found(needle, condition.place, output) for needle in needles]
+    return (all(found) if condition.every else any(found)) != condition.negated
 
 
 def _found(needle: str, place: Place, output: str) -> bool:
@@ -125,6 +37,6 @@ def _found(needle: str, place: Place, output: str) -> bool:
 
 
 def _pattern(needle: str) -> str:
-    if _MARKER.fullmatch(needle):
+    if MARKER.fullmatch(needle):
         return r"(?<!\w)" + r"\s+".join(map(re.escape, needle.split())) + r"(?!\w)"
     return re.escape(needle)

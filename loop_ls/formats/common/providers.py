@@ -125,3 +125,10 @@ DIMENSIONS = {
 #: Names of MCP servers and skills that such files use; `skills` is built in.
 SERVERS = ("filesystem", "brave-search", "sqlite", "pgvector", "bash", "search", "skills")
 SKILLS = ("docx", "pdf", "pptx", "xlsx", "python-context-builder")
+
+#: Names that the engine knows besides, without an entry in the settings: a script, the model that comes with it, and a
+#: service whose models nobody lists here.
+RUN_BY_NAME = ("groq", "local", "scripted")
+
+#: Kinds of providers that never cost anything, unless the settings give a price.
+FREE_KINDS = ("local", "scripted")

@@ -9,6 +9,7 @@ from loop_ls.formats.assistant.parts import AssistantParts, is_list
 from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, unquoted, whole
 from loop_ls.formats.common.key_table import Key, Shape
 from loop_ls.formats.common.problem import Placed
+from loop_ls.formats.common.providers import FREE_KINDS
 from loop_ls.formats.common.typed_mapping import Block, Unknown
 from loop_ls.rules.engine.context import Draft, Spot, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
@@ -242,6 +243,8 @@ def cap_only(view: WholeView) -> Iterator[Draft]:
         loopCriteria: {type: max_iterations}
     """
     for one in view.assistants:
+        if _limit(one, view) == 1 != one.max_iterations:
+            continue  # the project lets no loop come to a second iteration
         if one.has("loopCriteria") or (one.get("loopCriteria") is None and one.meant("loopCriteria")):
             continue
         yield from _at_enabled(one, "nothing ends this loop early, so every iteration runs; add `loopCriteria`")
@@ -251,7 +254,8 @@ def cap_only(view: WholeView) -> Iterator[Draft]:
 def manual_single_round(view: WholeView) -> Iterator[Draft]:
     """A loop for a person to approve that never comes to its second iteration.
 
-    Both answers end it: yes completes the loop, no fails it.
+    Both answers end it: yes completes the loop, no fails it. With `assistants: {revise: true}` in the settings
+    there is a third answer, which asks for another iteration; then this is silent.
 
     Bad::
         #- fixer.assistant.yaml
@@ -269,8 +273,10 @@ def manual_single_round(view: WholeView) -> Iterator[Draft]:
         loopCriteria: {type: manual}
         maxIterations: 1
     """
+    if (view.settings.raw.get("assistants") or {}).get("revise") is True:
+        return
     for one in view.assistants:
-        part, criteria, limit = one.get("loopCriteria"), one.criteria, one.max_iterations
+        part, criteria, limit = one.get("loopCriteria"), one.criteria, _limit(one, view)
         if part is None or criteria is None or not one.enabled or one.criteria_type != MANUAL:
             continue
         field = criteria.get("type")
@@ -278,6 +284,12 @@ def manual_single_round(view: WholeView) -> Iterator[Draft]:
             continue
         message = f"both answers end this loop, so one iteration runs and not {limit}"
         yield draft(part.piece, mark(field.node), message, fixes=_once(one))
+
+
+def _limit(one: AssistantParts, view: WholeView) -> int | None:
+    """How many iterations there are at most: the settings may allow fewer than the file."""
+    most = view.settings.limits.max_iterations
+    return one.max_iterations if most is None or one.max_iterations is None else min(most, one.max_iterations)
 
 
 def _once(one: AssistantParts) -> tuple[Fix, ...]:
@@ -299,7 +311,7 @@ def no_budget(view: WholeView) -> Iterator[Draft]:
     """A loop whose cost nothing limits but the number of iterations.
 
     `maxBudgetUsd` limits one iteration, `maxTotalBudgetUsd` the loop, `limits.budgetUsd` in the settings
-    every run of the project.
+    every run of the project. Silent where the settings say that the provider costs nothing.
 
     Bad::
         #- fixer.assistant.yaml
@@ -318,10 +330,18 @@ def no_budget(view: WholeView) -> Iterator[Draft]:
     if view.settings.limits.budget_usd is not None:
         return
     for one in view.assistants:
-        if not any(one.meant(name) for name in ("maxBudgetUsd", "maxTotalBudgetUsd")):
-            limit = one.max_iterations
+        if not any(one.meant(name) for name in ("maxBudgetUsd", "maxTotalBudgetUsd")) and not _is_free(one, view):
+            limit = _limit(one, view)
             upto = f"up to {limit} iterations" if limit is not None and limit > 1 else "an iteration"
             yield from _at_enabled(one, f"{upto} without a limit on cost; add `maxBudgetUsd`")
+
+
+def _is_free(one: AssistantParts, view: WholeView) -> bool:
+    part = one.get("provider")
+    provider = view.settings.providers.get(text_of(part.node) or "") if part is not None else None
+    if provider is None or provider.kind not in FREE_KINDS:
+        return False
+    return not (view.settings.raw.get("providers") or {}).get(provider.name, {}).get("price")
 
 
 def _at_enabled(one: AssistantParts, message: str) -> Iterator[Draft]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from loop_ls.formats.common.did_you_mean import nearest
-from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.common.providers import PROVIDERS, RUN_BY_NAME
 from loop_ls.formats.common.typed_mapping import Block, Pair
 from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.disk.uris import folder_of, stem_of
@@ -210,18 +210,21 @@ def without_model(world: World) -> tuple[tuple[Element, tuple[str, ...]], ...]:
     found = []
     for element in world.document.elements:
         if element.kind == "step" and (element.mode == "embeddings" or (element.mode == "run" and not chain)):
-            lacking = _lacking(element, execution)
+            lacking = _lacking(world, element, execution)
             if lacking:
                 found.append((element, lacking))
     return tuple(found)
 
 
-def _lacking(element: Element, execution: Block | None) -> tuple[str, ...]:
+def _lacking(world: World, element: Element, execution: Block | None) -> tuple[str, ...]:
     """`embeddings` take each half from the nearest place that has it, and know no chain (2.9)."""
     blocks = [element.block, *([execution] if execution is not None else [])]
     if element.mode == "embeddings":
-        blocks += [block for block in (element.block.block("embeddings"),) if block is not None]
-    elif _has(element.block, "providers"):
+        blocks = [*(block for block in (element.block.block("embeddings"),) if block is not None), *blocks]
+        lacking = tuple(key for key in ("provider", "model") if not any(_has(block, key) for block in blocks))
+        provider = next((text for block in blocks if (text := block.text("provider"))), "")
+        return () if lacking == ("model",) and embeds_without_model(world, provider) else lacking
+    if _has(element.block, "providers"):
         return ()
     return tuple(key for key in ("provider", "model") if not any(_has(block, key) for block in blocks))
 
@@ -275,11 +278,29 @@ def is_read(world: World, name: str) -> bool:
 
 
 def is_provider(world: World, name: str) -> bool:
-    return name in PROVIDERS or name in world.neighbours.workspace.settings.providers
+    return name in PROVIDERS or name in RUN_BY_NAME or name in world.neighbours.workspace.settings.providers
 
 
 def provider_names(world: World) -> tuple[str, ...]:
-    return (*world.neighbours.workspace.settings.providers, *PROVIDERS)
+    return (*world.neighbours.workspace.settings.providers, *PROVIDERS, *RUN_BY_NAME)
+
+
+def judge_is_local(world: World) -> bool:
+    return world.neighbours.workspace.settings.judge_locally
+
+
+def judge_has_model(world: World) -> bool:
+    return world.neighbours.workspace.settings.judge is not None
+
+
+def most_iterations(world: World) -> int | None:
+    return world.neighbours.workspace.settings.limits.max_iterations
+
+
+def embeds_without_model(world: World, provider: str) -> bool:
+    """Whether the settings say which model of a provider makes vectors."""
+    raw = (world.neighbours.workspace.settings.raw.get("providers") or {}).get(provider) or {}
+    return any(isinstance(raw.get(key), str) and raw[key] for key in ("embeddingModel", "defaultModel"))
 
 
 def models_of(world: World, provider: str) -> tuple[str, ...]:

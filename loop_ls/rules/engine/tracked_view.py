@@ -199,6 +199,18 @@ class View:
     def provider_names(self) -> tuple[str, ...]:
         return self._ask(SETTINGS, q.provider_names)
 
+    def judge_is_local(self) -> bool:
+        """Whether conditions that name their text are decided by looking, without a model."""
+        return self._ask(SETTINGS, q.judge_is_local)
+
+    def judge_has_model(self) -> bool:
+        """Whether the setting `judge` names a model."""
+        return self._ask(SETTINGS, q.judge_has_model)
+
+    def most_iterations(self) -> int | None:
+        """The limit of the project on the iterations of any loop."""
+        return self._ask(SETTINGS, q.most_iterations)
+
     def models_of(self, provider: str) -> tuple[str, ...]:
         """The models that the settings list for a provider."""
         return self._ask(SETTINGS, q.models_of, provider)

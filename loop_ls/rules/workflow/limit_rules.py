@@ -25,12 +25,12 @@ _CRITICAL = frozenset(("deploy", "release", "payment", "migrate", "production", 
 _EARLIER = frozenset(("loop.last.output", "loop.history", "loop.output"))
 
 
-@rule("WF704", "many-iterations", Severity.WARNING, on=LOOPS, local=True)
-def many_iterations(site: Site) -> Iterator[Draft]:
+@rule("WF704", "many-iterations", Severity.WARNING, on=LOOPS)
+def many_iterations(site: Site, view: View) -> Iterator[Draft]:
     """A refine loop that may run a hundred times or more.
 
     3 to 10 iterations are usual; a loop that has not met its condition by then seldom does. Items of
-    an iterate loop are another matter.
+    an iterate loop are another matter. `limits.maxIterations` in the settings counts where it is lower.
 
     Bad::
         loops:
@@ -45,7 +45,8 @@ def many_iterations(site: Site) -> Iterator[Draft]:
         steps:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
-    field, limit = site.own("max_iterations"), site.block.integer("max_iterations")
+    field, limit, most = site.own("max_iterations"), site.block.integer("max_iterations"), view.most_iterations()
+    limit = min(limit, most) if limit is not None and most is not None else limit
     if field is None or limit is None or limit < MANY or mode_of(site.block) != "refine":
         return
     severity = None if limit >= TOO_MANY else Severity.INFORMATION

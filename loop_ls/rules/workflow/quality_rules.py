@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from loop_ls.formats.local_condition import read_local
 from loop_ls.index.element import Element, Slot, Use
 from loop_ls.rules.docs.phrases import listed, shortened
 from loop_ls.rules.engine.call_facts import Summary
@@ -32,12 +33,13 @@ def conditions(element: Element) -> Iterator[Slot]:
                 yield slot
 
 
-@rule("WF701", "vague-condition", Severity.WARNING, on="element", local=True, about=UNTIL)
-def vague_condition(element: Element) -> Iterator[Draft]:
+@rule("WF701", "vague-condition", Severity.WARNING, on="element", about=UNTIL)
+def vague_condition(element: Element, view: View) -> Iterator[Draft]:
     """A condition that names nothing to look for.
 
     A model asked whether "it looks good" says YES sooner or later, for no reason that anybody can
-    check. Name a text, a number or a fact.
+    check. Name a text, a number or a fact. With `judge: {local: true}` and no model in the settings, a
+    condition has to name the very text to look for: a run with any other is refused.
 
     Bad::
         loops:
@@ -54,7 +56,11 @@ def vague_condition(element: Element) -> Iterator[Draft]:
     """
     for slot in conditions(element):
         text = slot.scalar.text
-        if is_no_sentence(text):
+        if view.judge_is_local() and not view.judge_has_model() and read_local(text) is None:
+            message = "the setting `judge` is local without a model, and this condition takes judgement: name the text "
+            message += "to look for, such as: The output says DONE"
+            yield draft(element.piece, node_span(slot.scalar), message, Severity.ERROR)
+        elif is_no_sentence(text):
             message = f"`{shortened(text)}` is not a condition: write a sentence such as: The output says DONE"
             yield draft(element.piece, node_span(slot.scalar), message)
         elif is_vague(text):
@@ -127,8 +133,8 @@ def _is_hidden(use: Use, summary: Summary | None) -> bool:
     return summary is not None and name in summary.names and name not in (summary.last_step, summary.name)
 
 
-@rule("WF703", "joined-conditions", Severity.WARNING, on="element", local=True, about=UNTIL)
-def joined_conditions(element: Element) -> Iterator[Draft]:
+@rule("WF703", "joined-conditions", Severity.WARNING, on="element", about=UNTIL)
+def joined_conditions(element: Element, view: View) -> Iterator[Draft]:
     """A condition that asks for several things at once.
 
     A judge answers one question better than three. Let the last step of the called workflow check
@@ -148,6 +154,8 @@ def joined_conditions(element: Element) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     for slot in conditions(element):
+        if _is_looked_up(slot, view):
+            continue
         match joined(slot.scalar.text):
             case Joined.CHECKS:
                 message = "this condition asks for several things at once: ask for one word that sums them up"
@@ -157,6 +165,11 @@ def joined_conditions(element: Element) -> Iterator[Draft]:
                 yield draft(element.piece, node_span(slot.scalar), message, Severity.INFORMATION)
             case Joined.NO:
                 continue
+
+
+def _is_looked_up(slot: Slot, view: View) -> bool:
+    """Whether no model judges a condition: the settings have it decided by looking, and it names its text."""
+    return view.judge_is_local() and read_local(slot.scalar.text) is not None
 
 
 @rule("WF708", "marker-not-asked-for", Severity.INFORMATION, on="element", about=CALL)
@@ -194,8 +207,8 @@ def marker_not_asked_for(element: Element, view: View) -> Iterator[Draft]:
             yield draft(element.piece, node_span(slot.scalar), message)
 
 
-@rule("WF709", "long-condition", Severity.HINT, on="element", local=True, about=UNTIL)
-def long_condition(element: Element) -> Iterator[Draft]:
+@rule("WF709", "long-condition", Severity.HINT, on="element", about=UNTIL)
+def long_condition(element: Element, view: View) -> Iterator[Draft]:
     """A condition of more than 150 characters.
 
     Bad::
@@ -217,6 +230,6 @@ def long_condition(element: Element) -> Iterator[Draft]:
     """
     for slot in conditions(element):
         length = len(slot.scalar.text)
-        if length > LONG:
+        if length > LONG and not _is_looked_up(slot, view):
             message = f"this condition has {length} characters: a short one is judged more reliably"
             yield draft(element.piece, node_span(slot.scalar), message)

@@ -8,8 +8,9 @@ import pytest
 
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.context.workflow_library import Library
-from loop_ls.engine.judges.local import read_local
+from loop_ls.engine.judges import local
 from loop_ls.engine.runs.preflight import refusal
+from loop_ls.formats.local_condition import read_local
 from loop_ls.testing.workflows import Ran, run, whole
 
 WORK = "steps: [{name: work, run: 'do it'}]"
@@ -19,7 +20,7 @@ LOCAL = {"judge": {"local": True}}
 def holds(condition: str, output: str) -> bool:
     found = read_local(condition)
     assert found is not None, f"{condition} is not read as local"
-    return found.holds(output, Scope())
+    return local.holds(found, output, Scope())
 
 
 @pytest.mark.parametrize(
