@@ -18,9 +18,7 @@ from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.plan import Program
 from loop_ls.engine.core.preparer import Preparer, Problem
-from loop_ls.engine.durable.postgres_cluster import PostgresCrew
 from loop_ls.engine.enhance.program import EnhanceProgram
-from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.process.engine_process import Options
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.retention.run_documents import remover
@@ -48,9 +46,11 @@ def build(
     root: Path | None = None,
     database: str | None = None,
     secrets: RunSecrets | None = None,
+    takes_runs: bool = True,
 ) -> Engine:
     """`root` is the workspace of starts that name none. `database`: the PostgreSQL that several engines
-    and workers share; None: SQLite in the folder. `secrets` are shared with whoever writes the log."""
+    and workers share; None: SQLite in the folder. `secrets` are shared with whoever writes the log.
+    `takes_runs`: it brings some of their runs to an end."""
     secrets = secrets or RunSecrets(os.environ)
     secrets.keyring = providers.keys.from_keyring
     records = Records(folder, time.time, database)
@@ -66,7 +66,7 @@ def build(
         "assistant": AssistantProgram(),
         "role_loop": RoleLoopProgram(records, hands(records)),
     }
-    engine = _engine(folder, providers, preparer, programs, root, database, secrets)
+    engine = _engine(folder, providers, preparer, programs, root, database, secrets, takes_runs)
     engine.forgotten += [records.forget, remover(folder)]
     engine.keepers.append(records.beside)
     engine.closing.append(records.close)
@@ -83,11 +83,15 @@ def _engine(
     root: Path | None,
     database: str | None,
     secrets: RunSecrets,
+    takes_runs: bool,
 ) -> Engine:
     settings = load_settings(str(root))[0].engine if root else EngineSettings()
     door = with_agents(providers.door)
     keep = Keep(settings.keep_runs, settings.keep_days)
     if database is not None:
+        from loop_ls.engine.durable.workers import PostgresWorkers
+        from loop_ls.engine.journal.postgres import PostgresStorage
+
         return Engine(
             folder,
             programs,
@@ -96,7 +100,7 @@ def _engine(
             storage=lambda: PostgresStorage(database),
             home=root,
             keep=keep,
-            crew=lambda storage: PostgresCrew.of(storage, providers),
+            workers=lambda storage: PostgresWorkers(storage, providers, takes_runs),
             mask_of=secrets.of,
         )
     return Engine(folder, programs, door, preparer, home=root, keep=keep, mask_of=secrets.of)

@@ -20,7 +20,6 @@ from loop_ls.engine.core.plan import Door, Plan, Program
 from loop_ls.engine.core.ports import Fact, Failure
 from loop_ls.engine.core.preparer import Preparer
 from loop_ls.engine.core.run_gate import Control
-from loop_ls.engine.core.run_owner import Crew
 from loop_ls.engine.core.start_request import read_request
 from loop_ls.engine.enhance import timeline
 from loop_ls.engine.enhance.acknowledgements import TELL
@@ -31,7 +30,7 @@ from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Stora
 from loop_ls.engine.projections.prompts import prompts
 from loop_ls.engine.projections.run_graph import drawn
 from loop_ls.engine.projections.truncation import LIMIT, limited, short
-from loop_ls.engine.recovery.cluster_member import Sharing
+from loop_ls.engine.recovery.cluster_member import Sharing, Workers
 from loop_ls.engine.recovery.crash_recovery import Returning
 from loop_ls.engine.recovery.heartbeat import Heart
 from loop_ls.engine.retention.run_retention import Keep, Keeping
@@ -70,14 +69,14 @@ class Engine:
         clock: Callable[[], float] = time.time,
         home: Path | None = None,
         keep: Keep | None = None,
-        crew: Callable[[Storage], Crew] | None = None,
+        workers: Callable[[Storage], Workers] | None = None,
         mask_of: Callable[[Plan], SecretMask] | None = None,
     ) -> None:
         self.folder, self._clock, self.home = folder, clock, home
         self._programs, self._models, self._preparer = programs, models, preparer
         self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
         self._keep = keep or Keep()
-        self._crew = crew
+        self._workers = workers
         self._mask_of = mask_of or RunSecrets(os.environ).of
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
@@ -94,7 +93,7 @@ class Engine:
     async def open(self) -> None:
         """Open the journal and take up unfinished runs. Raises `JournalRefused`."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        storage = await asyncio.to_thread(self._storage) if self._crew else self._storage()  # a network may be slow
+        storage = await asyncio.to_thread(self._storage) if self._workers else self._storage()  # a network may be slow
         self.journal = Journal(storage, self._clock)
         self.journal.forgotten += self.forgotten
         try:
@@ -116,10 +115,10 @@ class Engine:
         self._keeping = Keeping(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
         self.journal.forgotten.append(self.feed.gone)
-        if self._crew is not None:
+        if self._workers is not None:
             self.journal.told = position
-            crew = self._crew(self.journal.storage)
-            self.sharing = Sharing(self.journal, self._runs, crew, self._begin, self._back, self.outdated)
+            workers = self._workers(self.journal.storage)
+            self.sharing = Sharing(self.journal, self._runs, workers, self._begin, self._back, self.outdated)
             await self.sharing.open()
             return
         for run_id, in_flight in (await self._runs.load()).items():
@@ -148,7 +147,7 @@ class Engine:
             return
         self._is_open = False
         if self.sharing is not None:
-            await self.sharing.leave()
+            self.sharing.leave()
         tasks = [run.task for run in self._runs if run.task is not None]
         for run in self._runs:
             run.control.leaving = True
@@ -188,9 +187,10 @@ class Engine:
     async def _admit(self, started: RunStarted, texts: Mapping[str, str]) -> str:
         """Journal the first fact of a new run, and let it run."""
         one = self._runs.alone(started)
-        run = LiveRun(run_id := secrets.token_hex(6), one._replace(run_id=run_id), Control(), mine=self._crew is None)
+        control, alone = Control(), self._workers is None
+        run = LiveRun(run_id := secrets.token_hex(6), one._replace(run_id=run_id), control, mine=alone)
         self._runs.live[run_id] = run
-        done = self.journal.append(run_id, ":start", [started.fact()], {"value": True}, texts)
+        done = self.journal.append(run_id, ":start", [started.fact()], {"value": True}, texts, queued=not run.mine)
         done.add_done_callback(lambda told: self._started(run, told))
         await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
         return run_id

@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from loop_ls.engine.durable.run_queue import RunQueue
+
 #: A server that nobody needs after the test does not have to survive a power failure.
 CARELESS = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
 USER = "postgres"
@@ -65,6 +67,9 @@ class PostgresServer:
         with psycopg.connect(self.url, autocommit=True) as db:
             db.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'loop-ls'")
             db.execute("drop schema if exists loop_ls cascade")
+            # Making them anew would cost a second; versions and queues are the same for every journal.
+            RunQueue(self.url, "").migrate()
+            db.execute("truncate dbos.workflow_status, dbos.workflow_input, dbos.workflow_output cascade")
         return self.url
 
     def stop(self) -> None:

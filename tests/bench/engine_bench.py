@@ -32,7 +32,8 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.durable.postgres_cluster import PostgresCrew
+from loop_ls.engine.durable import run_queue
+from loop_ls.engine.durable.workers import PostgresWorkers
 from loop_ls.engine.events.kinds import Judged, RunStarted
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
@@ -141,19 +142,18 @@ class Door(ScriptedModels):
 
 async def opened(folder: Path, program: Nothing) -> Engine:
     if DATABASE:
+        run_queue.AT_ONCE = 2000
         engine = Engine(
             folder,
             {"workflow": program},
             lambda plan: Door(),
             program,
             storage=lambda: PostgresStorage(DATABASE[0]),
-            crew=PostgresCrew.of,
+            workers=PostgresWorkers,
         )
     else:
         engine = Engine(folder, {"workflow": program}, lambda plan: Door(), program)
     await engine.open()
-    if engine.sharing is not None:
-        engine.sharing._most = 2000
     return engine
 
 
@@ -221,7 +221,7 @@ async def parked(folder: Path) -> Figures:
     waiting = (await engine.runs("paused", limit=1000))["runs"]
     if engine.sharing is not None:
         async with asyncio.timeout(60):
-            while engine.sharing._taking or sum(run.mine for run in engine._runs) < len(waiting):
+            while engine.sharing.load < len(waiting):
                 await asyncio.sleep(0.1)
     await asyncio.sleep(1)
     before = time.process_time()

@@ -39,7 +39,7 @@ class Worker:
 
     @property
     def name(self) -> str:
-        return f":{self.process.pid}"
+        return f"-{self.process.pid}-%"
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
@@ -63,10 +63,8 @@ class Fleet:
         (project / "cycle.yaml").write_text(HEAD.format(name="cycle") + CYCLE)
         (project / ".loop-ls.yaml").write_text(SETTINGS % (self.model.url, self.at_once))
         self.providers = Providers()
-        self.engine = build(self.folder / "data", self.providers, project, self.url)
+        self.engine = build(self.folder / "data", self.providers, project, self.url, takes_runs=False)
         await self.engine.open()
-        assert self.engine.sharing is not None
-        self.engine.sharing._most = 0
         self._listening = asyncio.create_task(self._listen())
 
     async def worker(self, cuttable: bool = False, host: Namespace | None = None) -> Worker:
@@ -119,10 +117,7 @@ class Fleet:
 
     async def owned_by(self, worker: Worker) -> list[str]:
         """The unfinished runs of a worker, as the database has them."""
-        query = (
-            "select r.id from loop_ls.run r join loop_ls.member m on m.number = r.owner"
-            " where r.snapshot is null and m.name like %s"
-        )
+        query = "select workflow_uuid from dbos.workflow_status where status = 'PENDING' and executor_id like %s"
         storage: Any = self.engine.journal.storage
         rows = await self.engine.journal.read(storage._all, query, (f"%{worker.name}",))
         return [row[0] for row in rows]

@@ -102,12 +102,14 @@ class Journal:
         answer: Any = ...,
         keep: Mapping[str, str] | None = None,
         when: When = "disk",
-        owned: int = 0,
+        owned: str = "",
         ongoing: bool = False,
+        queued: bool = False,
     ) -> asyncio.Future[list[Event]]:
         """Add an entry, in order; the future gives the facts it added once they are stored. Without
         `answer` the call of `key` begins. `keep` are texts by their hash, stored with it. `owned`: only
-        this member may add it, while the run is its own. `ongoing`: only while it goes on. Nobody has to await it."""
+        while this claim on the run holds. `ongoing`: only while it goes on. `queued`: and put the run into the queue
+        of all processes. Nobody has to await it."""
         texts = dict(keep or {})
         spent = account() if facts and (account := self.accounts.get(run)) else {}
         mask = self.masks.get(run, _unmasked)
@@ -115,7 +117,8 @@ class Journal:
         seen: list[Fact] = [(kind, body) for kind, body, _ in entered]
         packed = [(kind, text) for kind, _, text in entered]
         value = None if answer is ... else pack(mask(answer), texts)
-        return self._put(Entry(run, key, value, packed, texts, self.clock(), owned=owned, ongoing=ongoing), seen, when)
+        entry = Entry(run, key, value, packed, texts, self.clock(), owned=owned, ongoing=ongoing, queued=queued)
+        return self._put(entry, seen, when)
 
     def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:
         """Remember the folded state of a run that ended."""

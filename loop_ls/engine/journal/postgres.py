@@ -1,7 +1,6 @@
 """The journal in PostgreSQL, for several processes at once: every batch is fenced, numbered and announced.
 
-A process writes for a run only while it owns it: one that lost its lease (`engine.durable.postgres_cluster`) is
-refused.
+A process writes for a run only while its claim on it holds: one that lost its lease is refused.
 Errors become `JournalRefused`; a database that is away for a moment is waited for.
 """
 
@@ -35,7 +34,7 @@ LONG = 20_000
 
 
 class PostgresStorage:
-    """A `Storage` for `url`; `member` is the number under which this process owns runs (0: none)."""
+    """A `Storage` for `url`."""
 
     rebooted = False
     prompt = False
@@ -43,7 +42,7 @@ class PostgresStorage:
 
     def __init__(self, url: str) -> None:
         _driver()
-        self.url, self.member = url, 0
+        self.url = url
         self._leaving = threading.Event()
         self._texts: dict[str, str] = {}
         self._away: float | None = None
@@ -227,7 +226,13 @@ def _told(entry: Entry, again: bool) -> dict[str, Any]:
         "at": entry.at,
         "snapshot": entry.snapshot,
     }
-    flags = {"owned": entry.owned, "forget": entry.forget, "again": again, "ongoing": entry.ongoing}
+    flags = {
+        "owned": entry.owned,
+        "queued": entry.queued,
+        "forget": entry.forget,
+        "again": again,
+        "ongoing": entry.ongoing,
+    }
     return told | {name: given for name, given in flags.items() if given}
 
 

@@ -16,19 +16,15 @@ from loop_ls.engine.journal.schema import FORMAT
 LOCK = 4_997_012
 #: Errors of our own, as the functions raise them.
 NOT_OWNER, NEWER = "LL001", "LL002"
-#: Seconds without a sign of life after which a worker's runs are given to others. Whose connection is gone
-#: too, as that of a process that was killed, is not waited for so long.
-LEASE = 3.0
 
 TABLES = """
 create schema if not exists loop_ls;
 create table if not exists loop_ls.meta(name text primary key, value text);
-create table if not exists loop_ls.member(
-    number bigint generated always as identity primary key, name text not null, backend int,
-    seen timestamptz not null default clock_timestamp());
+create table if not exists loop_ls.worker(
+    name text primary key, backend int, seen timestamptz not null default clock_timestamp());
 create table if not exists loop_ls.run(
     number bigint generated always as identity primary key, id text collate "C" not null unique, snapshot text,
-    last_seq int not null default 0, owner bigint, takes int not null default 0);
+    last_seq int not null default 0);
 create index if not exists run_unfinished on loop_ls.run(number) where snapshot is null;
 create table if not exists loop_ls.entry(run bigint not null, key text not null, value text, primary key(run, key));
 create table if not exists loop_ls.fact(
@@ -39,10 +35,7 @@ create table if not exists loop_ls.uses(run bigint not null, hash bytea not null
 create index if not exists uses_of on loop_ls.uses(hash);
 create table if not exists loop_ls.head(one boolean primary key default true check (one), position bigint not null);
 insert into loop_ls.head(position) values(0) on conflict do nothing;
-create table if not exists loop_ls.place(
-    number bigint generated always as identity primary key, gate text not null, member bigint not null);
-create table if not exists loop_ls.passed(
-    gate text not null, at timestamptz not null, place bigint not null, tokens int not null);
+create table if not exists loop_ls.passed(gate text not null, at timestamptz not null, call text not null, tokens int);
 create index if not exists passed_at on loop_ls.passed(gate, at);
 """
 
@@ -68,15 +61,21 @@ begin
         select distinct on (1) decode(t.key, 'hex'), t.value
         from jsonb_array_elements(batch) b, jsonb_each_text(b->'texts') t order by 1 on conflict do nothing;
     for e in select b.value as v, b.ordinality as n from jsonb_array_elements(batch) with ordinality b loop
-        select number, owner into r from loop_ls.run where id = e.v->>'run';
-        if e.v ? 'owned' and r.owner is distinct from (e.v->>'owned')::bigint then
-            raise exception '%', e.v->>'run' using errcode = 'LL001';
+        select number into r from loop_ls.run where id = e.v->>'run';
+        if e.v ? 'owned' then  -- the lock keeps DBOS from giving the run away before this is committed
+            perform 1 from dbos.workflow_status where workflow_uuid = e.v->>'run'
+                and owner_xid = e.v->>'owned' and status = 'PENDING' for share;
+            if not found then raise exception '%', e.v->>'run' using errcode = 'LL001'; end if;
         end if;
+        if e.v ? 'queued' then perform loop_ls.enqueue(e.v->>'run', spoken::text); end if;
         if e.v ? 'forget' then
             delete from loop_ls.fact where run = r.number;
             delete from loop_ls.entry where run = r.number;
             delete from loop_ls.uses where run = r.number;
             delete from loop_ls.run where number = r.number;
+            delete from dbos.workflow_status where workflow_uuid = e.v->>'run';
+            delete from dbos.workflow_input where workflow_uuid = e.v->>'run';
+            delete from dbos.workflow_output where workflow_uuid = e.v->>'run';
             delete from loop_ls.long_text t where not exists (select 1 from loop_ls.uses u where u.hash = t.hash);
             continue;
         end if;
@@ -103,7 +102,7 @@ begin
         insert into loop_ls.uses(run, hash)
             select r.number, decode(k, 'hex') from jsonb_object_keys(e.v->'texts') k on conflict do nothing;
         if e.v->>'snapshot' is not null then
-            update loop_ls.run set snapshot = e.v->>'snapshot', owner = null where number = r.number;
+            update loop_ls.run set snapshot = e.v->>'snapshot' where number = r.number;
         end if;
         changed := jsonb_array_length(e.v->'facts');
         if changed > 0 then
@@ -124,75 +123,37 @@ begin
     return query select ords[i], seqs[i], base + i from generate_series(1, added) i;
 end $$;
 
-create or replace function loop_ls.claim(by bigint, most int) returns table(id text, takes int)
-language plpgsql as $$
-#variable_conflict use_column
+create or replace function loop_ls.enqueue(run text, version text) returns void language plpgsql as $$
 begin
-    perform 1 from loop_ls.member where number = by for share;
-    if not found then return; end if;
-    return query update loop_ls.run set owner = by, takes = takes + 1 where number in (
-        select number from loop_ls.run where snapshot is null and owner is null and last_seq > 0
-        order by number limit most for update skip locked) returning id, takes;
+    perform dbos.enqueue_workflow('run', 'runs', array[to_json(run)], workflow_id => run, app_version => version,
+        application_name => 'loop-ls');
 end $$;
-
-create or replace function loop_ls.bury(lease float8, missed float8) returns bigint language plpgsql as $$
-declare dead bigint; freed bigint := 0; n bigint;
-begin
-    for dead in select number from loop_ls.member m
-        where seen < clock_timestamp() - make_interval(secs => lease)
-        or (seen < clock_timestamp() - make_interval(secs => missed)
-            and not exists (select 1 from pg_stat_activity where pid = m.backend))
-        for update skip locked
-    loop
-        delete from loop_ls.member where number = dead;
-        delete from loop_ls.place where member = dead;
-        update loop_ls.run set owner = null where owner = dead and snapshot is null;
-        get diagnostics n = row_count;
-        freed := freed + n;
-    end loop;
-    if freed > 0 then perform pg_notify('loop_ls', 'free'); end if;
-    return freed;
-end $$;
-
-create or replace function loop_ls.part(leaving bigint) returns void language sql as $$
-    delete from loop_ls.member where number = leaving;
-    delete from loop_ls.place where member = leaving;
-    update loop_ls.run set owner = null where owner = leaving and snapshot is null;
-    select pg_notify('loop_ls', 'free');
-$$;
 
 create or replace function loop_ls.pass(
-    wanted text, by bigint, at_once int, per_minute int, most_tokens int, own_tokens int)
-returns table(place bigint, wait float8) language plpgsql as $$
-#variable_conflict use_column
-declare made bigint; now timestamptz; calls bigint; spent bigint; oldest timestamptz;
+    gate text, call text, held int[], at_once int, per_minute int, most_tokens int, own_tokens int)
+returns table(slot int, wait float8) language plpgsql as $$
+declare moment timestamptz := clock_timestamp(); calls bigint; spent bigint; oldest timestamptz;
 begin
-    perform pg_advisory_xact_lock(hashtextextended(wanted, 4997012));
-    now := clock_timestamp();
-    if at_once is not null and (select count(*) from loop_ls.place where gate = wanted) >= at_once then
-        return query select null::bigint, null::float8;
-        return;
-    end if;
-    delete from loop_ls.passed where gate = wanted and at <= now - interval '1 minute';
-    select count(*), coalesce(sum(tokens), 0), min(at) into calls, spent, oldest
-        from loop_ls.passed where gate = wanted;
+    for i in 1 .. coalesce(at_once, 0) loop  -- a place is a lock of this session, and is free when the session ends
+        if not i = any(held) and pg_try_advisory_lock(hashtext(pass.gate), i) then slot := i; exit; end if;
+    end loop;
+    if at_once is not null and slot is null then return next; return; end if;
+    perform pg_advisory_xact_lock(hashtextextended(pass.gate, 4997012));
+    delete from loop_ls.passed p where p.gate = pass.gate and p.at <= moment - interval '1 minute';
+    select count(*), coalesce(sum(p.tokens), 0), min(p.at) into calls, spent, oldest
+        from loop_ls.passed p where p.gate = pass.gate;
     if calls >= per_minute or (spent > 0 and spent + own_tokens > most_tokens) then
-        return query select null::bigint,
-            greatest(0.01, extract(epoch from oldest + interval '1 minute' - now))::float8;
-        return;
+        if slot is not null then perform pg_advisory_unlock(hashtext(pass.gate), slot); end if;
+        slot := null;
+        wait := greatest(0.01, extract(epoch from oldest + interval '1 minute' - moment));
+    else
+        if per_minute is not null or most_tokens is not null then
+            insert into loop_ls.passed values(pass.gate, moment, pass.call, own_tokens);
+        end if;
+        slot := coalesce(slot, 0);
     end if;
-    insert into loop_ls.place(gate, member) values(wanted, by) returning number into made;
-    if per_minute is not null or most_tokens is not null then
-        insert into loop_ls.passed(gate, at, place, tokens) values(wanted, now, made, own_tokens);
-    end if;
-    return query select made, 0.0::float8;
+    return next;
 end $$;
-
-create or replace function loop_ls.leave(given bigint, wanted text, spent int) returns void language sql as $$
-    delete from loop_ls.place where number = given;
-    update loop_ls.passed set tokens = spent where place = given and spent is not null;
-    select pg_notify('loop_ls', 'place ' || wanted);
-$$;
 """
 
 #: version -> what brings a journal of that version to the next one.

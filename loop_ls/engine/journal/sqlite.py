@@ -40,7 +40,6 @@ class SqliteStorage:
     """A `Storage` over `path`, made when it is not there."""
 
     shared = False
-    member = 0
 
     def __init__(self, path: Path) -> None:
         self.path = path

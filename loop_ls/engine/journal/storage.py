@@ -25,9 +25,9 @@ class Entry:
     the folded state of a run that ended: a cache, no fact.
 
     `durable` False: must survive the end of this process at once, and a power failure only as soon as
-    a durable entry follows. Whatever was paid for is durable. `owned`, where several
-    processes share a journal: the one that may add it, as long as the run is its own. `ongoing`: what people
-    say of a run that goes on; it adds nothing once the run has its `END`.
+    a durable entry follows. Whatever was paid for is durable. `owned`, where several processes share a journal: the
+    claim on the run without which it is refused. `queued`: the run begins, and whoever has room takes it.
+    `ongoing`: what people say of a run that goes on; it adds nothing once the run has its `END`.
     """
 
     run: str
@@ -39,7 +39,8 @@ class Entry:
     snapshot: str | None = None
     forget: bool = False  # remove the run, with all of it that no other run shares
     durable: bool = True
-    owned: int = 0
+    owned: str = ""
+    queued: bool = False
     ongoing: bool = False
 
 
@@ -75,11 +76,6 @@ class Storage(Protocol):
 
     @property
     def shared(self) -> bool: ...
-
-    @property
-    def member(self) -> int:
-        """Who this process is now, where several share a journal; else 0."""
-        ...
 
     def refusing(self) -> JournalRefused | None:
         """Why what people ask for cannot be written now, known without trying."""

@@ -46,7 +46,7 @@ async def bring_to_end(
 ) -> None:
     state = run.state
     ledger = Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens))
-    recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger)
+    recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger, run.claim)
     journal.accounts[run.run_id] = ledger.told
     try:
         end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of)

@@ -33,7 +33,8 @@ Show = Callable[[str, str, dict[str, Json]], None]
 
 
 class JournalRecorder:
-    """`answered` are the keys that the journal knows of this run; `show` hears streamed text."""
+    """`answered` are the keys that the journal knows of this run; `show` hears streamed text. `claim`: ours on the
+    run, where several processes share the journal."""
 
     def __init__(
         self,
@@ -43,15 +44,15 @@ class JournalRecorder:
         answered: Iterable[str] = (),
         show: Show = lambda run_id, text, place: None,
         ledger: Ledger | None = None,
+        claim: str = "",
     ) -> None:
-        self.run_id = run_id
+        self.run_id, self._claim = run_id, claim
         self.mask = SecretMask()
         self._streams: dict[str, StreamMask] = {}  # by their places
         self._journal, self._control, self._show = journal, control, show
         self._ledger = ledger or Ledger()
         self.source: Source | None = None
         self._answered = set(answered)
-        self._member = journal.storage.member
         self._fresh: dict[str, dict[str, Json]] = {}  # answers that are on their way to the disk
         self._unsafe: deque[asyncio.Future[Any]] = deque()  # the paid ones of them
         self._refused: JournalRefused | None = None
@@ -59,7 +60,7 @@ class JournalRecorder:
     def _append(
         self, key: str, facts: Sequence[Fact] = (), answer: Json = ..., when: When = "disk"
     ) -> asyncio.Future[list[Event]]:
-        return self._journal.append(self.run_id, key, facts, answer, when=when, owned=self._member)
+        return self._journal.append(self.run_id, key, facts, answer, when=when, owned=self._claim)
 
     # -- calls -----------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ ANSWERS = frozenset({"edit_acknowledged", "edit_refused", "loop_continued"})
 @dataclass(eq=False)
 class LiveRun:
     """A run that has not ended. `asked` makes control one after the other. `mine`: this engine runs it,
-    not another one on the same journal."""
+    not another one on the same journal, and holds the `claim` that the journal asks for (empty on one machine)."""
 
     run_id: str
     state: RunState
@@ -39,6 +39,7 @@ class LiveRun:
     task: asyncio.Task[None] | None = None
     lost: dict[str, Any] | None = None  # how it ended, when the journal could not take that
     mine: bool = True
+    claim: str = ""
 
 
 class Runs:

@@ -1,117 +1,133 @@
-"""Several engines of one process on one database, and a provider that remembers what it was asked."""
+"""Several engines on one database, each in a process of its own, and a provider that remembers what it was asked.
+
+One process imports everything and forks the others, so none of them waits for imports. What a test says to a cell
+is a method of its engine, and travels as JSON.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
-from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Models, Recorder
-from loop_ls.engine.core.preparer import Prepared
-from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.durable.postgres_cluster import PostgresCrew
-from loop_ls.engine.events.kinds import Judged, RunStarted
-from loop_ls.engine.journal.postgres import PostgresStorage
-from loop_ls.engine.service import Engine
-from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.proxy import Proxy
 
 BEAT, LEASE = 0.1, 0.6
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class World:
-    """A loop of `iterations` with two calls each. `paid` counts every call that was made, by run and key."""
+    """A loop of `iterations` with two calls each; or, with `asks`, a call and a question to a person. Every call that
+    is made is a line in a file, by run, key and cell."""
 
-    def __init__(self, iterations: int = 3, seconds: float = 0.0) -> None:
-        self.iterations, self.seconds = iterations, seconds
-        self.paid: Counter[str] = Counter()
-        self.at: dict[str, str] = {}  # call -> engine that made it last
+    def __init__(self, folder: Path, iterations: int = 3, seconds: float = 0.0, asks: bool = False) -> None:
+        self.folder, self.iterations, self.seconds, self.asks = folder, iterations, seconds, asks
 
-    async def pay(self, recorder: Recorder, key: str, cell: str, said: str) -> str:
-        self.paid[f"{recorder.run_id} {key}"] += 1
-        self.at[f"{recorder.run_id} {key}"] = cell
-        await asyncio.sleep(self.seconds)
-        return said
+    def _lines(self) -> list[list[str]]:
+        log = self.folder / "paid.log"
+        return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+
+    @property
+    def paid(self) -> Counter[str]:
+        return Counter(f"{run_id} {key}" for run_id, key, _ in self._lines())
+
+    @property
+    def at(self) -> dict[str, str]:
+        """call -> the cell that made it last"""
+        return {f"{run_id} {key}": cell for run_id, key, cell in self._lines()}
+
+
+class Nursery:
+    def __init__(self) -> None:
+        argv = [sys.executable, "-m", "tests.engine.cluster.cell_process"]
+        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, cwd=ROOT, text=True)
+
+    def order(self, what: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(what) + "\n")
+        self._process.stdin.flush()
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(20)
 
 
 class Cell:
     """One engine. `proxy`: its network can be cut."""
 
-    def __init__(self, name: str, folder: Path, url: str, world: World, proxy: Proxy | None = None) -> None:
-        self.name, self.world, self.why = name, world, ""
+    def __init__(self, name: str, world: World, pid: int, reader: asyncio.StreamReader, writer: Any) -> None:
+        self.name, self.world, self.pid = name, world, pid
+        self._reader, self._writer = reader, writer
+        self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._hearing = asyncio.create_task(self._hear())
+
+    @classmethod
+    async def open(cls, nursery: Nursery, name: str, url: str, world: World, proxy: Proxy | None = None) -> Cell:
         parts = urlsplit(url)
         reached = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl() if proxy else url
-        self.storage: PostgresStorage | None = None
+        come: asyncio.Future[tuple[asyncio.StreamReader, Any]] = asyncio.get_running_loop().create_future()
+        server = await asyncio.start_server(lambda *streams: come.set_result(streams), "127.0.0.1", 0, limit=1 << 24)
+        shape = {"iterations": world.iterations, "seconds": world.seconds, "asks": world.asks}
+        where = {"name": name, "folder": str(world.folder), "url": reached}
+        nursery.order({**where, **shape, "port": server.sockets[0].getsockname()[1], "beat": BEAT, "lease": LEASE})
+        async with asyncio.timeout(60):
+            reader, writer = await come
+            pid = json.loads(await reader.readline())["pid"]
+        server.close()
+        return cls(name, world, pid, reader, writer)
 
-        def storage() -> PostgresStorage:
-            self.storage = PostgresStorage(reached)
-            return self.storage
+    async def _hear(self) -> None:
+        while line := await self._reader.readline():
+            told = json.loads(line)
+            done = self._asked.pop(told["id"])
+            if not done.done():
+                done.set_result(told)
+        for done in self._asked.values():
+            done.set_exception(ConnectionError(f"the process of cell {self.name} is gone"))
 
-        def outdated(why: str) -> None:
-            self.why = why
-
-        self.engine = Engine(
-            folder / name,
-            {"workflow": self},
-            lambda plan: Door(),
-            self,
-            storage=storage,
-            crew=lambda made: PostgresCrew(made, BEAT, LEASE),  # type: ignore[arg-type]
+    async def ask(self, method: str, *given: Any, **named: Any) -> Any:
+        number = max(self._asked, default=0) + 1
+        while number in self._asked:
+            number += 1
+        done = self._asked[number] = asyncio.get_running_loop().create_future()
+        self._writer.write(
+            json.dumps({"id": number, "method": method, "given": given, "named": named}).encode() + b"\n"
         )
-        self.engine.outdated = outdated
-
-    async def prepare(self, request: StartRequest, models: Any) -> Prepared:
-        return Prepared(RunStarted(format="workflow", name="w", target={"kind": "workflow"}, path=request.path))
-
-    async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
-        world, name = self.world, self.name
-
-        class Parts:
-            async def run(self, turn: Turn) -> str:
-                key = turn.place.part("ask")
-                return str(await recorder.call(key, lambda: world.pay(recorder, key, name, f"output of {key}")))
-
-            async def judge(self, turn: Turn, output: str) -> Verdict:
-                key = turn.place.part("judge")
-                judged = Judged(criterion="until", verdict="no", output_ref=turn.place.key)
-                await recorder.call(
-                    key, lambda: world.pay(recorder, key, name, "NO"), lambda said: [judged.fact(turn.place)]
-                )
-                return Verdict("no")
-
-        parts, place = Parts(), Place().element("develop")
-        return await drive(LoopParts("develop", place, parts, History(), Limits(world.iterations), parts), recorder)
+        told = await done
+        assert "fault" not in told, told["fault"]
+        return told["answer"]
 
     async def start(self, count: int = 1) -> list[str]:
         found = []
         for _ in range(count):
-            answer = await self.engine.start({"root": "/", "path": "/w.yaml"})
+            answer = await self.ask("start", {"root": "/", "path": "/w.yaml"})
             assert answer["ok"], answer
             found.append(answer["runId"])
         return found
 
-    async def ended(self, runs: list[str], patience: float = 30.0) -> None:
-        """Wait until this engine has heard of the end of all these runs."""
-        left = set(runs)
+    async def heard(self, kinds: list[str], runs: list[str], patience: float = 30.0) -> list[dict[str, Any]]:
+        """The first fact of one of these kinds for each of the runs, once this engine has heard of all."""
         async with asyncio.timeout(patience):
-            async for _, event in self.engine.subscribe(0):
-                if event["kind"] in ("completed", "failed", "cancelled"):
-                    left.discard(event["runId"])
-                if not left:
-                    return
+            return list(await self.ask("heard", kinds, runs))
+
+    async def ended(self, runs: list[str], patience: float = 30.0) -> None:
+        await self.heard(["completed", "failed", "cancelled"], runs, patience)
 
     async def facts(self, run_id: str) -> list[dict[str, Any]]:
-        return list((await self.engine.events(run_id, 0, 1000))["events"])
+        return list((await self.ask("events", run_id, 0, 1000))["events"])
 
-
-class Door(ScriptedModels):
-    def problem(self, name: str) -> None:
-        return None
+    async def close(self) -> None:
+        """Leave in order."""
+        if not self._hearing.done():
+            await asyncio.wait_for(self.ask("close"), 30)
+            self._writer.close()
+            await asyncio.wait({self._hearing}, timeout=20)
 
 
 def check(facts: list[dict[str, Any]], iterations: int) -> None:

@@ -16,11 +16,7 @@ from loop_ls.engine.providers.limits.shared_limits import CommonGate
 
 class Member:
     def __init__(self, database: str) -> None:
-        self.storage = PostgresStorage(database)
-        with psycopg.connect(database, autocommit=True) as db:
-            made = db.execute("insert into loop_ls.member(name) values('test') returning number").fetchone()
-        self.storage.member = made[0]  # type: ignore[index]
-        self.places = PostgresPlaces(self.storage)
+        self.places = PostgresPlaces(database)
 
     def gate(self, at_once: int | None = None, per_minute: int | None = None, tokens: int | None = None) -> CommonGate:
         return CommonGate(self.places, "acme", at_once, per_minute, tokens)
@@ -29,11 +25,11 @@ class Member:
 @pytest.fixture
 def members(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Member]]:
     monkeypatch.setattr(shared_limits, "LOOK_AGAIN", 0.05)
+    PostgresStorage(database).close()
     made = [Member(database), Member(database)]
     yield made
     for member in made:
         member.places.close()
-        member.storage.close()
 
 
 async def test_calls_at_once_are_counted_over_all_processes(members: list[Member]) -> None:
@@ -83,17 +79,13 @@ async def test_tokens_in_a_minute_are_those_that_the_calls_did_take(members: lis
     await asyncio.wait({more})
 
 
-async def test_the_places_of_a_dead_process_are_free_again(members: list[Member], database: str) -> None:
+async def test_the_places_of_a_dead_process_are_free_again(members: list[Member]) -> None:
     held = members[0].gate(at_once=1).passing()
     await held.__aenter__()
     waiting = asyncio.create_task(_pass(members[1].gate(at_once=1), []))
     done, _ = await asyncio.wait({waiting}, timeout=0.1)
     assert not done
-    with psycopg.connect(database, autocommit=True) as db:
-        db.execute(
-            "update loop_ls.member set seen = seen - interval '1 hour' where number < %s", (members[1].storage.member,)
-        )
-        db.execute("select loop_ls.bury(3.0, 2.0)")
+    members[0].places.close()  # as the connection of a process that is killed
     await asyncio.wait_for(waiting, 5)
     await held.__aexit__(None, None, None)
 

@@ -71,9 +71,35 @@ def test_runs_are_listed_newest_first_and_found_by_the_beginning_of_their_id(sto
 def test_who_does_not_own_a_run_writes_nothing_for_it(storage: PostgresStorage) -> None:
     storage.write([Entry("a", ":start", "1", facts("run_started"))])
     with pytest.raises(JournalRefused) as refused:
-        storage.write([Entry("a", "k", "1", facts("x"), owned=7)])
+        storage.write([Entry("a", "k", "1", facts("x"), owned="nobody")])
     assert refused.value.code == "not_owner"
     assert storage.keys("a") == ({":start"}, [])
+
+
+def test_a_claim_that_has_passed_on_to_somebody_else_is_refused(storage: PostgresStorage, database: str) -> None:
+    storage.write([Entry("a", ":start", "1", facts("run_started"), queued=True)])
+    claim = "update dbos.workflow_status set status = 'PENDING', executor_id = %s, owner_xid = %s"
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute(claim, ("one", "first"))
+        storage.write([Entry("a", "k", "1", facts("x"), owned="first")])
+        db.execute(claim, ("one", "second"))  # even where the same process has taken it again
+        with pytest.raises(JournalRefused):
+            storage.write([Entry("a", "l", "1", facts("y"), owned="first")])
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["run_started", "x"]
+
+
+def test_a_run_is_in_the_queue_exactly_if_its_first_fact_is_in_the_journal(
+    storage: PostgresStorage, database: str
+) -> None:
+    storage.write([Entry("a", ":start", "1", facts("run_started"), queued=True)])
+    with pytest.raises(JournalRefused):
+        storage.write([Entry("b", ":start", "1", facts("run_started"), queued=True), Entry("a", owned="nobody")])
+    with psycopg.connect(database) as db:
+        queued = db.execute("select workflow_uuid, status, queue_name from dbos.workflow_status").fetchall()
+    assert queued == [("a", "ENQUEUED", "runs")]
+    storage.write([Entry("a", forget=True)])
+    with psycopg.connect(database) as db:
+        assert db.execute("select count(*) from dbos.workflow_status").fetchone() == (0,)
 
 
 def test_an_entry_whose_answer_was_lost_on_the_way_is_not_added_twice(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.durable.postgres_cluster import PostgresCrew
+from loop_ls.engine.durable.workers import PostgresWorkers
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.roles.program import RoleLoopProgram
 from loop_ls.engine.roles.records.records import Records
@@ -67,7 +67,7 @@ async def test_a_database_that_is_away_is_said_as_what_it_is(tmp_path: Path) -> 
     assert await records.beside("run", None) == {}
 
 
-async def engine(folder: Path, root: Path, database: str, models: Doors, records: Records) -> Engine:
+async def engine(folder: Path, root: Path, database: str, models: Doors, records: Records, takes: bool) -> Engine:
     made = Engine(
         folder,
         {"role_loop": RoleLoopProgram(records, hands(records, {"PATH": "/usr/bin:/bin"}))},
@@ -75,7 +75,7 @@ async def engine(folder: Path, root: Path, database: str, models: Doors, records
         ByFormat({"role_loop": RoleLoopPreparer(folder, {}, records)}),
         storage=lambda: PostgresStorage(database),
         home=root,
-        crew=lambda storage: PostgresCrew(storage, BEAT, LEASE),  # type: ignore[arg-type]
+        workers=lambda storage: PostgresWorkers(storage, takes=takes, beat=BEAT, lease=LEASE),
     )
     made.keepers.append(records.beside)
     made.forgotten.append(records.forget)
@@ -90,10 +90,8 @@ async def test_what_a_worker_writes_of_a_loop_is_shown_where_it_was_started(
     (root / "loops").mkdir(parents=True)
     (root / "loops" / "pair.json").write_text(json.dumps(PAIR))
     (root / ".loop-ls.yaml").write_text(SETTINGS)
-    desk = await engine(tmp_path / "a", root, database, models, two[0])
-    assert desk.sharing is not None
-    desk.sharing._most = 0  # it takes no run itself
-    worker = await engine(tmp_path / "b", root, database, models, two[1])
+    desk = await engine(tmp_path / "a", root, database, models, two[0], takes=False)
+    worker = await engine(tmp_path / "b", root, database, models, two[1], takes=True)
     try:
         request: dict[str, Any] = {"definition": "pair", "goal": "Do it.", "root": str(root), "origin": "editor"}
         asked = await desk.start(request)

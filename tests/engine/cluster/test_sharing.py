@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -17,19 +19,6 @@ Open = Callable[..., Awaitable[Cell]]
 
 
 @pytest.fixture
-async def cell(database: str, tmp_path: Path) -> AsyncIterator[Open]:
-    made: list[Cell] = []
-
-    async def one(name: str, world: World, proxy: Proxy | None = None) -> Cell:
-        made.append(Cell(name, tmp_path, database, world, proxy))
-        await made[-1].engine.open()
-        return made[-1]
-
-    yield one
-    await asyncio.gather(*(each.engine.close() for each in made))
-
-
-@pytest.fixture
 async def proxy(postgres: object) -> AsyncIterator[Proxy]:
     made = Proxy("127.0.0.1", postgres.port)  # type: ignore[attr-defined]
     await made.start()
@@ -38,53 +27,56 @@ async def proxy(postgres: object) -> AsyncIterator[Proxy]:
     await made.close()
 
 
-async def test_runs_are_shared_among_engines_and_each_hears_all_of_all(cell: Open) -> None:
-    world = World(seconds=0.02)
+async def test_runs_are_shared_among_engines_and_each_hears_all_of_all(cell: Open, tmp_path: Path) -> None:
+    world = World(tmp_path, seconds=0.02)
     cells = [await cell(name, world) for name in "abc"]
     runs = await cells[0].start(12)
+    async with asyncio.timeout(30):
+        while len(set(world.at.values())) < 2:  # whoever looks first takes what there is
+            runs += await cells[0].start(1)
+            await asyncio.sleep(0.05)
     await asyncio.gather(*(each.ended(runs) for each in cells))
     assert set(world.paid.values()) == {1}
-    assert len(world.paid) == 12 * 3 * 2
-    assert len(set(world.at.values())) > 1
+    assert len(world.paid) == len(runs) * 3 * 2
     for run_id in runs:
         facts = await cells[1].facts(run_id)
         check(facts, 3)
         assert not [fact for fact in facts if fact["kind"] == "recovered"]
     async with asyncio.timeout(5):
-        while {state["status"] for state in (await cells[2].engine.runs())["runs"]} != {"completed"}:
+        while {state["status"] for state in (await cells[2].ask("runs"))["runs"]} != {"completed"}:
             await asyncio.sleep(0.01)
 
 
-async def test_control_reaches_the_engine_that_runs_the_loop(cell: Open) -> None:
-    world = World(iterations=1000, seconds=0.02)
+async def test_control_reaches_the_engine_that_runs_the_loop(cell: Open, tmp_path: Path) -> None:
+    world = World(tmp_path, iterations=1000, seconds=0.02)
     one = await cell("a", world)
     runs = await one.start(1)
     other = await cell("b", world)
     async with asyncio.timeout(10):
         while not world.paid:
             await asyncio.sleep(0.01)
-    await other.engine.control("pause", runs[0])
-    state = await one.engine.state(runs[0])
+    await other.ask("control", "pause", runs[0])
+    state = await one.ask("state", runs[0])
     async with asyncio.timeout(5):
         while state["state"]["status"] != "paused":
             await asyncio.sleep(0.01)
-            state = await one.engine.state(runs[0])
-    await other.engine.control("resume", runs[0])
-    answer = await other.engine.control("stop", runs[0])
+            state = await one.ask("state", runs[0])
+    await other.ask("control", "resume", runs[0])
+    answer = await other.ask("control", "stop", runs[0])
     assert answer["runs"][0]["status"] in ("stopping", "cancelled")
     await asyncio.gather(one.ended(runs), other.ended(runs))
     assert (await other.facts(runs[0]))[-1]["kind"] == "cancelled"
 
 
-async def test_an_engine_that_leaves_gives_its_runs_to_the_others_at_once(cell: Open) -> None:
-    world = World(iterations=30, seconds=0.02)
+async def test_an_engine_that_leaves_gives_its_runs_to_the_others_at_once(cell: Open, tmp_path: Path) -> None:
+    world = World(tmp_path, iterations=30, seconds=0.02)
     one = await cell("a", world)
     runs = await one.start(4)
     other = await cell("b", world)
     async with asyncio.timeout(10):
         while len(world.paid) < 8:
             await asyncio.sleep(0.01)
-    await one.engine.close()
+    await one.close()
     await other.ended(runs)
     for run_id in runs:
         check(await other.facts(run_id), 30)
@@ -93,9 +85,9 @@ async def test_an_engine_that_leaves_gives_its_runs_to_the_others_at_once(cell: 
 
 
 async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_loses_a_fact(
-    cell: Open, proxy: Proxy
+    cell: Open, proxy: Proxy, tmp_path: Path
 ) -> None:
-    world = World(iterations=12, seconds=0.05)
+    world = World(tmp_path, iterations=12, seconds=0.05)
     far = await cell("far", world, proxy)
     runs = await far.start(4)
     near = await cell("near", world)
@@ -103,7 +95,7 @@ async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_
         while len(world.paid) < 12:
             await asyncio.sleep(0.01)
     before = {call: count for call, count in world.paid.items() if world.at[call] == "far"}
-    answered = {f"{run_id} {key}" for run_id in runs for key in near.storage.keys(run_id)[0]}  # type: ignore[union-attr]
+    answered = {f"{run_id} {key}" for run_id in runs for key in await near.ask("answered", run_id)}
     proxy.cut()
     began = asyncio.get_running_loop().time()
     await near.ended(runs)
@@ -111,7 +103,7 @@ async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_
     assert took < LEASE + 12 * 0.1 + 15  # 2 on a machine that is not busy
     proxy.heal()
     async with asyncio.timeout(20):
-        while far.engine.sharing.load():  # type: ignore[union-attr]
+        while await far.ask("load"):
             await asyncio.sleep(0.02)
     await far.ended(runs)  # it hears of what happened without it
     for run_id in runs:
@@ -125,8 +117,8 @@ async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_
     assert sum(count - 1 for count in world.paid.values()) <= len(runs)
 
 
-async def test_a_short_cut_costs_nothing(cell: Open, proxy: Proxy) -> None:
-    world = World(iterations=6, seconds=0.02)
+async def test_a_short_cut_costs_nothing(cell: Open, proxy: Proxy, tmp_path: Path) -> None:
+    world = World(tmp_path, iterations=6, seconds=0.02)
     only = await cell("only", world, proxy)
     runs = await only.start(2)
     async with asyncio.timeout(10):
@@ -142,9 +134,9 @@ async def test_a_short_cut_costs_nothing(cell: Open, proxy: Proxy) -> None:
 
 
 async def test_an_older_engine_leaves_its_runs_when_a_newer_one_has_changed_the_journal(
-    cell: Open, database: str
+    cell: Open, database: str, tmp_path: Path
 ) -> None:
-    world = World(iterations=1000, seconds=0.01)
+    world = World(tmp_path, iterations=1000, seconds=0.01)
     one = await cell("old", world)
     await one.start(1)
     async with asyncio.timeout(10):
@@ -153,10 +145,71 @@ async def test_an_older_engine_leaves_its_runs_when_a_newer_one_has_changed_the_
     with psycopg.connect(database) as db:
         db.execute("update loop_ls.meta set value = %s where name = 'format'", (str(FORMAT + 1),))
     async with asyncio.timeout(10):
-        while not one.why:
+        while not (why := await one.ask("left")):
             await asyncio.sleep(0.02)
-    assert f"The journal in the database has format {FORMAT + 1}" in one.why
-    await one.engine.close()
+    assert f"The journal in the database has format {FORMAT + 1}" in why
+    await one.close()
     with psycopg.connect(database) as db:
-        assert db.execute("select owner from loop_ls.run").fetchone() == (None,)
+        assert db.execute("select count(*) from loop_ls.worker").fetchone() == (0,)
         assert db.execute("select count(*) from loop_ls.fact where kind in ('failed', 'completed')").fetchone() == (0,)
+
+
+async def test_a_worker_that_was_stopped_for_longer_than_its_lease_writes_nothing_when_it_wakes_up(
+    cell: Open, tmp_path: Path
+) -> None:
+    world = World(tmp_path, iterations=12, seconds=0.05)
+    asleep = await cell("asleep", world)
+    runs = await asleep.start(4)
+    async with asyncio.timeout(10):
+        while len(world.paid) < 12:
+            await asyncio.sleep(0.01)
+    near = await cell("near", world)
+    os.kill(asleep.pid, signal.SIGSTOP)
+    await near.ended(runs)
+    whole = {run_id: await near.facts(run_id) for run_id in runs}
+    os.kill(asleep.pid, signal.SIGCONT)
+    async with asyncio.timeout(20):
+        while await asleep.ask("load"):
+            await asyncio.sleep(0.02)
+    await asleep.ended(runs)
+    for run_id in runs:
+        check(whole[run_id], 12)
+        assert await near.facts(run_id) == await asleep.facts(run_id) == whole[run_id]
+    assert sum(count - 1 for count in world.paid.values()) <= 2 * len(runs)  # those in flight, twice
+
+
+async def test_the_owner_of_each_run_is_a_process_by_name_though_two_are_called_the_same(
+    cell: Open, database: str, tmp_path: Path
+) -> None:
+    world = World(tmp_path, iterations=40, seconds=0.05)
+    await asyncio.gather(cell("same", world), cell("same", world))
+    one = await cell("third", world)
+    runs = await one.start(9)
+    async with asyncio.timeout(20):
+        while len({call.split()[0] for call in world.paid}) < len(runs):
+            await asyncio.sleep(0.02)
+    with psycopg.connect(database) as db:
+        rows = db.execute("select workflow_uuid, status, executor_id from dbos.workflow_status").fetchall()
+        workers = {row[0] for row in db.execute("select name from loop_ls.worker").fetchall()}
+    assert {row[0] for row in rows} == set(runs)
+    assert {row[1] for row in rows} == {"PENDING"}
+    assert {row[2] for row in rows} <= workers
+    assert len(workers) == 3
+
+
+async def test_runs_that_nobody_could_take_are_taken_by_the_first_worker_that_comes(
+    cell: Open, database: str, tmp_path: Path
+) -> None:
+    world = World(tmp_path, iterations=1)
+    one = await cell("a", world)
+    runs = await one.start(2)
+    await one.ended(runs)
+    await one.close()
+    with psycopg.connect(database) as db:  # as if the queue had been lost, and nobody had ended them
+        db.execute("truncate dbos.workflow_status, dbos.workflow_input, dbos.workflow_output cascade")
+        db.execute("update loop_ls.run set snapshot = null")
+        db.execute("delete from loop_ls.fact where kind = 'completed'")
+        db.execute("delete from loop_ls.entry where key = ':end'")
+        db.execute("update loop_ls.run set last_seq = last_seq - 1")
+    await (await cell("b", world)).ended(runs)
+    assert set(world.paid.values()) == {1}

@@ -17,9 +17,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import dbos  # noqa: F401 - once, before lives are forked
+
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest, Waiting
-from loop_ls.engine.durable.postgres_cluster import PostgresCrew
+from loop_ls.engine.durable.workers import PostgresWorkers
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
@@ -69,7 +71,7 @@ class Life:
                 lambda plan: self,  # type: ignore[arg-type,return-value]
                 preparer,
                 storage=lambda: DyingPostgres(database),
-                crew=lambda made: PostgresCrew(made, 0.05, 0.2),  # type: ignore[arg-type]
+                workers=lambda made: PostgresWorkers(made, beat=0.05, lease=0.2),
             )
         else:
             path = data / "journal.db"

@@ -26,11 +26,11 @@ class Limits(NamedTuple):
 class Places(Protocol):
     """What the processes share (`engine.durable.provider_leases`)."""
 
-    async def take(self, gate: str, limits: Limits, tokens: int) -> tuple[int | None, float | None]:
+    async def take(self, gate: str, limits: Limits, tokens: int) -> tuple[str | None, float | None]:
         """A place (to be given back), or none, and the seconds until the minute has room, if that is why."""
         ...
 
-    def leave(self, gate: str, place: int, tokens: int | None) -> None:
+    def leave(self, gate: str, place: str, tokens: int | None) -> None:
         """Give it back, with what the call did take. Nobody waits for it, and it is not forgotten."""
         ...
 
@@ -58,7 +58,7 @@ class CommonGate(Gate):
         finally:
             self._common.leave(self._name, place, found[-1] if found else None)
 
-    async def _place(self, on_wait: Callable[[float], None], tokens: int) -> int:
+    async def _place(self, on_wait: Callable[[float], None], tokens: int) -> str:
         told = False
         while True:
             free = self._common.free(self._name)

@@ -1,0 +1,84 @@
+"""The queue of runs that several processes share: DBOS on PostgreSQL, one workflow for each run.
+
+DBOS takes runs off the queue, notes who owns each and puts those of a dead process back. What a run was answered
+is in the journal, not here. This is the only module that imports dbos.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from loop_ls.engine.journal.postgres_connection import CONNECT
+from loop_ls.engine.journal.schema import FORMAT
+
+#: Runs that one process has at most: one that waits for a person holds a place, so there are many.
+AT_ONCE = 200
+#: Seconds between two looks into the queue.
+POLL = 0.2
+#: DBOS gives a workflow up after so many claims; runs that wait see many restarts.
+CLAIMS = 1_000_000
+THREADS = 16
+NAME = "runs"
+
+
+class RunQueue:
+    """One per process, as DBOS is. `executor` names this process in `dbos.workflow_status`."""
+
+    def __init__(self, url: str, executor: str) -> None:
+        self._url = f"postgresql+psycopg://{url.partition('://')[2]}"
+        self._executor = executor
+
+    def migrate(self) -> None:
+        """From a thread: bring the tables of DBOS up to date. One process at a time."""
+        from dbos import DBOS
+
+        DBOS.migrate(self._url)
+
+    async def open(self, run: Callable[[str], Awaitable[None]]) -> None:
+        """On the loop, where `run` then runs. It returns when the run has ended; `CancelledError` leaves the run
+        as it is, for whoever owns it by then."""
+        from dbos import DBOS, DBOSPortableJSONSerializer
+
+        async def bring(run_id: str) -> None:
+            await run(run_id)
+
+        DBOS.workflow(name="run", max_recovery_attempts=CLAIMS)(bring)
+        DBOS(
+            config={
+                "name": "loop-ls",
+                "system_database_url": self._url,
+                "application_version": str(FORMAT),
+                "executor_id": self._executor,
+                "serializer": DBOSPortableJSONSerializer(),
+                "run_migrations": False,
+                "sys_db_pool_size": THREADS,
+                "max_executor_threads": THREADS,
+                "db_engine_kwargs": {"connect_args": {**CONNECT, "application_name": "loop-ls"}},
+                "scheduler_polling_interval_sec": 3600.0,
+                "log_level": "ERROR",
+            }
+        )
+        logging.getLogger("dbos").addFilter(_is_news)
+        DBOS.launch()
+        await DBOS.register_queue_async(NAME, worker_concurrency=AT_ONCE, polling_interval_sec=POLL)
+
+    def recover(self, executors: Sequence[str]) -> None:
+        """From a thread: put what dead processes owned back into the queue. Asking twice is harmless."""
+        from dbos import DBOS
+
+        DBOS._recover_pending_workflows(list(executors))
+
+    def close(self) -> None:
+        """From a thread. What is unfinished stays so."""
+        from dbos import DBOS
+
+        DBOS.destroy(destroy_registry=True)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """A run that was let go of is no error."""
+    error: Any = record.exc_info and record.exc_info[1]
+    return not isinstance(error, asyncio.CancelledError) and "cancelled" not in record.getMessage().lower()
