@@ -40,7 +40,7 @@ from loop_ls.engine.runs.event_bus import Feed
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
 from loop_ls.engine.runs.judge_trial import Output, given_output, recorded_outputs, tried
-from loop_ls.engine.runs.registry import LiveRun, Runs
+from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.update import read_changes
 from loop_ls.engine.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
@@ -123,7 +123,7 @@ class Engine:
             return
         for run_id, in_flight in (await self._runs.load()).items():
             run = self._runs.live[run_id]
-            unsure = self.journal.storage.rebooted and run.state.status in WORKING
+            unsure = run.state.reason == REPAIRED or (self.journal.storage.rebooted and run.state.status in WORKING)
             self.journal.append(run_id, facts=await self._back(run, in_flight, unsure))
             self._returning.add(run, bool(in_flight))
         self._returning.open()
@@ -461,11 +461,13 @@ class Engine:
 
     @property
     def status(self) -> Answer:
-        """What the engine says about itself: `{startedAt, running, listeners, position}`."""
+        """What the engine says about itself: `{startedAt, running, listeners, position, damaged}`:
+        the last are runs that stand because the record of them is damaged."""
         return {
             "startedAt": self.started_at,
             "running": len(self._runs.live),
             "listeners": self.feed.listeners,
             "position": self.feed.position,
+            "damaged": sorted(self._runs.damaged),
             "managers": self.heart.wire(),
         }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from loop_ls.cli.engine import token
+from loop_ls.cli.engine import repair, token
 from loop_ls.cli.engine import worker as engine_worker
 from loop_ls.cli.engine.connect import Answer, add_place, data_dir_of, refuse, root_of, running_engine, settled
 from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, add_database, database_of
@@ -42,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     stop = verbs.add_parser("stop", help="end the engine; unfinished runs go on when it is started again")
     status = verbs.add_parser("status", help="whether it runs, and what it does")
     token.configure(verbs.add_parser("token", help="who besides you may use it: make, list and revoke tokens"))
+    repair.configure(verbs.add_parser("repair", help="what a damaged journal has lost, and going on without it"))
     for verb in (start, stop, status):
         add_place(verb)
     for verb in (stop, status):
@@ -58,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
             return engine_worker.run(args)
         case "token":
             return token.run(args)
+        case "repair":
+            return repair.run(args)
         case "stop":
             return settled(lambda: _stop(args), args.json)
         case _:
@@ -110,6 +113,8 @@ async def _status(args: argparse.Namespace) -> int:
         f"running, loop-ls {facts['version']}, process {facts['pid']}, port {facts['port']}, data in {facts['dataDir']}"
     )
     _say(args, answer, f"{said}; {facts['running']} unfinished runs, {facts['listeners']} listeners")
+    if facts.get("journal") and not args.json:
+        print(facts["journal"])
     return 0
 
 

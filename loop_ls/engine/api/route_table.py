@@ -279,7 +279,7 @@ ENGINE = (
         "getHealth",
         "Whether the engine is ready.",
         engine_routes.health,
-        shape(status=TEXT, workspace_id=TEXT, version=TEXT, protocol=COUNT, managers=MAPPING),
+        shape(status=TEXT, workspace_id=TEXT, version=TEXT, protocol=COUNT, managers=MAPPING, journal=TEXT),
         role=None,
         tags=("engine",),
     ),

@@ -120,8 +120,11 @@ class LoopUpdated(Payload):
 
 
 class Interrupted(Payload):
+    """The run stands, and goes on only when a person says so, or as soon as it can be written down again."""
+
     kind = "interrupted"
     found_in: str
+    reason: Literal["engine_restart", "journal_repaired", "disk_full"] = "engine_restart"
 
 
 class Recovered(Payload):

@@ -305,7 +305,7 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
         case "approval_resolved":
             return _answered(state, body)
         case "interrupted":
-            return {"status": "interrupted", "reason": "engine_restart"}
+            return {"status": "interrupted", "reason": body.get("reason", "engine_restart")}
         case "completed":
             reason = str(body.get("reason", "completed"))
             kept = {"last_output": body.get("lastOutput", state.last_output), "because": body.get("because")}

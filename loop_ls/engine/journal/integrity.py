@@ -1,69 +1,115 @@
-"""Whether the journal on the disk is all of it: a part that somebody took away must not pass for an empty one.
+"""Whether the journal on the disk is all of it: less than there was must not pass for all there ever was.
 
-After a crash the log holds what was not copied into the database yet, maybe everything. SQLite takes a journal
-without its log, or a log without its journal, for a new beginning; the mark beside them says that it is none. It
-holds how the database looked when it was last written to: another program that opens and closes a journal after
-a crash copies the log into it, and nothing is missing then.
+Looks before anything is written, with a connection that can change nothing, so that what is damaged can still be
+restored.
 """
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
+from loop_ls.engine.journal.mark import Totals, Unreadable, mark_of, read_mark
 from loop_ls.engine.journal.refusal import JournalRefused
+from loop_ls.engine.journal.schema import APPLICATION, LAYOUT
+from loop_ls.engine.journal.sums import sum_of_run
 
-#: Where SQLite says in its header that there is a log, and how; the size of the header of a log.
-_MODE, _WITH_LOG, _LOG_HEADER = 18, 2, 32
+#: Size of the header of a log: one that has no more holds nothing.
+_LOG_HEADER = 32
+#: The pages of a journal of at most so many bytes are all looked at before it is opened.
+LOOKED_THROUGH = 32_000_000
+FORGOTTEN = "forgotten"
+WAY_OUT = "Restore the files of the data folder, or see what is lost and go on without it: loop-ls engine repair."
 
 
-class Whole:
-    """`mark` when it is open and whenever the log may have been copied, `end` when it was closed."""
+def require_whole(path: Path) -> None:
+    """Raises `JournalRefused` (`damaged`) for a journal with less than was written. Changes nothing."""
+    log = path.with_name(path.name + "-wal")
+    try:
+        marked = read_mark(path)
+    except Unreadable:
+        raise damaged(f"{mark_of(path).name}, which says how much there is, cannot be read") from None
+    if not _size(path):
+        if _size(log) > _LOG_HEADER:
+            raise damaged(f"{log.name} is there, and {path.name} is not")
+        if marked is not None and marked.writes:
+            raise damaged(f"{path.name} is gone, with all of its {_runs(marked.runs)}")
+        return
+    with closing(read_only(path)) as db:
+        _require_pages(path, db)
+        there = _counted(path, db, marked)
+    if marked is not None and (there.runs < marked.runs or there.writes < marked.writes):
+        raise damaged(_lost(log, marked, there))
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._log = path.with_name(path.name + "-wal")
-        self._mark = path.with_name(path.name + "-open")
-        self._marked = ""
 
-    def check(self) -> None:
-        """Raises `JournalRefused`. Touches nothing."""
-        logged = _size(self._log) > _LOG_HEADER
-        if logged and not _size(self._path):
-            name = self._path.name
-            raise _damaged(
-                f"{self._log.name} is there, and {name} is not", f"restore {name}, or move the log away, too"
-            )
-        if not logged and self._has_log() and self._mark.exists() and self._mark.read_bytes() == self._look().encode():
-            raise _damaged(
-                f"{self._log.name} is gone, with all that was not in {self._path.name} yet",
-                f"restore it, or delete {self._mark.name} to go on without what it held",
-            )
+def read_only(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing, also when it is closed."""
+    return sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, isolation_level=None, timeout=10)
 
-    def mark(self) -> None:
-        if (look := self._look()) != self._marked:
-            self._mark.touch(0o600, exist_ok=True)
-            self._mark.write_text(look, "utf-8")
-            self._marked = look
 
-    def _look(self) -> str:
-        found = self._path.stat()
-        return f"{found.st_size} {found.st_mtime_ns}"
+def _counted(path: Path, db: sqlite3.Connection, marked: Totals | None) -> Totals:
+    """What is there; as much as there must be where it says nothing of itself."""
+    layout = int(db.execute("pragma user_version").fetchone()[0])
+    ours = int(db.execute("pragma application_id").fetchone()[0]) == APPLICATION
+    if marked is None and (not ours or layout != LAYOUT):
+        return Totals()  # another program's, or of another version
+    if marked is None:
+        raise damaged(f"{mark_of(path).name} is gone, so nothing says whether {path.name} holds all that it should")
+    if not marked.writes and (not ours or layout < LAYOUT):
+        return marked  # it was about to be made
+    if layout > LAYOUT:
+        return marked
+    if not ours or layout < LAYOUT:
+        raise damaged(f"the header of {path.name} makes no sense")
+    return totals(db)
 
-    def end(self) -> None:
-        """What is in the log still is needed after a clean end, too."""
-        if not self._log.exists():
-            self._mark.unlink(missing_ok=True)
 
-    def _has_log(self) -> bool:
-        if not self._path.is_file():
-            return False
-        with self._path.open("rb") as file:
-            return file.read(_MODE + 1)[_MODE:] == bytes([_WITH_LOG])
+def totals(db: sqlite3.Connection) -> Totals:
+    """What a journal has and has had. Raises `JournalRefused` where its list of runs makes no sense."""
+    runs, writes, ongoing = db.execute(
+        "select count(*), coalesce(sum(writes), 0), coalesce(sum(snapshot is null), 0) from run not indexed"
+    ).fetchone()
+    rows = db.execute("select number, id, facts, answers, writes, sum from run where snapshot is null").fetchall()
+    sound = all(sum_of_run(row[0], row[1], row[2:5], 0) == row[5] for row in rows)
+    if len(rows) != ongoing or not sound:
+        raise damaged("its list of runs makes no sense")
+    gone = forgotten(db)
+    return Totals(runs + gone.runs, int(writes) + gone.writes)
+
+
+def forgotten(db: sqlite3.Connection) -> Totals:
+    """What was deleted. Raises `JournalRefused`."""
+    found = db.execute("select value from meta where name = ?", (FORGOTTEN,)).fetchone()
+    try:
+        return Totals(*map(int, found[0].split())) if found else Totals()
+    except (ValueError, TypeError, AttributeError):
+        raise damaged("its count of deleted runs makes no sense") from None
+
+
+def _require_pages(path: Path, db: sqlite3.Connection) -> None:
+    if _size(path) > LOOKED_THROUGH:
+        return
+    found = db.execute("pragma integrity_check(1)").fetchone()
+    if found is not None and found[0] != "ok":
+        raise damaged(f"the pages of {path.name} contradict one another")
+
+
+def _lost(log: Path, marked: Totals, there: Totals) -> str:
+    runs, writes = marked.runs - there.runs, marked.writes - there.writes
+    lost = f"{writes:,} of {marked.writes:,} entries are missing"
+    lost += f", {_runs(runs)} among them" if runs > 0 else ""
+    return lost if _size(log) > _LOG_HEADER else f"{lost} ({log.name} is gone, or this is an older copy)"
+
+
+def _runs(number: int) -> str:
+    return f"{number:,} run{'' if number == 1 else 's'}"
 
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-def _damaged(what: str, way_out: str) -> JournalRefused:
-    return JournalRefused("damaged", f"The journal is damaged: {what}.", f"{way_out[:1].upper()}{way_out[1:]}.")
+def damaged(what: str, way_out: str = WAY_OUT) -> JournalRefused:
+    return JournalRefused("damaged", f"The journal is damaged: {what}.", way_out)

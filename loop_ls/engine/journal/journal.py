@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from loop_ls.engine.core.ports import Fact, Json
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal.refusal import JournalRefused
-from loop_ls.engine.journal.serialization import enter, pack, unpack
+from loop_ls.engine.journal.serialization import enter, hash_of, pack, unpack
 from loop_ls.engine.journal.storage import Entry, Row, Storage
 
 T = TypeVar("T")
@@ -359,9 +359,16 @@ class Journal:
 
     def unpacked(self, packed: str) -> Json:
         try:
-            return unpack(packed, self.storage.text)
+            return unpack(packed, self.text)
         except ValueError:
             raise JournalRefused("damaged", "What the journal holds of this run is damaged: it is no JSON.") from None
+
+    def text(self, name: str) -> str:
+        """A long text by its hash. Raises `JournalRefused` for one that is missing or is another text now."""
+        found = self.storage.text(name)
+        if hash_of(found) != name:
+            raise JournalRefused("damaged", "What the journal holds of this run is damaged: a text of it is missing.")
+        return found
 
     async def facts(self, run: str, after: int = 0, limit: int = 1000) -> Page:
         """Facts of a run with `seq` above `after`."""

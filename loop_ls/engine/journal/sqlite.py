@@ -1,29 +1,30 @@
 """The journal in one SQLite file: write-ahead log, and what was paid for on disk before it counts.
 
-One connection writes, one reads, one keeps the log small. Errors become `JournalRefused`.
+One connection writes, one reads, one keeps the log small. Errors become `JournalRefused`, and so does each row that is
+not what was written (`sums`), and a journal that has less than there was (`integrity`).
 """
 
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.journal.boot_id import boot_mark
-from loop_ls.engine.journal.integrity import Whole
+from loop_ls.engine.journal.integrity import FORGOTTEN, forgotten, require_whole, totals
+from loop_ls.engine.journal.mark import Mark, Totals
+from loop_ls.engine.journal.reading import RUN, RunCounts, SqliteReading, refusing
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import prepare
-from loop_ls.engine.journal.serialization import key_of
-from loop_ls.engine.journal.storage import END, Entry, Row, RunRow
+from loop_ls.engine.journal.storage import END, Entry, Row
+from loop_ls.engine.journal.sums import sum_of_entry, sum_of_fact, sum_of_text
 from loop_ls.engine.journal.wal import WriteAheadLog, closed
 
-FACTS = "select position, run.id, seq, kind, at, body from fact join run on run.number = fact.run"
+BEGIN = "insert or ignore into entry(run, key, sum) values(?, ?, ?)"
 ANSWER = (
-    "insert into entry(run, key, value) values(?, ?, ?)"
-    " on conflict(run, key) do update set value = excluded.value where value is null"
+    "insert into entry(run, key, value, sum) values(?, ?, ?, ?)"
+    " on conflict(run, key) do update set value = excluded.value, sum = excluded.sum where value is null"
 )
 
 
@@ -36,30 +37,33 @@ PRAGMAS = (
 TEXTS = 64
 
 
-class SqliteStorage:
+class SqliteStorage(SqliteReading):
     """A `Storage` over `path`, made when it is not there."""
 
     shared = False
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._reading = threading.Lock()
-        self._known: dict[str, list[int]] = {}
+        self._known: dict[str, RunCounts] = {}
+        self._touched: dict[str, RunCounts] = {}
         self._stored: dict[tuple[int, str], None] = {}
-        self._closed = False
-        self._whole = Whole(path)
-        with _refusing():
+        with refusing():
             _no_folders(path)
-            self._whole.check()
+            require_whole(path)
             path.touch(0o600, exist_ok=True)
             self._writer = _open(path)
+            if not self._writer.execute("pragma user_version").fetchone()[0]:
+                Mark(path, Totals()).close(Totals())  # a journal without one is not whole
             prepare(self._writer)
-            self._reader = _open(path)
-            self._reader.execute("pragma query_only = on")
+            reader = _open(path)
+            reader.execute("pragma query_only = on")
+            super().__init__(reader)
             self.rebooted = self._boot()
             self._log = WriteAheadLog(path, self._writer, _open(path))
-            if self._log.there:
-                self._whole.mark()
+            self._log.fold()  # what a crash has left: from now on it is safe from whatever happens to the log
+            self._there = totals(self._writer)
+            self._gone = forgotten(self._writer)
+            self._mark = Mark(path, self._there)
             # From now on it is written on the loop, which waits for nobody.
             self._writer.execute("pragma busy_timeout = 0")
 
@@ -76,25 +80,34 @@ class SqliteStorage:
         return self._log.there and not self._log.tidying
 
     def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
-        with self._log.writing, _refusing():
+        with self._log.writing, refusing():
             if self._closed:
                 raise closed()
             self._writer.execute("begin immediate")
+            there, gone = self._there, self._gone
             try:
                 added = [self._add(entry) for entry in batch]
+                counted = self._count()
                 self._writer.execute("commit")
             except BaseException:
+                self._there, self._gone = there, gone
                 self._known.clear()
+                self._touched.clear()
                 self._stored.clear()
                 if self._writer.in_transaction:
                     self._writer.execute("rollback")
                 raise
             self._log.committed()
+            if counted:
+                with suppress(OSError):  # it is written; a mark that counts less is one commit behind
+                    self._mark.written(self._there)
         return added
 
     def sync(self) -> None:
-        with _refusing():
+        there = self._there
+        with refusing():
             self._log.sync()
+        self._mark.confirmed(there)
 
     @property
     def untidy(self) -> bool:
@@ -102,9 +115,6 @@ class SqliteStorage:
 
     def tidy(self) -> None:
         self._log.tidy()
-        if self._log.there:
-            with suppress(OSError):
-                self._whole.mark()
 
     def refusing(self) -> JournalRefused | None:
         return None
@@ -115,17 +125,31 @@ class SqliteStorage:
     def _add(self, entry: Entry) -> list[Row]:
         known = self._known.get(entry.run) or self._learn(entry.run)
         if entry.forget:
-            return self._forget(entry.run, known[0])
-        if entry.ongoing and self._ended(known[0]):
+            return self._forget(known)
+        if entry.ongoing and self._ended(known.number):
             return []
-        if entry.key is not None and not self._mark(known[0], entry.key, entry.value):
+        if entry.key is not None and not self._enter(known, entry.key, entry.value):
             return []
+        if entry.value is not None or entry.facts or entry.snapshot is not None:  # only to begin costs nothing yet
+            self._touched[known.run] = known
         if entry.texts:
-            self._keep(known[0], entry.texts)
+            self._keep(known.number, entry.texts)
         if entry.snapshot is not None:
-            self._writer.execute("update run set snapshot = ? where number = ?", (entry.snapshot, known[0]))
-            self._known.pop(entry.run, None)
+            known.snapshot = sum_of_text(entry.snapshot)
+            self._writer.execute("update run set snapshot = ? where number = ?", (entry.snapshot, known.number))
         return [self._append(entry, known, kind, body) for kind, body in entry.facts]
+
+    def _count(self) -> bool:
+        """The rows of the runs that were written to say what there is of them now. Whether there were some."""
+        for one in self._touched.values():
+            one.writes += 1
+            counts = (one.facts, one.answers, one.writes, one.sum, one.number)
+            self._writer.execute("update run set facts = ?, answers = ?, writes = ?, sum = ? where number = ?", counts)
+        if not self._touched:
+            return False
+        self._there = Totals(self._there.runs, self._there.writes + len(self._touched))
+        self._touched.clear()
+        return True
 
     def _keep(self, run: int, texts: dict[str, str]) -> None:
         """Each text once, and which runs have it."""
@@ -142,114 +166,70 @@ class SqliteStorage:
             self._stored.clear()
         self._stored.update(((run, name), None) for name in new)
 
-    def _forget(self, run: str, number: int) -> list[Row]:
+    def _forget(self, known: RunCounts) -> list[Row]:
         """Texts go with the last run that has them."""
         self._stored.clear()
         for table, column in (("fact", "run"), ("entry", "run"), ("use", "run"), ("run", "number")):
-            self._writer.execute(f"delete from {table} where {column} = ?", (number,))
+            self._writer.execute(f"delete from {table} where {column} = ?", (known.number,))
         self._writer.execute("delete from text where not exists (select 1 from use where use.hash = text.hash)")
-        del self._known[run]
+        self._gone = Totals(self._gone.runs + 1, self._gone.writes + known.writes)
+        counts = f"{self._gone.runs} {self._gone.writes}"
+        self._writer.execute("insert or replace into meta values(?, ?)", (FORGOTTEN, counts))
+        self._known.pop(known.run, None)
+        self._touched.pop(known.run, None)
         return []
 
-    def _mark(self, run: int, key: str, value: str | None) -> bool:
+    def _enter(self, known: RunCounts, key: str, value: str | None) -> bool:
+        """Whether the key is new, or its answer."""
+        made = sum_of_entry(known.number, key, value)
         if value is None:
-            done = self._writer.execute("insert or ignore into entry(run, key) values(?, ?)", (run, key))
-        else:
-            done = self._writer.execute(ANSWER, (run, key, value))
-        return done.rowcount == 1
+            told = (known.number, key, made)
+            return self._writer.execute(BEGIN, told).rowcount == 1
+        if self._writer.execute(ANSWER, (known.number, key, value, made)).rowcount != 1:
+            return False
+        known.answers += 1
+        return True
 
     def _ended(self, run: int) -> bool:
         query = "select 1 from entry where run = ? and key = ? and value is not null"
         return self._writer.execute(query, (run, END)).fetchone() is not None
 
-    def _append(self, entry: Entry, known: list[int], kind: str, body: str) -> Row:
-        known[1] += 1
+    def _append(self, entry: Entry, known: RunCounts, kind: str, body: str) -> Row:
+        known.facts += 1
+        at = float(entry.at)
+        made = sum_of_fact(known.number, known.facts, kind, at, body)
         done = self._writer.execute(
-            "insert into fact(run, seq, kind, at, body) values(?, ?, ?, ?, ?)",
-            (known[0], known[1], kind, entry.at, body),
+            "insert into fact(run, seq, kind, at, body, sum) values(?, ?, ?, ?, ?, ?)",
+            (known.number, known.facts, kind, at, body, made),
         )
-        return Row(done.lastrowid or 0, entry.run, known[1], kind, entry.at, body)
+        return Row(done.lastrowid or 0, entry.run, known.facts, kind, at, body)
 
-    def _learn(self, run: str) -> list[int]:
-        self._writer.execute("insert or ignore into run(id) values(?)", (run,))
-        number = self._writer.execute("select number from run where id = ?", (run,)).fetchone()[0]
-        last = self._writer.execute("select coalesce(max(seq), 0) from fact where run = ?", (number,)).fetchone()[0]
-        self._known[run] = [number, last]
-        return self._known[run]
-
-    # -- reading: any thread ---------------------------------------------------------------------
-
-    def facts(self, run: str, after: int, limit: int) -> list[Row]:
-        rows = self._all(f"{FACTS} where run.id = ? and seq > ? order by seq limit ?", (run, after, limit))
-        return [Row(*row) for row in rows]
-
-    def since(self, position: int, limit: int) -> list[Row]:
-        rows = self._all(f"{FACTS} where position > ? order by position limit ?", (position, limit))
-        return [Row(*row) for row in rows]
-
-    def position(self) -> int:
-        return int(self._all("select coalesce(max(position), 0) from fact")[0][0])
-
-    def keys(self, run: str) -> tuple[set[str], list[str]]:
-        rows = self._all(
-            "select key, value is not null from entry join run on run.number = entry.run where run.id = ? order by key",
-            (run,),
-        )
-        return {key for key, answered in rows if answered}, [key for key, answered in rows if not answered]
-
-    def answers(self, run: str) -> dict[str, str | None]:
-        query = "select key, value from entry join run on run.number = entry.run where run.id = ?"
-        return dict(self._all(query, (run,)))
-
-    def value(self, run: str, key: str) -> str | None:
-        found = self._all(
-            "select value from entry join run on run.number = entry.run where run.id = ? and key = ?", (run, key)
-        )
-        return found[0][0] if found else None
-
-    def text(self, name: str) -> str:
-        found = self._all("select body from text where hash = ?", (key_of(name),))
-        return str(found[0][0]) if found else ""
-
-    def runs(self, before: int | None, limit: int) -> list[RunRow]:
-        rows = self._all(
-            "select number, id, snapshot from run where ?1 is null or number < ?1 order by number desc limit ?2",
-            (before, limit),
-        )
-        return [RunRow(*row) for row in rows]
-
-    def unfinished(self) -> list[str]:
-        return [row[0] for row in self._all("select id from run where snapshot is null order by number")]
-
-    def matching(self, prefix: str, limit: int) -> list[str]:
-        """`glob` needs no escape here: ids are letters and digits, others match nothing."""
-        if not prefix.isalnum():
-            return []
-        return [row[0] for row in self._all("select id from run where id glob ? limit ?", (f"{prefix}*", limit))]
-
-    def snapshot(self, run: str) -> str | None:
-        found = self._all("select snapshot from run where id = ?", (run,))
-        return found[0][0] if found else None
+    def _learn(self, run: str) -> RunCounts:
+        made = self._writer.execute("insert or ignore into run(id) values(?)", (run,))
+        row = self._writer.execute(f"{RUN} where id = ?", (run,)).fetchone()
+        if made.rowcount == 1:
+            self._there = self._there._replace(runs=self._there.runs + 1)
+            self._touched[run] = found = RunCounts(row[0], run, 0, 0, 0, 0)
+        else:
+            found = RunCounts.of(row)
+        self._known[run] = found
+        return found
 
     def close(self) -> None:
         with self._log.writing, self._reading:
+            if self._closed:
+                return
             self._closed = True
             self._log.close()
             self._reader.close()
             self._writer.close()
             with suppress(OSError):
-                self._whole.end()
-
-    def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self._reading, _refusing():
-            if self._closed:
-                raise closed()
-            return self._reader.execute(query, values).fetchall()
+                self._mark.close(self._there)
 
 
 def _no_folders(path: Path) -> None:
     """Where a folder has the name of one of our files, SQLite only says that it cannot be opened."""
-    for each in (path, *(path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm", "open"))):
+    for each in (path, *(path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm", "mark"))):
         if each.exists() and not each.is_file():
             raise JournalRefused(
                 "not_a_journal",
@@ -264,50 +244,3 @@ def _open(path: Path) -> sqlite3.Connection:
     for pragma in PRAGMAS:
         db.execute(f"pragma {pragma}")
     return db
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Turn an error of the database or the disk into a refusal that says what to do."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise refusal(error) from error
-
-
-#: words of SQLite or the system -> the refusal they mean.
-REFUSALS: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
-    (
-        ("full", "no space"),
-        "disk_full",
-        "The journal cannot be written: the disk of the data folder is full.",
-        "Free some space; runs go on where they were when the engine is started again.",
-    ),
-    (
-        ("readonly", "read-only", "permission denied", "unable to open"),
-        "read_only",
-        "The journal cannot be written: the data folder is not writable.",
-        "Make it writable, or choose another one with `engine.dataDir`.",
-    ),
-    (
-        ("malformed", "not a database", "corrupt"),
-        "damaged",
-        "The journal is damaged: SQLite cannot read it.",
-        "Move journal.db and journal.db-wal out of the data folder to start afresh, or restore copies of both.",
-    ),
-    (
-        ("locked", "busy"),
-        "busy",
-        "The journal is in use by another program.",
-        "Close the program that holds journal.db open.",
-    ),
-)
-
-
-def refusal(error: Exception) -> JournalRefused:
-    """Which refusal an error is."""
-    said = str(error).lower()
-    for words, code, message, hint in REFUSALS:
-        if any(word in said for word in words):
-            return JournalRefused(code, message, hint)
-    return JournalRefused("io", f"The journal cannot be used: {error}.", "Check the disk of the data folder.")

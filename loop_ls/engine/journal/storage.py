@@ -1,7 +1,7 @@
 """The storage port of the journal: what a database must do for it. SQLite is one; others may follow.
 
 One writer calls `write`; reads may come from other threads. Bodies and values are packed JSON
-(`journal.border`); nothing here knows what they mean.
+(`journal.serialization`); nothing here knows what they mean.
 """
 
 from __future__ import annotations
@@ -56,11 +56,13 @@ class Row(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """A run: `number` rises with every new run; `snapshot` is None while it may go on."""
+    """A run: `number` rises with every new run; `snapshot` is None while it may go on. `damaged`: the row is not what
+    was written."""
 
     number: int
     run: str
     snapshot: str | None
+    damaged: bool = False
 
 
 class Storage(Protocol):

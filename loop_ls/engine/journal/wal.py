@@ -78,6 +78,11 @@ class WriteAheadLog:
         finally:
             self.tidying = False
 
+    def fold(self) -> None:
+        """Copy all of it into the database, before anybody writes."""
+        if self.there:
+            self._checkpoint()
+
     def _checkpoint(self) -> int:
         """How many pages of the log are left; others have written them meanwhile."""
         with suppress(sqlite3.Error):  # tried again next time; a commit will say what is wrong

@@ -48,6 +48,17 @@ def fingerprint(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
+def make_private(folder: Path) -> None:
+    """Make it for its owner alone, and so the folder of ours around it: names of projects are nobody else's business.
+    Raises `OSError`."""
+    around = folder.parent
+    if around.name == "loop-ls":
+        around.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.name != "nt" and around.stat().st_uid == os.getuid() and around.stat().st_mode & 0o077:
+            around.chmod(0o700)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 class DataFolder:
     """A data folder that is ours until `release`."""
 
@@ -59,7 +70,7 @@ class DataFolder:
         """Make the folder (only for its owner) and lock it; one that is being left is waited for as
         long as `patience` says. Raises `FolderRefused`."""
         try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.path)
             handle = os.open(self.path / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise FolderRefused(

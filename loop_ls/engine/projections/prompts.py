@@ -58,7 +58,7 @@ async def prompts(
     """`[{place, purpose, provider, model, prompt, system?}]` of the calls at `place` or inside it, in the
     order in which they were made. Raises `Refused`."""
     started = (await journal.facts(run_id, 0, 1)).events[0]
-    plan = await journal.read(read_plan, run_id, started.body, journal.storage.text)
+    plan = await journal.read(read_plan, run_id, started.body, journal.text)
     program = programs[plan.format]
     if isinstance(program, Retold):
         program = program.retold(lambda key: (journal.recall(run_id, key) or {}).get("value"))

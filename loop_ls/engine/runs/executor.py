@@ -72,7 +72,7 @@ async def _end_of(
 ) -> End:
     try:
         started = (await journal.facts(run.run_id, 0, 1)).events
-        plan = await journal.read(read_plan, run.run_id, started[0].body, journal.storage.text)
+        plan = await journal.read(read_plan, run.run_id, started[0].body, journal.text)
         recorder.mask = await journal.read(mask_of, plan)
         journal.masks[run.run_id] = recorder.mask.value
         providers = plan.settings.get("providers") or {}

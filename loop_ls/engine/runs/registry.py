@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.run_gate import Control
@@ -20,6 +20,8 @@ from loop_ls.engine.runs.approvals import approval_of
 
 PAGE = 1000
 DAMAGED = "damaged"
+#: Why a run stands until a person lets it go on: it may have paid for calls that the journal does not have any more.
+REPAIRED: Final = "journal_repaired"
 #: Formats of which each target has one run at a time.
 ONE_AT_A_TIME = frozenset({"assistant", "enhance"})
 #: Facts that answer a question which a run has asked outside of the engine.
@@ -46,6 +48,7 @@ class Runs:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.live: dict[str, LiveRun] = {}
+        self.damaged: dict[str, RunState] = {}  # unfinished, and what is written of them is not what was
         journal.listeners.append(self._hear)
 
     def _hear(self, events: list[Event]) -> None:
@@ -74,7 +77,9 @@ class Runs:
         """Take up the unfinished runs of the journal: their ids, with the calls that were in flight."""
         found = await self._journal.read(self._unfinished)
         for run_id, state, answered, _ in found:
-            control = Control(state.status == "paused", state.status == "stopping", state.active)
+            control = Control(
+                state.status == "paused" or state.reason == REPAIRED, state.status == "stopping", state.active
+            )
             control.changed = state.changed or {}
             self.live[run_id] = LiveRun(run_id, state, control, answered)
         return {run_id: in_flight for run_id, _, _, in_flight in found}
@@ -92,15 +97,26 @@ class Runs:
     def _unfinished(self) -> list[tuple[str, RunState, set[str], list[str]]]:
         found = []
         for run_id in self._journal.storage.unfinished():
-            state = self.folded(run_id)
-            if state.ended:
+            state, answered, begun = self._taken_up(run_id)
+            if _is_damaged(state):
+                self.damaged[run_id] = state
+            elif state.ended:
                 self.keep(state)
             elif state.last_seq:
-                answered, begun = self._journal.storage.keys(run_id)
                 # A person who is asked is no call: nothing is paid twice when the question is asked again.
                 in_flight = [key for key in begun if not key.endswith((":approval", ":asked"))]
                 found.append((run_id, state, answered, in_flight))
         return found
+
+    def _taken_up(self, run_id: str) -> tuple[RunState, set[str], list[str]]:
+        """What an unfinished run is now, its keys that have an answer, and those that only began."""
+        state = self.folded(run_id)
+        try:
+            return state, *self._journal.storage.keys(run_id)
+        except JournalRefused as refused:
+            if refused.code != DAMAGED:
+                raise
+            return _damaged(run_id, state, "an answer is missing or is not what was written"), set(), []
 
     def folded(self, run_id: str, state: RunState = RunState()) -> RunState:  # noqa: B008 - it never changes
         """The state that its facts give, from the one that is known on. A run of which something is damaged has
@@ -123,7 +139,7 @@ class Runs:
 
     def keep(self, state: RunState) -> None:
         """Remember the state of a run that ended, unless it is damaged: somebody may restore it."""
-        if (state.error or {}).get("code") != DAMAGED:
+        if not _is_damaged(state):
             self._journal.keep_snapshot(state.run_id, state._asdict())
 
     # -- one at a time -----------------------------------------------------------------------------
@@ -162,7 +178,13 @@ class Runs:
         return await self._journal.read(self._ended_state, run_id)
 
     def _ended_state(self, run_id: str) -> RunState:
-        return self._state_of(RunRow(0, run_id, self._journal.storage.snapshot(run_id)))
+        try:
+            row = RunRow(0, run_id, self._journal.storage.snapshot(run_id))
+        except JournalRefused as refused:
+            if refused.code != DAMAGED:
+                raise
+            row = RunRow(0, run_id, None, damaged=True)
+        return self._state_of(row)
 
     async def newest(self, status: str | None, uri: str | None, limit: int) -> list[RunState]:
         """States, newest first. `status` may be `active`: all that have not ended."""
@@ -186,6 +208,10 @@ class Runs:
         return rows, [RunState() if row.run in live else self._state_of(row) for row in rows]
 
     def _state_of(self, row: RunRow) -> RunState:
+        if row.run in self.damaged:
+            return self.damaged[row.run]
+        if row.damaged:
+            return _damaged(row.run, RunState(), "its row is not what was written")
         kept = None
         with suppress(JournalRefused):  # damaged: it is only a cache
             kept = self._journal.unpacked(row.snapshot) if row.snapshot else None
@@ -205,6 +231,10 @@ def _damaged(run_id: str, state: RunState, why: str) -> RunState:
     return state._replace(
         run_id=run_id, status="failed", reason="error", error=told, ended_at=state.last_at, last_seq=seq
     )
+
+
+def _is_damaged(state: RunState) -> bool:
+    return (state.error or {}).get("code") == DAMAGED
 
 
 def _whose(state: RunState) -> tuple[Any, ...]:

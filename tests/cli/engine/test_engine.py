@@ -16,9 +16,17 @@ import pytest
 
 from loop_ls.client import EngineUnavailable, connect, find
 from loop_ls.client.engine_location import read_handover
+from loop_ls.engine.process.instance_lock import DataFolder
 from tests.cli.conftest import SCRIPT, Place
 
 LONG = 30
+WORKFLOW = """$schema: "workflow/v2.0"
+name: w
+version: "1.0.0"
+execution: {provider: ollama, model: m}
+steps:
+  - {name: a, run: "Say {{input}}"}
+"""
 
 
 def gone(pid: int) -> bool:
@@ -45,6 +53,14 @@ def test_start_status_stop(alone: Place) -> None:
     wait_gone(pid)
     assert read_handover(alone.data) is None
     assert "No engine runs" in alone.call("engine", "stop").stdout
+
+
+def test_the_folder_around_the_data_of_all_projects_is_its_owners_alone(tmp_path: Path) -> None:
+    around = tmp_path / "loop-ls"
+    around.mkdir(mode=0o755)
+    DataFolder(around / "project-1").take()
+    assert around.stat().st_mode & 0o777 == 0o700
+    assert (around / "project-1").stat().st_mode & 0o777 == 0o700
 
 
 def test_the_folder_and_its_files_are_their_owners_alone(alone: Place) -> None:
@@ -164,6 +180,27 @@ def test_a_damaged_journal_is_one_sentence(alone: Place) -> None:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "journal" in done.stderr
+
+
+def test_a_journal_that_lost_its_log_is_told_and_accepted_by_a_person(alone: Place) -> None:
+    alone.call("engine", "start")
+    pid = alone.engine_pid()
+    assert pid is not None
+    (alone.root / "w.yaml").write_text(WORKFLOW, "utf-8")
+    assert alone.call("run", "w.yaml", "--mock", "--input", "x").returncode == 0
+    os.kill(pid, signal.SIGKILL)
+    wait_gone(pid)
+    (alone.data / "journal.db-wal").unlink()
+    refused = alone.call("engine", "start")
+    assert refused.returncode == 2
+    assert "entries are missing" in refused.stderr and "loop-ls engine repair" in refused.stderr
+    looked = alone.call("engine", "repair")
+    assert looked.returncode == 1
+    assert "entries are missing" in looked.stdout and "--accept" in looked.stdout
+    done = json.loads(alone.call("engine", "repair", "--accept", "--json").stdout)
+    assert (done["accepted"], (Path(done["copy"]) / "journal.db-mark").is_file()) == (True, True)
+    assert alone.call("engine", "repair").returncode == 0
+    assert alone.call("engine", "start").returncode == 0
 
 
 def test_an_idle_engine_leaves(alone: Place) -> None:

@@ -23,7 +23,9 @@ from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, SqliteStorage, Storage
+from loop_ls.engine.journal.reading import RunCounts
 from loop_ls.engine.journal.wal import WriteAheadLog
+from loop_ls.engine.recovery.journal_repair import examined, repaired
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels
 
@@ -152,21 +154,33 @@ async def test_UP_67_a_journal_that_stays_held_is_refused_in_words(path: Path, m
 # -- cut and damaged -----------------------------------------------------------------------------------
 
 
-async def test_UP_48_what_was_cut_at_the_end_is_dropped_and_the_run_goes_on_from_the_fact_before(
+async def test_UP_48_what_was_cut_at_the_end_is_told_and_the_run_goes_on_from_the_fact_before_once_a_person_says_so(
     house: House, path: Path, tmp_path: Path
 ) -> None:
     run_id = await house.start()
     await house.asked.wait()
-    whole = SqliteStorage(path).facts(run_id, 0, 99)
+    whole = house.engine.journal.storage.facts(run_id, 0, 99)
     copy = tmp_path / "copy"
     copy.mkdir()
     log = path.with_name("journal.db-wal").read_bytes()
-    used = len(log.rstrip(b"\0"))
-    (copy / "journal.db").write_bytes(path.read_bytes())
-    (copy / "journal.db-wal").write_bytes(log[: used - 700])  # in the middle of the last page that was written
+    for name in ("journal.db", "journal.db-mark"):
+        shutil.copy2(path.with_name(name), copy)
+    with closing(sqlite3.connect(path)) as db:
+        _, pages, _ = db.execute("pragma wal_checkpoint(passive)").fetchone()
+    (copy / "journal.db-wal").write_bytes(log[: 32 + pages * (24 + 1024) - 700])  # in the last page that was written
     other = House(copy)
     other.go.set()
+    with pytest.raises(JournalRefused) as refused:
+        await other.open()
+    assert refused.value.code == "damaged"
+    assert "loop-ls engine repair" in refused.value.hint
+    done = await repaired(copy / "journal.db", examined(copy / "journal.db"))
+    assert done.waiting == [run_id]
     await other.open()
+    state = await other.state(run_id)
+    assert (state["status"], state["reason"], other.paid) == ("interrupted", "journal_repaired", [0, 0, 0])
+    assert state["mayHavePaidTwice"]
+    assert (await other.engine.control("resume", run_id))["ok"]
     state = await other.until(run_id, "completed")
     facts = (await other.engine.events(run_id))["events"]
     assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
@@ -243,12 +257,12 @@ def _crashed(folder: Path) -> Path:
     return there / "journal.db"
 
 
-def test_a_crash_alone_loses_nothing_and_a_clean_end_leaves_no_mark(tmp_path: Path) -> None:
+def test_a_crash_alone_loses_nothing_and_a_clean_end_leaves_the_journal_and_its_mark(tmp_path: Path) -> None:
     path = _crashed(tmp_path)
     storage = SqliteStorage(path)
     assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
     storage.close()
-    assert [each.name for each in path.parent.iterdir()] == ["journal.db"]
+    assert sorted(each.name for each in path.parent.iterdir()) == ["journal.db", "journal.db-mark"]
 
 
 def test_a_log_that_somebody_took_away_is_no_new_beginning(tmp_path: Path) -> None:
@@ -286,7 +300,7 @@ def test_a_log_is_missed_after_it_was_copied_by_us_too(tmp_path: Path, monkeypat
     for number in range(7):
         storage.write([Entry("a", str(number), "1", [("x", "{}")])])
         storage.tidy()
-    for each in (path, path.with_name("journal.db-open")):
+    for each in (path, path.with_name("journal.db-mark")):
         shutil.copy2(each, there)
     storage.close()
     with pytest.raises(JournalRefused, match=r"journal\.db-wal is gone"):
@@ -296,10 +310,13 @@ def test_a_log_is_missed_after_it_was_copied_by_us_too(tmp_path: Path, monkeypat
 def test_whoever_goes_on_without_the_log_says_so(tmp_path: Path) -> None:
     path = _crashed(tmp_path)
     path.with_name("journal.db-wal").unlink()
-    path.with_name("journal.db-open").unlink()
+    assert "1 run" in examined(path).problem
+    copy = asyncio.run(repaired(path, examined(path))).copy
+    assert (Path(copy) / "journal.db-mark").is_file()
     storage = SqliteStorage(path)
     assert storage.runs(None, 9) == []
     storage.close()
+    assert examined(path).whole
 
 
 @pytest.mark.parametrize("left", [None, b""], ids=["gone", "empty"])
@@ -320,13 +337,65 @@ def test_a_journal_that_was_cut_to_nothing_beside_its_log_is_no_new_beginning(
     storage.close()
 
 
-def test_a_journal_that_was_moved_away_whole_begins_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("left", [None, b""], ids=["gone", "empty"])
+def test_a_journal_that_was_taken_away_beside_its_mark_is_missed(tmp_path: Path, left: bytes | None) -> None:
     path = _crashed(tmp_path)
+    SqliteStorage(path).close()
     path.unlink()
-    path.with_name("journal.db-wal").unlink()
+    if left is not None:
+        path.write_bytes(left)
+    with pytest.raises(JournalRefused, match=r"journal\.db is gone, with all of its 1 run"):
+        SqliteStorage(path)
+    path.unlink(missing_ok=True)
+    path.with_name("journal.db-mark").unlink()  # all of it
     storage = SqliteStorage(path)
     assert storage.runs(None, 9) == []
     storage.close()
+
+
+def test_after_a_power_failure_only_what_the_disk_confirmed_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.db"
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "1", "1", [("x", "{}")])])
+    storage.sync()
+    storage.write([Entry("a", "2", "1", [("y", "{}")])])
+    confirmed = path.with_name("journal.db-mark").read_bytes()
+    storage.write([Entry("a", "3", "1", [("z", "{}")])])
+    storage.close()
+    with closing(sqlite3.connect(path)) as db:  # as if the disk had never got the last ones
+        db.execute("delete from fact where seq > 1")
+        db.execute("delete from entry where key > '1'")
+        row = RunCounts(1, "a", 1, 1, 1, 0)
+        db.execute("update run set facts = 1, answers = 1, writes = 1, sum = ?", (row.sum,))
+        db.commit()
+    path.with_name("journal.db-mark").write_bytes(confirmed)
+    with pytest.raises(JournalRefused, match="1 of 2 entries are missing"):
+        SqliteStorage(path)
+    monkeypatch.setattr("loop_ls.engine.journal.mark.boot_mark", lambda: "another life of this machine")
+    storage = SqliteStorage(path)
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
+    storage.close()
+
+
+async def test_the_engine_says_which_runs_stand_because_their_record_is_damaged_until_that_is_accepted(
+    house: House, path: Path
+) -> None:
+    run_id = await _half_done(house)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("update entry set value = replace(value, 'answer 0', 'answer 9')")
+        db.commit()
+    await house.open()
+    assert house.engine.status["damaged"] == [run_id]
+    assert house.engine.live == []
+    await house.engine.close()
+    done = await repaired(path, examined(path))
+    assert (done.waiting, done.given_up) == ([], [run_id])
+    await house.open()
+    assert house.engine.status["damaged"] == []
+    assert (await house.state(run_id))["error"]["code"] == "damaged"
+    assert house.paid == [1, 1, 0]
 
 
 # -- full, read-only, clocks ---------------------------------------------------------------------------
@@ -396,10 +465,11 @@ def seen_by_all() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.parametrize("name", ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db-open"])
+@pytest.mark.parametrize("name", ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db-mark"])
 def test_a_folder_with_the_name_of_a_file_of_the_journal_is_named(path: Path, name: str) -> None:
     if name != "journal.db":
         SqliteStorage(path).close()
+        path.with_name(name).unlink(missing_ok=True)
     path.with_name(name).mkdir(parents=True)
     with pytest.raises(JournalRefused) as refused:
         SqliteStorage(path)

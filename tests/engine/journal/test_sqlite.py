@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from loop_ls.engine.journal import Entry, JournalRefused, SqliteStorage
-from loop_ls.engine.journal.schema import APPLICATION, FORMAT, prepare
+from loop_ls.engine.journal.schema import APPLICATION, LAYOUT, prepare
 from loop_ls.engine.journal.wal import SIZE
 
 
@@ -96,13 +97,13 @@ def test_runs_are_listed_newest_first_and_found_by_the_beginning_of_their_id(pat
 def test_a_journal_of_a_newer_format_is_refused_and_left_alone(path: Path) -> None:
     SqliteStorage(path).close()
     db = sqlite3.connect(path)
-    db.execute(f"pragma user_version = {FORMAT + 1}")
+    db.execute(f"pragma user_version = {LAYOUT + 1}")
     db.close()
     with pytest.raises(JournalRefused) as refused:
         SqliteStorage(path)
     assert refused.value.code == "newer_format"
-    assert str(FORMAT + 1) in refused.value.message
-    assert sqlite3.connect(path).execute("pragma user_version").fetchone()[0] == FORMAT + 1
+    assert str(LAYOUT + 1) in refused.value.message
+    assert sqlite3.connect(path).execute("pragma user_version").fetchone()[0] == LAYOUT + 1
 
 
 def test_a_foreign_database_is_refused(path: Path) -> None:
@@ -118,10 +119,28 @@ def test_an_older_format_is_brought_up_to_date_step_by_step() -> None:
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.execute("create table old(a)")
     db.execute(f"pragma application_id = {APPLICATION}")
-    db.execute(f"pragma user_version = {FORMAT - 1}")
-    prepare(db, {FORMAT - 1: lambda found: found.execute("create table made(a)") and None})
+    db.execute(f"pragma user_version = {LAYOUT - 1}")
+    prepare(db, {LAYOUT - 1: lambda found: found.execute("create table made(a)") and None})
     assert db.execute("select count(*) from made").fetchone() == (0,)
-    assert db.execute("pragma user_version").fetchone() == (FORMAT,)
+    assert db.execute("pragma user_version").fetchone() == (LAYOUT,)
+
+
+def test_a_journal_without_checksums_gets_them_and_keeps_what_it_holds(path: Path) -> None:
+    storage = SqliteStorage(path)
+    storage.write([Entry("a", "1", "1", facts("x", "y")), Entry("a", "2", None, facts("z")), Entry("b", "1", "1")])
+    storage.write([Entry("b", snapshot="{}")])
+    storage.close()
+    with closing(sqlite3.connect(path)) as db:
+        for table, columns in (("run", ("facts", "answers", "writes", "sum")), ("entry", ("sum",)), ("fact", ("sum",))):
+            for column in columns:
+                db.execute(f"alter table {table} drop column {column}")
+        db.execute("pragma user_version = 1")
+    path.with_name("journal.db-mark").unlink()
+    for _ in range(2):
+        storage = SqliteStorage(path)
+        assert [row.kind for row in storage.facts("a", 0, 10)] == ["x", "y", "z"]
+        assert (storage.answers("a"), storage.snapshot("b")) == ({"1": "1", "2": None}, "{}")
+        storage.close()
 
 
 def test_a_damaged_file_is_refused(path: Path) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loop_ls.engine.roles.outcome import MARKER
+from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.sprints import move
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.testing.models import SILENCE, failure
@@ -209,3 +212,11 @@ async def test_a_session_that_nobody_knows_is_refused_over_http(house: House) ->
     assert (await house.ask(origin="api", session_id="nosuch"))["code"] == "not_found"
     made = await house.ask(origin="api")
     assert (await house.ask(origin="api", session_id=made["sessionId"]))["ok"]
+
+
+async def test_a_clean_end_folds_the_log_of_the_records_into_their_file(tmp_path: Path) -> None:
+    records = Records(tmp_path, time.time)
+    await records.do(lambda table: table.find("projects"))
+    assert (tmp_path / "records.db-wal").exists()
+    records.close()
+    assert not (tmp_path / "records.db-wal").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -31,6 +32,7 @@ class Facts:
 async def health(request: Request) -> Response:
     """`engine` proves that the one who answers knows the token, without saying it."""
     facts: Facts = request.app.state.facts
+    status = engine_of(request).status
     return JSONResponse(
         {
             "status": "ok",
@@ -38,9 +40,19 @@ async def health(request: Request) -> Response:
             "version": __version__,
             "protocol": PROTOCOL,
             "engine": fingerprint(facts.token),
-            "managers": engine_of(request).status.get("managers") or {},
+            "managers": status.get("managers") or {},
+            "journal": damage(status),
         }
     )
+
+
+def damage(status: dict[str, Any]) -> str:
+    """One sentence; empty where the journal is whole."""
+    runs = status.get("damaged") or []
+    if not runs:
+        return ""
+    count = f"{len(runs)} unfinished run{'s' if len(runs) > 1 else ''}"
+    return f"The record of {count} is damaged, so they do not go on: loop-ls engine repair tells more."
 
 
 async def events(request: Request) -> Response | ASGIApp:
@@ -76,6 +88,7 @@ async def engine_status(request: Request) -> Response:
                 "running": status["running"],
                 "listeners": request.app.state.presence.listeners,
                 "position": status["position"],
+                "journal": damage(status),
             },
         }
     )

@@ -62,8 +62,8 @@ class Records:
 
     def close(self) -> None:
         """Nothing waits for a database any more."""
-        self._store.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._store.close()
 
     def _begun(self, work: Callable[[Table], T], patience: float) -> Future[T]:
         seed = fresh()

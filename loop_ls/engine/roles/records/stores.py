@@ -5,6 +5,7 @@ share. Each piece of work is one transaction, and one comes after the other.
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -19,6 +20,8 @@ FILE_NAME = "records.db"
 MAKING, WORKING = 4_997_014, 4_997_015
 #: Seconds that a run waits for a database that is away; after that its engine has lost the run anyway.
 PATIENCE = 60.0
+#: Seconds that closing the file waits for what is being done.
+CLOSING = 2.0
 
 
 class Unavailable(Exception):
@@ -39,15 +42,20 @@ class Store(Protocol):
 
 
 class FileStore:
-    """One SQLite file, used by one thread."""
+    """One SQLite file, used by one thread; closed from another, which folds its log into it."""
 
     dialect, threads = SQLITE, 1
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
         self._connection: sqlite3.Connection | None = None
+        self._using = threading.Lock()
 
     def within(self, work: Callable[[Connection], T], patience: float) -> T:
+        with self._using:
+            return self._within(work)
+
+    def _within(self, work: Callable[[Connection], T]) -> T:
         try:
             if self._connection is None:
                 self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -58,7 +66,14 @@ class FileStore:
             raise Unavailable(str(error)) from error
 
     def close(self) -> None:
-        """The file needs none: each transaction is complete."""
+        """Work that is being done is waited for, but not for ever: each transaction is complete without it."""
+        if self._using.acquire(timeout=CLOSING):
+            try:
+                if self._connection is not None:
+                    self._connection.close()
+                    self._connection = None
+            finally:
+                self._using.release()
 
 
 class SharedStore:
@@ -85,7 +100,7 @@ class SharedStore:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=10)
+    connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
     path.chmod(0o600)
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = normal")

@@ -1,0 +1,88 @@
+"""`loop-ls engine repair`: what a damaged journal has lost; with `--accept`, going on with what it holds."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from loop_ls.cli.engine.connect import add_place, data_dir_of, root_of
+
+FAILED = 2
+DAMAGED = 1
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--accept",
+        action="store_true",
+        help="go on with what the journal holds; its files are copied first, and unfinished runs wait for `resume`",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    add_place(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0: the journal is whole, or is accepted now. 1: something is lost."""
+    from loop_ls.client import data_folder
+    from loop_ls.engine.process.instance_lock import DataFolder, FolderRefused
+
+    root = root_of(args.root)
+    path = Path(args.data_dir).resolve() if args.data_dir else data_folder(root, data_dir_of(None, root))
+    if not path.is_dir():
+        return _say(args, {"ok": True, "whole": True}, [f"There is no journal in {path}."])
+    folder = DataFolder(path)
+    try:
+        folder.take()
+    except FolderRefused as refused:
+        return _refuse(args, refused.message, refused.hint)
+    try:
+        return _repair(args, path / "journal.db")
+    finally:
+        folder.release()
+
+
+def _repair(args: argparse.Namespace, path: Path) -> int:
+    from loop_ls.engine.journal import JournalRefused
+    from loop_ls.engine.recovery.journal_repair import examined, repaired
+
+    found = examined(path)
+    lines = [found.problem] if found.problem else []
+    lines += [f"{run}: {why}" for run, why in found.damaged.items()]
+    there = f"{found.runs} runs with {found.facts} facts can be read."
+    answer = {"ok": True, **found.wire()}
+    if found.whole:
+        return _say(args, answer, [f"The journal is whole: {there}"])
+    if not args.accept:
+        hint = "Restore the files of the data folder from a copy, or go on with this: loop-ls engine repair --accept"
+        return _say(args, answer, [*lines, there, hint], DAMAGED)
+    try:
+        done = asyncio.run(repaired(path, found))
+    except JournalRefused as refused:
+        return _refuse(args, refused.message, refused.hint)
+    except OSError as error:
+        return _refuse(args, f"The journal cannot be repaired: {error.strerror or error}.", "")
+    lines += [there, f"Accepted; the files as they were are in {done.copy}."]
+    if done.waiting:
+        lines.append(
+            f"Calls of these runs may be paid again, so they wait for `loop-ls runs resume`: {' '.join(done.waiting)}"
+        )
+    if done.given_up:
+        lines.append(f"The record of these runs is damaged, so they count as failed: {' '.join(done.given_up)}")
+    more = {"accepted": True, "copy": done.copy, "waiting": done.waiting, "givenUp": done.given_up}
+    return _say(args, {**answer, **more}, lines)
+
+
+def _say(args: argparse.Namespace, answer: dict[str, object], lines: list[str], status: int = 0) -> int:
+    print(json.dumps(answer, ensure_ascii=False) if args.json else "\n".join(lines))
+    return status
+
+
+def _refuse(args: argparse.Namespace, message: str, hint: str) -> int:
+    if args.json:
+        print(json.dumps({"ok": False, "code": "engine_not_ready", "message": message, "hint": hint}))
+    else:
+        print("\n".join(filter(None, (f"loop-ls: {message}", hint and f"  {hint}"))), file=sys.stderr)
+    return FAILED
