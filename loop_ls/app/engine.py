@@ -27,7 +27,7 @@ from loop_ls.engine.roles.program import RoleLoopProgram
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.stage_agents import hands
 from loop_ls.engine.runners.model_adapter import with_agents
-from loop_ls.engine.secret_mask import RunSecrets
+from loop_ls.engine.runs.secret_mask import RunSecrets
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat

@@ -41,8 +41,8 @@ from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
 from loop_ls.engine.runs.judge_trial import Output, given_output, recorded_outputs, tried
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
+from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.update import read_changes
-from loop_ls.engine.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import Carried, exported, same_run
 from loop_ls.formats.settings.enhance_states import phase

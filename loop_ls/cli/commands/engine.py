@@ -172,7 +172,7 @@ def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     from loop_ls.engine.journal import JournalRefused
     from loop_ls.engine.process.engine_process import serve
     from loop_ls.engine.process.instance_lock import DataFolder
-    from loop_ls.engine.secret_mask import RunSecrets
+    from loop_ls.engine.runs.secret_mask import RunSecrets
     from loop_ls.engine.telemetry.logs import log_to_stderr
 
     assert isinstance(folder, DataFolder)

@@ -36,7 +36,7 @@ def _work(args: argparse.Namespace) -> int:
     from loop_ls.engine.journal import JournalRefused
     from loop_ls.engine.journal.postgres_connection import where
     from loop_ls.engine.process.worker_process import work
-    from loop_ls.engine.secret_mask import RunSecrets
+    from loop_ls.engine.runs.secret_mask import RunSecrets
     from loop_ls.engine.telemetry.logs import log_to_stderr
 
     secrets = RunSecrets(os.environ)

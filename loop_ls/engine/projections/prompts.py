@@ -27,7 +27,7 @@ from loop_ls.engine.model_calls.ask import request_of
 from loop_ls.engine.projections.replay_recorder import Reader, Work
 from loop_ls.engine.projections.truncation import cut
 from loop_ls.engine.runners.recorded import assigned_in
-from loop_ls.engine.secret_mask import SecretMask
+from loop_ls.engine.runs.secret_mask import SecretMask
 
 #: No more prompts, and no more characters of them, are given at once: `place` says which are wanted.
 MOST, CHARACTERS = 200, 8_000_000

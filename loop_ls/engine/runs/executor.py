@@ -25,7 +25,7 @@ from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.runs.event_bus import Feed
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.registry import LiveRun
-from loop_ls.engine.secret_mask import SecretMask
+from loop_ls.engine.runs.secret_mask import SecretMask
 
 logger = logging.getLogger(__name__)
 

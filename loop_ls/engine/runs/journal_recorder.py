@@ -25,7 +25,7 @@ from loop_ls.engine.events import Event
 from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
 from loop_ls.engine.journal import END, Journal, JournalRefused, When, plain
 from loop_ls.engine.money.ledger import Ledger
-from loop_ls.engine.secret_mask import SecretMask
+from loop_ls.engine.runs.secret_mask import SecretMask
 
 #: Answers of one run that may be on their way to the disk at once.
 UNSAFE = 8

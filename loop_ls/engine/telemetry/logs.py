@@ -13,8 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
-from loop_ls.engine.core.redaction import redact
-from loop_ls.engine.secret_mask import secrets_of
+from loop_ls.engine.core.redaction import redact, secrets_of
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")

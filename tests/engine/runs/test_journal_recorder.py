@@ -15,7 +15,7 @@ from loop_ls.engine.core.ports import Failure, ModelFailure, Stopped
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage
 from loop_ls.engine.runs.journal_recorder import UNSAFE, JournalRecorder
-from loop_ls.engine.secret_mask import SecretMask
+from loop_ls.engine.runs.secret_mask import SecretMask
 
 
 class Desk:

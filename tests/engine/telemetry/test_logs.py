@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.secret_mask import secrets_of
+from loop_ls.engine.core.redaction import secrets_of
 from loop_ls.engine.telemetry.logs import Lines, Objects, log_to_stderr
 
 KEY = "correct-horse-battery"

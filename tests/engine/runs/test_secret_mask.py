@@ -10,7 +10,7 @@ import pytest
 
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.redaction import MASK, StreamMask
-from loop_ls.engine.secret_mask import RunSecrets, SecretMask, declared_variables
+from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask, declared_variables
 from loop_ls.testing.workflows import whole
 
 VALUE = 'pa"ss\\word 1'

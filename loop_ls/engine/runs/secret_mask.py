@@ -20,13 +20,10 @@ from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.core.env_substitution import names_in
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Json
-from loop_ls.engine.core.redaction import MASK, StreamMask, is_secret
+from loop_ls.engine.core.redaction import LONG_ENOUGH, MASK, StreamMask, is_secret, secrets_of
 from loop_ls.engine.providers.known import KNOWN
 from loop_ls.engine.subprocesses.supervisor import KEPT
 
-#: Names of variables that say that the value is secret, and how long it has to be to count without being declared.
-_SECRET_NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
-_LEAST = 8
 #: Values of declared variables that are switches and numbers: hiding them would garble every other sentence.
 _ORDINARY = re.compile(
     r"true|false|none|null|auto|default|debug|info|warning|error|development|production|staging|main|master|latest"
@@ -35,12 +32,6 @@ _ORDINARY = re.compile(
 )
 #: Settings that name a variable by this ending of their key (`apiKeyEnv`, `databaseUrlEnv`).
 _NAMES_A_VARIABLE = "Env"
-
-
-def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of variables whose names say that they are secret, longest first."""
-    found = {value for name, value in environ.items() if _SECRET_NAME.search(name) and len(value) >= _LEAST}
-    return tuple(sorted(found, key=len, reverse=True))
 
 
 class SecretMask:
@@ -91,7 +82,7 @@ def _forms(values: Iterable[str]) -> tuple[str, ...]:
         if is_secret(value.strip()):
             lines = [line.strip() for line in value.splitlines()] if "\n" in value else []
             written = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, safe=""))
-            found |= {value.strip(), *written, *(line for line in lines if len(line) >= _LEAST)}
+            found |= {value.strip(), *written, *(line for line in lines if len(line) >= LONG_ENOUGH)}
     return tuple(sorted(found, key=len, reverse=True))
 
 
