@@ -31,7 +31,7 @@ COMMANDS = {
     "enhance": "run a workflow in rounds and mend its file between them",
     "runs": "list, show and control runs",
     "repl": "a prompt with /loops: list, start, control",
-    "mcp": "serve loops to agents of other programs (MCP, standard input and output)",
+    "mcp": "serve loops, or a read-only shell, to agents (MCP, standard input and output)",
     "engine": "start, stop and question the engine",
     "serve": "the language server (standard input and output)",
     "demo": "two loops to watch: no key, no network",
@@ -70,7 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             module.configure(sub)
             sub.set_defaults(run=module.run)
     args = parser.parse_args(words)
-    if os.environ.get(IN_A_STAGE) and (args.command in STARTS or getattr(args, "verb", None) in STARTS_AGAIN):
+    starts = args.command in STARTS and not getattr(args, "readonly_shell", False)
+    if os.environ.get(IN_A_STAGE) and (starts or getattr(args, "verb", None) in STARTS_AGAIN):
         print("loop-ls: A stage of a loop cannot start loops.", file=sys.stderr)
         return USAGE_ERROR
     try:

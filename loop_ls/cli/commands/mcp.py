@@ -16,17 +16,41 @@ from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, root_of, 
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
 
-HELP = "serve loops to agents of other programs (MCP, standard input and output)"
+HELP = "serve loops, or a read-only shell, to agents (MCP, standard input and output)"
+
+NOT_INSTALLED = 'The package `mcp` is not installed; pip install "loop-ls[mcp]"'
 
 Json = dict[str, Any]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--readonly-shell",
+        action="store_true",
+        help="serve one tool instead: a shell that can only read the folder of --root, in a sandbox",
+    )
     add_place(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    return settled(lambda: _serve(args))
+    return _serve_shell(root_of(args.root)) if args.readonly_shell else settled(lambda: _serve(args))
+
+
+def _serve_shell(root: Path) -> int:
+    """No engine: the shell is this process, and ends with its client."""
+    from loop_ls.engine.api.mcp.shell_server import serve_shell
+    from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+
+    sandbox = find_sandbox()
+    if isinstance(sandbox, NoSandbox):
+        print(f"loop-ls mcp: there is no read-only shell here. {sandbox.reason}", file=sys.stderr)
+        return REFUSED
+    try:
+        asyncio.run(serve_shell(root, sandbox))
+    except ImportError:
+        print(NOT_INSTALLED, file=sys.stderr)
+        return REFUSED
+    return 0
 
 
 async def _serve(args: argparse.Namespace) -> int:
@@ -39,7 +63,7 @@ async def _serve(args: argparse.Namespace) -> int:
         try:
             await serve_stdio(ByClient(client, root))
         except ImportError:
-            print('The package `mcp` is not installed; pip install "loop-ls[mcp]"', file=sys.stderr)
+            print(NOT_INSTALLED, file=sys.stderr)
             return REFUSED
         finally:
             presence.cancel()

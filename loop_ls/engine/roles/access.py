@@ -7,8 +7,10 @@ that a server offers is left out: no setting can add what would let loops start 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import assert_never
 
@@ -49,6 +51,14 @@ def tools_of(
             return [*found, *more]
         case never:
             assert_never(never)
+
+
+def shell_server(access: Access, root: str, sandbox: Sandbox | NoSandbox) -> tuple[str, ...]:
+    """The words that start the read-only shell as an MCP server, for agent programs of roles that only read;
+    () where there is no sandbox or no package for it. `-P`: nothing of the workspace is imported."""
+    if access not in ("readonly", "readonly-shell") or isinstance(sandbox, NoSandbox) or find_spec("mcp") is None:
+        return ()
+    return (sys.executable, "-P", "-m", "loop_ls", "mcp", "--readonly-shell", "--root", root)
 
 
 def is_excluded(name: str) -> bool:

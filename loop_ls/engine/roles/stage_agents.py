@@ -14,7 +14,7 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Json, Models, Recorder
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.model_calls.tool_loop import converse
-from loop_ls.engine.roles.access import RoleToolbox, tools_of
+from loop_ls.engine.roles.access import RoleToolbox, shell_server, tools_of
 from loop_ls.engine.roles.agent import Job
 from loop_ls.engine.roles.program import HandsOf
 from loop_ls.engine.roles.records.records import Records
@@ -101,12 +101,14 @@ class RunHands:
 
     async def _program(self, job: Job, target: Target, recorder: Recorder) -> str:
         runner = runner_for(target.provider, self._providers, self.models, self.plan.mock, self.environ)
+        shell = shell_server(job.role.access, self.plan.root, self.sandbox)
         work = Assignment(
             message=job.prompt,
-            appended=self._instructions(job.role) or "",
+            appended=self._instructions(job.role, "" if shell else "Its server needs the package `mcp`."),
             folder=self.plan.root,
             model=target.model or None,
             access=job.role.access,
+            shell=shell,
             name=job.role.name,
             session=job.execution,
             environment={MARK: "1"},
@@ -121,12 +123,13 @@ class RunHands:
         found = self.plan.settings.get("providers")
         return found if isinstance(found, Mapping) else {}
 
-    def _instructions(self, role: Role) -> str | None:
+    def _instructions(self, role: Role, no_shell: str = "") -> str:
         """Those of the project, else what the role is; and that it has no shell where it would have one."""
         own = (self.plan.settings.get("roles") or {}).get(role.name) or {}
         told = str(own.get("instructions") or "").strip() or f"You are the {role.name} of a team. {role.text}"
-        if role.access == "readonly-shell" and isinstance(self.sandbox, NoSandbox):
-            told += f"\n\nYou have no shell here; read with your file tools instead. ({self.sandbox.reason})"
+        why = self.sandbox.reason if isinstance(self.sandbox, NoSandbox) else no_shell
+        if role.access == "readonly-shell" and why:
+            told += f"\n\nYou have no shell here; read with your file tools instead. ({why})"
         return told
 
 

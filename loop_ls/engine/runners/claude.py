@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
+from typing import assert_never
 
-from loop_ls.engine.runners.cli import LONGEST_MESSAGE, LONGEST_PROMPT, Said
+from loop_ls.engine.runners.cli import Said
 from loop_ls.engine.runners.environment import is_root
-from loop_ls.engine.runners.runner import Access, Assignment, Hear
+from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 from loop_ls.engine.runners.stream_json import StreamJson
 
 OUTPUT_TOKENS = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
-#: What agents without full access may not use, whatever they were allowed.
-_CHANGING = ("Write", "Edit", "MultiEdit", "NotebookEdit", "Task")
 
 
 class Claude:
@@ -27,7 +27,7 @@ class Claude:
         return StreamJson(hear)
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
-        words = [*_FIXED, "--permission-mode", _permission(work.access)]
+        words = [*_FIXED, *_allowed(work)]
         words += _prompt("--system-prompt", work.system, by_file)
         words += ["--session-id", work.session]
         if work.name:
@@ -36,27 +36,35 @@ class Claude:
         if work.model:
             words += ["--model", work.model]
         words += _prompt("--append-system-prompt", work.appended, by_file)
-        if work.tools:
-            words += ["--allowedTools", ",".join(work.tools)]
-        if work.access != "full":
-            words += ["--disallowedTools", ",".join(_CHANGING)]
         if work.budget_usd is not None:
             words += ["--max-budget-usd", f"{work.budget_usd:g}"]
-        # `--allowedTools` takes as many words as come; without `--` it would take the message too.
-        if len(work.message.encode()) > LONGEST_MESSAGE:
-            return Said(words, stdin=work.message)
-        return Said([*words, "--", work.message])
+        return Said(words, stdin=work.message)
 
 
 _FIXED = ("--print", "--verbose", "--output-format", "stream-json")
+#: No settings, hooks, commands and servers of a project or a user: they could allow what the access does not.
+_APART = ("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk")
+_READING = "Read,Grep,Glob"
 
 
-def _permission(access: Access) -> str:
-    return "bypassPermissions" if access == "full" else "default"
+def _allowed(work: Assignment) -> list[str]:
+    """What the agent may do. `--tools` says which tools there are; `--allowedTools` fences nothing."""
+    match work.access:
+        case "full":
+            named = ["--allowedTools", ",".join(work.tools)] if work.tools else []
+            return ["--permission-mode", "bypassPermissions", *named]
+        case "readonly-shell" if work.shell:
+            shell = {"mcpServers": {SHELL_SERVER: {"command": work.shell[0], "args": list(work.shell[1:])}}}
+            server = ["--mcp-config", json.dumps(shell), "--allowedTools", f"mcp__{SHELL_SERVER}__shell"]
+            return [*_APART, "--tools", _READING, *server]
+        case "readonly-shell" | "readonly":
+            return [*_APART, "--tools", _READING]
+        case "minimal":
+            return [*_APART, "--tools", ""]
+        case never:
+            assert_never(never)
 
 
 def _prompt(flag: str, text: str, by_file: Callable[[str], str]) -> Iterator[str]:
-    if len(text.encode()) > LONGEST_PROMPT:
+    if text:
         yield from (f"{flag}-file", by_file(text))
-    elif text:
-        yield from (flag, text)

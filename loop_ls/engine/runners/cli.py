@@ -24,24 +24,24 @@ from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_
 from loop_ls.engine.runners.output_parser import CLUE, LONGEST_ANSWER, Heard, Speech, TooMuch
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
 
-#: Longer prompts go by a file or by standard input: one argument holds 128 KiB at most.
-LONGEST_PROMPT = 32 * 1024
-LONGEST_MESSAGE = 96 * 1024
-
 #: What an agent says when nobody writes to it, which is no error.
 _NO_INPUT = ("no stdin data", "Reading additional input from stdin")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A command line after the program's own words. `stdin` None: the message is among the words."""
+    """A command line after the program's own words. The message and other prompts go by `stdin` or by a file:
+    everybody on a machine can read the words of a process. `stdin` None: the settings put the message elsewhere.
+    `environment` is laid over the one that the agent gets anyway."""
 
     words: Sequence[str]
     stdin: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Dialect(Protocol):
-    """How one kind of agent is spoken to. `by_file` keeps a long text and gives the path to it."""
+    """How one kind of agent is spoken to. `by_file` keeps a text for as long as the agent runs, in a file that only
+    we can read, and gives its path."""
 
     @property
     def credentials(self) -> tuple[str, ...]: ...
@@ -86,7 +86,8 @@ class CliRunner:
         with _files() as by_file:
             said = dialect.said(work, by_file)
             argv = (*self.program, *said.words)
-            invocation = Invocation(argv, work.folder or None, env, said.stdin, work.idle, work.total)
+            own = {**env, **said.environment}
+            invocation = Invocation(argv, work.folder or None, own, said.stdin, work.idle, work.total)
             ended = await self._ended(invocation, speech)
         heard = speech.heard()
         output = self._output(ended, heard)

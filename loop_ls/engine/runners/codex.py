@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, assert_never
 
-from loop_ls.engine.runners.cli import LONGEST_MESSAGE, Said
+from loop_ls.engine.runners.cli import Said
 from loop_ls.engine.runners.output_parser import Heard, count, mapping, parsed, text
-from loop_ls.engine.runners.runner import Assignment, Hear
+from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 
 
 class Codex:
@@ -21,17 +22,34 @@ class Codex:
         return CodexSpeech(hear)
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
-        words = ["exec", "--json", "--skip-git-repo-check"]
-        if work.access == "full":
-            words.append("--dangerously-bypass-approvals-and-sandbox")
-        else:
-            words += ["--sandbox", "read-only"]
+        words = ["exec", "--json", "--skip-git-repo-check", *_allowed(work)]
         if work.model:
             words += ["--model", work.model]
-        message = with_persona(work)
-        if len(message.encode()) > LONGEST_MESSAGE:
-            return Said([*words, "-"], stdin=message)
-        return Said([*words, "--", message])
+        return Said([*words, "-"], stdin=with_persona(work))
+
+
+def _allowed(work: Assignment) -> list[str]:
+    """What the agent may do. Its own sandbox lets commands read the whole machine, so it gets our shell instead."""
+    match work.access:
+        case "full":
+            return ["--dangerously-bypass-approvals-and-sandbox"]
+        case "readonly" | "readonly-shell" if not work.shell:
+            return ["--sandbox", "read-only"]
+        case "readonly" | "readonly-shell":
+            command, args = json.dumps(work.shell[0]), json.dumps(list(work.shell[1:]))
+            server = f'{{command={command},args={args},default_tools_approval_mode="approve"}}'
+            return [*_APART, "-c", f"mcp_servers.{SHELL_SERVER}={server}"]
+        case "minimal":
+            return [*_APART]
+        case never:
+            assert_never(never)
+
+
+#: No settings and servers of the user, nothing written, no shell and no web.
+_APART = (
+    *("--ignore-user-config", "--sandbox", "read-only"),
+    *("-c", "features.shell_tool=false", "-c", 'web_search="disabled"'),
+)
 
 
 def with_persona(work: Assignment) -> str:

@@ -1,7 +1,9 @@
-"""Any command as an agent: the message as its last word or on standard input, its output as the answer.
+"""Any command as an agent: the message on standard input or in a file, its output as the answer.
 
-A word `{message}` or `{system}` among its words is replaced; without `{message}` the text goes to standard
-input, after the persona. It may print plain text or speak stream-json: the first line tells.
+The words `{message_file}` and `{system_file}` are replaced by the path of a file that only the engine's user can
+read and that is gone afterwards; without one for the message the text goes to standard input, after the persona.
+`{message}` and `{system}` put the text itself among the words, where everybody on the machine can read it: for
+programs that take it no other way. It may print plain text or speak stream-json: the first line tells.
 """
 
 from __future__ import annotations
@@ -31,10 +33,12 @@ class AnyCommand:
         return EitherSpeech(hear)
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
-        system = "{system}" in self.words
-        message = work.message if system else with_persona(work)
-        words = [{"{message}": message, "{system}": work.system}.get(word, word) for word in self.words]
-        return Said(words, stdin=None if "{message}" in self.words else message)
+        named = {"{system}", "{system_file}"} & set(self.words)
+        message = work.message if named else with_persona(work)
+        texts = {"{message}": message, "{system}": work.system}
+        files = {"{message_file}": message, "{system_file}": work.system}
+        words = [by_file(files[word]) if word in files else texts.get(word, word) for word in self.words]
+        return Said(words, stdin=None if {"{message}", "{message_file}"} & set(self.words) else message)
 
 
 class EitherSpeech:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
-from loop_ls.engine.runners.cli import LONGEST_MESSAGE, Said
+from loop_ls.engine.core.ports import Json
+from loop_ls.engine.runners.cli import Said
 from loop_ls.engine.runners.codex import with_persona
 from loop_ls.engine.runners.output_parser import Heard, count, mapping, number, parsed, text
-from loop_ls.engine.runners.runner import Assignment, Hear
+from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 
 
 class Opencode:
@@ -22,14 +24,26 @@ class Opencode:
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
         words = ["run", "--format", "json"]
+        own: dict[str, str] = {}
         if work.access != "full":
-            words += ["--agent", "plan"]
+            words += ["--agent", f"loop-ls-{work.access}"]
+            own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_settings(work))}
         if work.model:
             words += ["--model", work.model]
-        message = with_persona(work)
-        if len(message.encode()) > LONGEST_MESSAGE:
-            return Said(words, stdin=message)
-        return Said([*words, "--", message])
+        return Said(words, stdin=with_persona(work), environment=own)
+
+
+def _settings(work: Assignment) -> Mapping[str, Json]:
+    """An agent of our own: rules at the top would give way to those of a user or a project."""
+    permission = {"*": "deny"}
+    if work.access != "minimal":
+        permission |= dict.fromkeys(("read", "grep", "glob"), "allow")
+    agent = {"mode": "primary", "permission": permission}
+    found: dict[str, Json] = {"share": "disabled", "autoupdate": False, "agent": {f"loop-ls-{work.access}": agent}}
+    if work.access == "readonly-shell" and work.shell:
+        permission[f"{SHELL_SERVER}_*"] = "allow"
+        found["mcp"] = {SHELL_SERVER: {"type": "local", "command": list(work.shell), "enabled": True}}
+    return found
 
 
 class OpencodeSpeech:

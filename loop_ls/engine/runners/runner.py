@@ -20,6 +20,9 @@ Access = Literal["full", "readonly-shell", "readonly", "minimal"]
 #: Seconds without a line of output after which an agent counts as stuck.
 IDLE = 300.0
 
+#: The MCP server of the read-only shell, as agents know it.
+SHELL_SERVER = "workspace"
+
 Hear = Callable[[str], None]
 
 
@@ -31,9 +34,10 @@ def deaf(text: str) -> None:
 class Assignment:
     """One piece of work. `system` is the system prompt, `appended` what comes after the agent's own.
 
-    `tools` in the words of the agent; None leaves it its own. `idle` and `total` in seconds, None: no
-    limit. `environment` is laid over the reduced one. `place` and `purpose` go to the record of calls.
-    `bill` hears of work that gave no answer and was paid all the same.
+    `tools` in the words of the agent; None leaves it its own. `shell` are the words that start an MCP server
+    (standard input and output) whose one tool is the read-only shell; () where there is none. `idle` and
+    `total` in seconds, None: no limit. `environment` is laid over the reduced one. `place` and `purpose` go to
+    the record of calls. `bill` hears of work that gave no answer and was paid all the same.
     """
 
     message: str
@@ -43,6 +47,7 @@ class Assignment:
     model: str | None = None
     tools: tuple[str, ...] | None = None
     access: Access = "full"
+    shell: tuple[str, ...] = ()
     budget_usd: float | None = None
     name: str = ""
     session: str = field(default_factory=lambda: str(uuid.uuid4()))

@@ -86,7 +86,7 @@ async def test_AB_017_the_next_iteration_uses_the_new_persona(it: House) -> None
     it.write(persona="You are bold.")
     go.touch()
     facts = await it.ended(run_id)
-    personas = [call["words"][call["words"].index("--system-prompt") + 1] for call in it.agent.calls]
+    personas = [call["files"]["--system-prompt-file"] for call in it.agent.calls]
     assert personas == ["You repair.", "You are bold.", "You are bold."]
     warnings = [fact["message"] for fact in facts.of("warning")]
     assert warnings == [f"{PATH} changed: this iteration uses its new `persona`."]
@@ -105,7 +105,7 @@ async def test_UP_60_a_run_goes_on_when_its_file_does_not_and_says_so(it: House,
     go.touch()
     facts = await it.ended(run_id)
     assert (facts.end["kind"], len(it.agent.calls)) == ("completed", 3)
-    assert "You repair." in it.agent.calls[2]["words"]
+    assert it.agent.calls[2]["files"]["--system-prompt-file"] == "You repair."
     assert [fact["code"] for fact in facts.of("warning")] == ["file_gone" if what == "deleted" else "loop_disabled"]
     state = await it.state(run_id)
     assert state["label"] == ("file deleted" if what == "deleted" else "loop disabled")
@@ -116,7 +116,7 @@ async def test_UP_60_a_run_goes_on_when_its_file_does_not_and_says_so(it: House,
 async def test_the_unsaved_text_of_an_editor_is_what_runs(it: House) -> None:
     unsaved = json.dumps(it.assistant | {"persona": "Unsaved."})
     await it.run(texts={PATH: unsaved})
-    assert all("Unsaved." in call["words"] for call in it.agent.calls)
+    assert all(call["files"]["--system-prompt-file"] == "Unsaved." for call in it.agent.calls)
 
 
 async def test_AB_032_a_limit_of_0_is_done_before_it_begins() -> None:

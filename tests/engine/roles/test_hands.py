@@ -9,8 +9,9 @@ from pathlib import Path
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.roles.stage_agents import hands
-from loop_ls.engine.sandbox.sandbox import NoSandbox
+from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
 from loop_ls.testing.mcp_server import FILE
+from tests.engine.runners.support.agents import FakeAgent, option
 
 from .conftest import House
 
@@ -137,3 +138,22 @@ async def test_a_sandboxed_shell_answers_a_model_and_reads_nothing_outside(house
     assert "./notes.txt:a note" in answers[0]
     assert not [text for text in answers if "a secret" in text]
     assert (house.root / "notes.txt").read_text() == "a note"
+
+
+async def test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own(house: House) -> None:
+    fake = FakeAgent(house.root.parent / "agent", {"text": "APPROVED"})
+    settings = {**fake.settings, "assist": {"provider": "ollama"}}
+    house.write(
+        ".loop-ls.yaml", json.dumps({"providers": settings, "roles": {"explorer": {"provider": "claude-code"}}})
+    )
+    house.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Look."}])
+    state = await house.run("look")
+    assert state["status"] == "completed", state
+    words = fake.calls[0]["words"]
+    assert option(words, "--tools") == "Read,Grep,Glob"
+    if isinstance(find_sandbox(), NoSandbox):
+        assert "You have no shell here" in fake.calls[0]["files"]["--append-system-prompt-file"]
+        return
+    server = json.loads(option(words, "--mcp-config") or "")["mcpServers"]["workspace"]
+    assert server["args"][-3:] == ["--readonly-shell", "--root", str(house.root)]
+    assert option(words, "--allowedTools") == "mcp__workspace__shell"

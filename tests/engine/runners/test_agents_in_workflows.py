@@ -96,7 +96,7 @@ async def test_steps_and_judges_are_fresh_processes_and_what_they_cost_is_counte
     assert option(place.agent.calls[0]["words"], "--model") == "sonnet"
     # Who works at a step may use its tools; who judges only answers.
     permissions = [option(call["words"], "--permission-mode") for call in place.agent.calls]
-    assert permissions == ["bypassPermissions", "default"] * 2
+    assert permissions == ["bypassPermissions", "dontAsk"] * 2
     state = (await place.engine.state(facts[0]["runId"]))["state"]
     assert state["costUsd"] >= 0.75
 

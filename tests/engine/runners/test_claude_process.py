@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,23 +100,29 @@ async def test_AB_089_children_are_gone_with_the_agent(agent: FakeAgent) -> None
 async def test_AB_090_no_shell_looks_at_a_message(agent: FakeAgent) -> None:
     message = "fix it; rm x; $(id) `id` \"quoted\" 'too' *"
     await agent.run(message)
-    assert agent.calls[0]["words"][-1] == message
+    assert agent.messages == [message]
 
 
 async def test_AB_091_a_message_that_looks_like_an_option_is_a_message(agent: FakeAgent) -> None:
     await agent.run("--model opus")
-    assert agent.calls[0]["words"][-2:] == ["--", "--model opus"]
+    assert agent.messages == ["--model opus"]
 
 
-async def test_AB_092_a_long_persona_goes_by_a_file_that_does_not_stay(agent: FakeAgent) -> None:
-    persona = "p" * (40 * 1024)
-    await agent.run(system=persona)
+@pytest.mark.parametrize("length", [9, 40 * 1024])
+async def test_AB_092_a_persona_goes_by_a_file_that_does_not_stay(agent: FakeAgent, length: int) -> None:
+    persona, more = "p" * length, "q" * length
+    await agent.run(system=persona, appended=more)
     call = agent.calls[0]
-    path = option(call["words"], "--system-prompt-file")
-    assert path is not None
-    assert call["files"] == {"--system-prompt-file": persona}
-    assert not Path(path).exists()
-    assert "--system-prompt" not in call["words"]
+    assert call["files"] == {"--system-prompt-file": persona, "--append-system-prompt-file": more}
+    assert set(call["modes"].values()) == {"0o600"}
+    for flag in call["files"]:
+        assert not Path(option(call["words"], flag) or "/").exists()
+
+
+async def test_no_prompt_stands_among_the_words_that_everybody_can_read(agent: FakeAgent) -> None:
+    await agent.run("the message", system="the persona", appended="the rest")
+    words = " ".join(agent.calls[0]["words"])
+    assert not [text for text in ("the message", "the persona", "the rest") if text in words]
 
 
 async def test_AB_093_a_long_message_arrives_whole(agent: FakeAgent) -> None:
@@ -146,17 +154,39 @@ async def test_the_command_line_is_the_documented_one(agent: FakeAgent) -> None:
         "go", system="P", appended="S", model="m", tools=("Read", "Bash"), budget_usd=0.5, name="loop-ls-a", session="s"
     )
     fixed = ["--print", "--verbose", "--output-format", "stream-json", "--permission-mode", "bypassPermissions"]
-    own = ["--system-prompt", "P", "--session-id", "s", "--name", "loop-ls-a", "--no-session-persistence"]
-    more = ["--model", "m", "--append-system-prompt", "S", "--allowedTools", "Read,Bash", "--max-budget-usd", "0.5"]
-    assert agent.calls[0]["words"] == [*fixed, *own, *more, "--", "go"]
-    assert agent.calls[0]["cwd"] == str(agent.folder)
+    own = ["--allowedTools", "Read,Bash", "--system-prompt-file", "P", "--session-id", "s", "--name", "loop-ls-a"]
+    more = ["--no-session-persistence", "--model", "m", "--append-system-prompt-file", "S", "--max-budget-usd", "0.5"]
+    call = agent.calls[0]
+    words = [call["files"].get(before, word) for before, word in zip(["", *call["words"]], call["words"], strict=False)]
+    assert words == [*fixed, *own, *more]
+    assert (call["message"], call["cwd"]) == ("go", str(agent.folder))
 
 
-async def test_an_agent_without_full_access_may_change_nothing(agent: FakeAgent) -> None:
-    await agent.run(access="readonly", tools=("Read",))
+SHELL = ("python", "-m", "shell")
+
+
+@pytest.mark.parametrize(
+    ("access", "shell", "tools"),
+    [
+        *(("readonly", (), "Read,Grep,Glob"), ("readonly", SHELL, "Read,Grep,Glob"), ("minimal", (), "")),
+        *(("readonly-shell", (), "Read,Grep,Glob"), ("readonly-shell", SHELL, "Read,Grep,Glob")),
+    ],
+)
+async def test_an_agent_without_full_access_has_only_tools_that_read(
+    agent: FakeAgent, access: Any, shell: tuple[str, ...], tools: str
+) -> None:
+    await agent.run(access=access, shell=shell, tools=("Bash",))
     words = agent.calls[0]["words"]
-    assert option(words, "--permission-mode") == "default"
-    assert "Write" in str(option(words, "--disallowedTools"))
+    assert (option(words, "--tools"), option(words, "--permission-mode")) == (tools, "dontAsk")
+    assert option(words, "--setting-sources") == ""
+    assert "--strict-mcp-config" in words
+    offered = option(words, "--mcp-config")
+    if access == "readonly-shell" and shell:
+        server = {"command": "python", "args": ["-m", "shell"]}
+        assert json.loads(offered or "") == {"mcpServers": {"workspace": server}}
+        assert option(words, "--allowedTools") == "mcp__workspace__shell"
+    else:
+        assert (offered, option(words, "--allowedTools")) == (None, None)
 
 
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,10 +79,46 @@ def test_an_error_of_opencode_is_told() -> None:
 )
 def test_agents_without_a_system_prompt_get_the_persona_before_the_message(dialect: Any, words: list[str]) -> None:
     said = dialect.said(Assignment("--do it", system="You repair.", model="m"), str)
-    assert list(said.words) == [*words, "--model", "m", "--", "You repair.\n\n--do it"]
-    long = dialect.said(Assignment("x" * 200_000), str)
-    assert long.stdin == "x" * 200_000
-    assert "--" not in long.words
+    assert list(said.words)[: len(words) + 2] == [*words, "--model", "m"]
+    assert said.stdin == "You repair.\n\n--do it"
+    assert not [word for word in said.words if "do it" in word or "repair" in word]
+
+
+SHELL = ("python", "-P", "x")
+
+
+@pytest.mark.parametrize("access", ["readonly", "readonly-shell"])
+def test_codex_reads_by_our_shell_and_has_none_of_its_own(access: Any) -> None:
+    words = list(Codex().said(Assignment("go", access=access, shell=SHELL), str).words)
+    assert words[words.index("--sandbox") + 1] == "read-only"
+    assert {"--ignore-user-config", "features.shell_tool=false"} <= set(words)
+    [server] = [word for word in words if word.startswith("mcp_servers.workspace=")]
+    settings = tomllib.loads(f"a = {server.partition('=')[2]}")["a"]
+    assert settings == {"command": "python", "args": ["-P", "x"], "default_tools_approval_mode": "approve"}
+
+
+def test_codex_that_only_answers_has_no_shell() -> None:
+    words = Codex().said(Assignment("go", access="minimal", shell=SHELL), str).words
+    assert "features.shell_tool=false" in words
+    assert not [word for word in words if "mcp_servers" in word]
+
+
+@pytest.mark.parametrize(
+    ("access", "allowed"),
+    [
+        *(("minimal", set()), ("readonly", {"read", "grep", "glob"})),
+        ("readonly-shell", {"read", "grep", "glob", "workspace_*"}),
+    ],
+)
+def test_opencode_works_as_an_agent_of_ours_that_may_do_no_more(access: Any, allowed: set[str]) -> None:
+    said = Opencode().said(Assignment("go", access=access, shell=SHELL), str)
+    name = f"loop-ls-{access}"
+    assert list(said.words)[-2:] == ["--agent", name]
+    settings = json.loads(said.environment["OPENCODE_CONFIG_CONTENT"])
+    permission = settings["agent"][name]["permission"]
+    assert {tool for tool, rule in permission.items() if rule == "allow"} == allowed
+    assert permission["*"] == "deny"
+    assert ("mcp" in settings) is (access == "readonly-shell")
 
 
 async def command(*words: str, **more: Any) -> str:
@@ -94,6 +132,14 @@ async def test_any_command_gets_the_message_as_a_word_or_on_its_input() -> None:
     assert await command("import sys; print(sys.stdin.read().upper())", system="Persona") == "PERSONA\n\nTHE MESSAGE"
     words = ("import sys; print(sys.argv[1:])", "{system}", "{message}")
     assert await command(*words, system="P") == "['P', 'the message']"
+
+
+async def test_any_command_gets_the_message_in_a_file_that_does_not_stay() -> None:
+    read = "import os, sys; [print(p, open(p).read(), oct(os.stat(p).st_mode)[-3:]) for p in sys.argv[1:]]"
+    said = (await command(read, "{system_file}", "{message_file}", system="P")).splitlines()
+    paths, texts = zip(*(line.split(" ", 1) for line in said), strict=True)
+    assert texts == ("P 600", "the message 600")
+    assert not [path for path in paths if Path(path).exists()]
 
 
 async def test_any_command_may_speak_json() -> None:

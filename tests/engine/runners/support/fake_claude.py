@@ -23,7 +23,7 @@ CHILD = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); tim
 
 def main() -> int:
     folder, words = Path(sys.argv[1]), sys.argv[2:]
-    message = words[words.index("--") + 1] if "--" in words else sys.stdin.read()
+    message = sys.stdin.read()
     calls = folder / "calls.jsonl"
     number = len(calls.read_text("utf-8").splitlines()) if calls.exists() else 0
     script = json.loads((folder / "script.json").read_text("utf-8"))
@@ -34,7 +34,8 @@ def main() -> int:
 
 
 def _note(calls: Path, words: list[str], message: str, child: int | None) -> None:
-    files = {word: Path(words[at + 1]).read_text("utf-8") for at, word in enumerate(words) if word.endswith("-file")}
+    paths = {word: Path(words[at + 1]) for at, word in enumerate(words) if word.endswith("-file")}
+    files = {word: path.read_text("utf-8") for word, path in paths.items()}
     told = {
         "pid": os.getpid(),
         "child": child,
@@ -43,6 +44,7 @@ def _note(calls: Path, words: list[str], message: str, child: int | None) -> Non
         "cwd": str(Path.cwd()),
         "env": dict(os.environ),
         "files": files,
+        "modes": {word: oct(path.stat().st_mode & 0o777) for word, path in paths.items()},
     }
     with calls.open("a", encoding="utf-8") as file:
         file.write(json.dumps(told) + "\n")
