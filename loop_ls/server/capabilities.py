@@ -157,7 +157,7 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
     """What we answer to `initialize`. Only what exists is announced."""
     capabilities: dict[str, Any] = {
         "positionEncoding": client.encoding,
-        "textDocumentSync": {"openClose": True, "change": 2, "save": not client.watched_files},
+        "textDocumentSync": {"openClose": True, "change": 2, "save": True},
         "completionProvider": {"triggerCharacters": list(COMPLETION_TRIGGERS), "resolveProvider": True},
         "hoverProvider": True,
         "definitionProvider": True,

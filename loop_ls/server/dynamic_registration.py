@@ -34,6 +34,7 @@ async def register(server: LoopServer) -> None:
     if registrations:
         try:
             await server.protocol.ask(methods.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
+            server.watches_files = server.client.watched_files
         except (Refused, TimeoutError) as error:
             logger.info("The client registers nothing: %s", error)
     await read_configuration(server)

@@ -60,6 +60,8 @@ class LoopServer:
         self.texts = Texts(self)
         self.refresh = Refresh(self)
         self._door = door
+        #: The client tells of files that change on the disk.
+        self.watches_files = False
         self._warm = False
         self._started = False
         self.late_groups: set[str] = set()
@@ -143,6 +145,8 @@ class LoopServer:
 
     async def close(self) -> None:
         """`shutdown`: let go of the engine and end what runs here. Runs go on in the engine."""
+        if "indexing" in self.__dict__:
+            self.indexing.close()
         if "runs" in self.__dict__:
             await self.runs.close()
         self.refresh.close()

@@ -32,6 +32,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.nearby_lookup import with_called
 from loop_ls.server.diagnostics.workspace_stream import SLICE
 from loop_ls.server.documents import uris
+from loop_ls.server.documents.disk_sweep import DiskSweep
 from loop_ls.server.documents.session import from_disk
 from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.protocol import Refused
@@ -85,12 +86,14 @@ class Indexing:
         self._scanned = 0
         #: By document: what it calls that was looked for in folders that were passed over, and is not there.
         self._missed: dict[str, frozenset[str]] = {}
+        self._disk = DiskSweep(lambda folder: _listed(folder)[0])
+        self._sweep_due: asyncio.TimerHandle | None = None
 
     # -- start --------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Index the folders that are not indexed yet, unless that is under way."""
-        if self._task is not None and not self._task.done():
+        if self._busy:
             return
         waiting = [folder for folder in self._server.session.all_folders() if folder.stale]
         if waiting:
@@ -122,6 +125,7 @@ class Indexing:
         for folder in folders:
             self._server.own(self._prepare(folder), None, "large files")
         self._task = None
+        self._sweep_later()
         self.start()
 
     async def _prepare(self, folder: Folder) -> None:
@@ -142,6 +146,7 @@ class Indexing:
         documents: list[Document] = []
         for at in range(0, len(paths), _BATCH):
             batch = paths[at : at + _BATCH]
+            await asyncio.to_thread(self._disk.learn, batch)
             await self._parse(*await asyncio.to_thread(_of_ours, batch), documents)
             progress.report(at + len(batch))
         progress.end()
@@ -204,10 +209,61 @@ class Indexing:
 
     def saved(self, uri: str) -> None:
         """A client that watches nothing saved a file: others may have changed too."""
-        if not self._server.client.watched_files:
+        if not self._server.watches_files:
             for folder in self._server.session.all_folders():
                 folder.stale = True
             self.start()
+
+    # -- looking at the disk ------------------------------------------------------------------
+
+    def _sweep_later(self) -> None:
+        """A client that tells of no file is not asked: files are looked at every second, as far as they are few."""
+        if self._sweep_due is None and not self._server.watches_files:
+            self._sweep_due = asyncio.get_running_loop().call_later(self._disk.pause, self._sweep_now)
+
+    def _sweep_now(self) -> None:
+        self._sweep_due = None
+        self._server.own(self._sweep(), None, "look at the disk")
+
+    async def _sweep(self) -> None:
+        try:
+            if self._server.session.open and not self._busy:
+                await self._take_from_disk(walk=None)
+        finally:
+            self._sweep_later()
+
+    async def catch_up(self) -> None:
+        """Take what changed on the disk and was not told of: files that nobody has open are about to be edited."""
+        while self._task is not None and self._busy:
+            await asyncio.wait({self._task})
+        await self._take_from_disk(walk=not self._server.watches_files)
+
+    async def _take_from_disk(self, walk: bool | None) -> None:
+        task = self._task = self._server.own(self._take_changed(walk), None, "changed files")
+        await asyncio.wait({task})
+
+    async def _take_changed(self, walk: bool | None) -> None:
+        folders = tuple(self._server.session.all_folders())
+        changed = await asyncio.to_thread(self._disk.changed, folders, walk)
+        if changed:
+            await self._take({uri_of(path) for path in changed})
+        else:
+            self._next()
+
+    @property
+    def _busy(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def _next(self) -> None:
+        """The task that ran is at its end: what came meanwhile."""
+        self._task = None
+        self.start()
+        self._gather(set())
+
+    def close(self) -> None:
+        for due in (self._sweep_due, self._due):
+            if due is not None:
+                due.cancel()
 
     def _gather(self, changed: set[str]) -> None:
         self._changed |= changed
@@ -216,7 +272,7 @@ class Indexing:
 
     def _look(self) -> None:
         self._due = None
-        if self._task is not None and not self._task.done():
+        if self._busy:
             return  # `_finish` gathers again
         changed, self._changed = self._changed, set()
         self._task = self._server.own(self._take(changed), None, "changed files")
@@ -236,9 +292,7 @@ class Indexing:
                 until = time.perf_counter() + SLICE
         self._server.publisher.publish_affected_soon()
         self._server.refresh.diagnostics()
-        self._task = None
-        self.start()
-        self._gather(set())
+        self._next()
 
     def _take_one(self, folder: Folder, uri: str, path: str) -> None:
         name = PurePath(path).name

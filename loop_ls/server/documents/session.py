@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from loop_ls.index.disk.discovery import load
+from loop_ls.index.disk.discovery import load, read_text
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import Finding
@@ -170,6 +170,26 @@ class Session:
         folder = self.folder_of(uri)
         folder.put(document)
         return OpenDocument(uri, uris.key(uri), folder, document)
+
+    def reread(self, uri: str) -> bool:
+        """Whether a file that is not open was changed on the disk since it was read; it is read again then."""
+        if self.find(uri) is not None:
+            return False
+        differs = False
+        for folder in self.all_folders():
+            known = folder.document(canonical(uri))
+            if known is None or known.path == known.uri:
+                continue
+            text = read_text(known.path)
+            if text is not None and known.fault is None and str(text) == str(known.text):
+                continue
+            differs = True
+            found = from_disk(known.uri, known.path)
+            if found is None:
+                folder.remove(known.uri)
+            else:
+                folder.put(found)
+        return differs
 
     def places(self, document: Document) -> Places:
         return Places(document.text, self.encoding)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.rpc.errors import JsonRpcContentModified
 from loop_ls.text.lines import Text
 
 if TYPE_CHECKING:
@@ -14,8 +16,25 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+T = TypeVar("T")
+#: How often edits are made anew for files that changed meanwhile.
+_TRIES = 3
 #: How edits that a person has to confirm are announced.
 _REVIEW = {"label": "The same word in prompts", "needsConfirmation": True}
+
+
+def up_to_date(server: LoopServer, make: Callable[[], T], edits_of: Callable[[T], Iterable[str]]) -> T:
+    """What `make` makes of files as they are on the disk: `edits_of` names those that it edits. Those that nobody has
+    open are compared with what is known of them, and where one differs it is made again.
+
+    Raises JsonRpcContentModified where they change faster than that."""
+    for _ in range(_TRIES):
+        made = make()
+        stale = [uri for uri in edits_of(made) if server.session.reread(uri)]
+        if not stale:
+            return made
+        server.publisher.publish_affected_soon()
+    raise JsonRpcContentModified("the files that are to be edited are being changed by another program")
 
 
 def workspace_edit(server: LoopServer, edits: Edits, review: Edits | None = None, creates: str = "") -> Json | None:

@@ -11,13 +11,13 @@ from loop_ls.features.actions.extract_workflow import extract
 from loop_ls.features.actions.inline_loop import loop_places
 from loop_ls.features.actions.suppress import ignoring
 from loop_ls.features.actions.toggle_loop import loop_switch
-from loop_ls.features.answers import Action, ActionKind
+from loop_ls.features.answers import Action, ActionKind, Edits
 from loop_ls.features.lenses.as_actions import lens_actions
 from loop_ls.features.lenses.enhance import preview
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.rules.engine.finding import Tier
 from loop_ls.server.diagnostics.convert import Setting, diagnostic
-from loop_ls.server.documents.workspace_edit import workspace_edit
+from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
 from loop_ls.server.routes.requests import about
 from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.errors import JsonRpcContentModified
@@ -44,17 +44,21 @@ def register(server: LoopServer) -> None:
         if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
             return action
         opened = server.session.find(uri)
-        chosen = None if opened is None else _same(opened, data)
-        edit = (
-            None
-            if chosen is None or chosen.edits is None
-            else workspace_edit(server, chosen.edits(), creates=chosen.creates)
-        )
+        edit = None if opened is None else _resolved(server, opened, data)
         if edit is None:
             raise JsonRpcContentModified(f"`{action.get('title')}` does not fit the text any more")
         return {**action, "edit": edit}
 
     server.protocol.raw |= {methods.TEXT_DOCUMENT_CODE_ACTION: on_actions, methods.CODE_ACTION_RESOLVE: resolve}
+
+
+def _resolved(server: LoopServer, opened: OpenDocument, data: Json) -> Json | None:
+    def chosen() -> tuple[Edits, str] | None:
+        action = _same(opened, data)
+        return None if action is None or action.edits is None else (action.edits(), action.creates)
+
+    found = up_to_date(server, chosen, lambda one: one[0] if one is not None else ())
+    return None if found is None else workspace_edit(server, found[0], creates=found[1])
 
 
 def _only(context: Any) -> list[str]:
@@ -118,7 +122,8 @@ def _written(server: LoopServer, opened: OpenDocument, action: Action, span: Spa
             "at": [*span.start, *span.end],
         }
     else:
-        found["edit"] = workspace_edit(server, action.edits(), creates=action.creates)
+        edits = up_to_date(server, action.edits, lambda one: one)
+        found["edit"] = workspace_edit(server, edits, creates=action.creates)
     return found
 
 

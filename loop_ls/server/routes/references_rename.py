@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.highlight import highlight
 from loop_ls.features.linked_editing import PATTERN, linked
 from loop_ls.features.references import references
-from loop_ls.features.rename.rename import Refused, prepare, rename
-from loop_ls.server.documents.workspace_edit import workspace_edit
-from loop_ls.server.routes.requests import RequestFailed, about, with_all_files
+from loop_ls.features.rename.rename import Refused, Rename, prepare, rename
+from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
+from loop_ls.server.routes.requests import RequestFailed, about, caught_up, with_all_files
 from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.errors import JsonRpcContentModified, JsonRpcInvalidParams
 
@@ -62,7 +63,8 @@ def register(server: LoopServer) -> None:
         at = asked.place(params)
         if not await with_all_files(server, asked):
             raise RequestFailed("The files of the workspace are still being read, so a use of the name may be missed.")
-        found = rename(asked.workspace, asked.document, at, new)
+        await caught_up(server, asked)
+        found = up_to_date(server, lambda: rename(asked.workspace, asked.document, at, new), _edited)
         if found is None:
             raise RequestFailed("There is no name here that can be changed.")
         if isinstance(found, Refused):
@@ -86,6 +88,10 @@ def register(server: LoopServer) -> None:
         methods.TEXT_DOCUMENT_RENAME: on_rename,
         methods.TEXT_DOCUMENT_LINKED_EDITING_RANGE: on_linked,
     }
+
+
+def _edited(found: Rename | Refused | None) -> Iterable[str]:
+    return {**found.edits, **found.prose} if isinstance(found, Rename) else ()
 
 
 def _sentence(refused: Refused) -> str:

@@ -94,3 +94,11 @@ async def with_all_files(server: LoopServer, asked: Asked) -> bool:
         if asked.opened.document is not asked.document:
             raise JsonRpcContentModified("the text changed while the files of the workspace were read")
     return asked.opened.folder.indexed
+
+
+async def caught_up(server: LoopServer, asked: Asked) -> None:
+    """Take what changed on the disk and nobody told of. Raises when the text changed meanwhile."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(server.indexing.catch_up(), _INDEX_LIMIT)
+    if asked.opened.document is not asked.document:
+        raise JsonRpcContentModified("the text changed while the files of the workspace were read")

@@ -10,7 +10,7 @@ from loop_ls.features.answers import Edits
 from loop_ls.features.rename.file_rename import moved
 from loop_ls.features.symbols.workspace_symbols import LIMIT, workspace_symbols
 from loop_ls.server.documents import uris
-from loop_ls.server.documents.workspace_edit import workspace_edit
+from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
 from loop_ls.server.routes.outline import KINDS
 from loop_ls.server.rpc import methods
 
@@ -52,9 +52,16 @@ def register(server: LoopServer) -> None:
             if isinstance(old, str) and isinstance(new, str):
                 renames[uris.path_text(old)] = uris.path_text(new)
         await _all_files(server)
-        edits: Edits = {}
-        for folder in server.session.all_folders():
-            edits = {**edits, **moved(folder.workspace, renames)}
+        with suppress(TimeoutError):
+            await asyncio.wait_for(server.indexing.catch_up(), _INDEX_LIMIT)
+
+        def following() -> Edits:
+            edits: Edits = {}
+            for folder in server.session.all_folders():
+                edits = {**edits, **moved(folder.workspace, renames)}
+            return edits
+
+        edits = up_to_date(server, following, lambda found: found)
         return workspace_edit(server, edits) if edits else None
 
     server.protocol.raw |= {
