@@ -180,7 +180,7 @@ class Workspace:
     # -- keys and references ----------------------------------------------------------------------
 
     def key(self, document: Document) -> str | None:
-        """The key of a workflow; None for one without name, and for files of other formats."""
+        """The key of a workflow; None for one without name, for what is no file, and for files of other formats."""
         return _key(self.roots, document)
 
     def folder(self, document: Document) -> str:
@@ -293,15 +293,20 @@ class Workspace:
 
 
 def _key(roots: Roots, document: Document | None) -> str | None:
-    if document is None or document.format != "workflow":
+    if document is None or not _can_be_called(document):
         return None
     name = document.name
     return roots.key(document.path, name) if name else None
 
 
+def _can_be_called(document: Document) -> bool:
+    """A document that is no file (not saved yet, a state of another time) may call others; none can call it."""
+    return document.format == "workflow" and document.uri.startswith("file:")
+
+
 def _label(document: Document | None) -> tuple[str, str | None] | None:
     """What the key of a document is made of; None where it has none."""
-    return None if document is None or document.format != "workflow" else (document.path, document.name)
+    return None if document is None or not _can_be_called(document) else (document.path, document.name)
 
 
 def _references(document: Document | None) -> frozenset[str]:

@@ -41,6 +41,8 @@ class Folder:
         self.text = uris.path_text(uri).rstrip("/") or "/"
         self.indexed, self.stale = path is None, path is not None
         self.capped = False
+        #: of a document of an archive or of another machine: what lies beside it is not known
+        self.virtual = path is None and not uris.is_unsaved(uri)
         self.ignored: Ignored | None = None
         self._editor_settings = editor_settings
         self.workspace = Workspace.of(Roots(self.text))
@@ -100,7 +102,7 @@ class Folder:
     @property
     def all_known(self) -> bool:
         """Whether what is not among the documents is not there at all."""
-        return self.indexed and not self.capped
+        return self.indexed and not self.capped and not self.virtual
 
     def document(self, uri: str) -> Document | None:
         return self.workspace.documents.get(uri)

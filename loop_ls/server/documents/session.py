@@ -110,7 +110,7 @@ class Session:
         homes = [folder for folder in self.folders.values() if folder.holds(path)]
         if homes:
             return max(homes, key=lambda folder: len(folder.text))
-        if path is None and self.folders:  # not saved yet: it will be, here
+        if uris.is_unsaved(uri) and self.folders:  # it will be saved here
             return next(iter(self.folders.values()))
         for opened in self.open.values():
             if opened.folder.loose and path is not None and opened.folder.path == path.parent:

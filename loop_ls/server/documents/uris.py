@@ -92,6 +92,11 @@ def _can_be_a_file(path: str) -> bool:
         return False
 
 
+def is_unsaved(uri: str) -> bool:
+    """Whether a document has no place yet. Every other one that is no file lies where nobody can look."""
+    return uri.partition(":")[0].lower() == "untitled"
+
+
 def is_view(uri: str) -> bool:
     """Whether a document is another state, or a rendering, of something else, which nobody edits."""
     return uri.partition(":")[0].lower() in _VIEWS

@@ -131,7 +131,7 @@ class Runs:
         texts = {
             uris.path_text(other.uri): str(other.document.text)
             for other in self._server.session.open.values()
-            if other.folder is folder and other.document.format == "workflow"
+            if other.folder is folder and other.document.format == "workflow" and uris.to_path(other.uri) is not None
         }
         request["texts"] = {**texts, uris.path_text(opened.uri): str(opened.document.text)}
         return request
@@ -358,6 +358,9 @@ class Runs:
 def hindrance(opened: OpenDocument) -> Answer:
     """Why a document is not run, or an empty object."""
     name = opened.uri.rpartition("/")[2] or "file without a name"
+    if uris.to_path(opened.uri) is None:
+        sentence = f"`{name}` is no file on this machine, so it has no project whose settings and limits would hold."
+        return refused("bad_argument", sentence, "Save it into the folder of a project, then run it.")
     if opened.document.format in ("assistant", "role_loop"):
         return {}  # some of their errors keep no loop from running: the engine says which do
     if opened.document.format != "workflow":
