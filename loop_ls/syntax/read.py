@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
+from loop_ls.syntax.conflicts import without_markers
 from loop_ls.syntax.incremental.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.incremental.split import Follower, Unit
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
@@ -69,7 +70,7 @@ def _unread(parts: list[Slice]) -> Chunk:
 
 
 def read_chunk(part: Slice) -> Chunk:
-    kind, lines = part.unit.kind, part.lines
+    kind, lines = part.unit.kind, without_markers(part.lines)
     if kind in ("lead", "tail"):
         found = pieces(None, part.source(), kind)
         doubt = kind == "lead" and (any(line.startswith("%") for line in lines) or _odd_breaks(lines))
@@ -86,10 +87,10 @@ def read_chunk(part: Slice) -> Chunk:
         try:
             composed = compose(lines, more)
         except Rejected as rejected:
-            return _refused(part, rejected)
+            return _refused(part, lines, rejected)
     root = composed.node
     if not _fits(root, part.unit) or _oddly_indented(root, lines):
-        return _refused(part, None)
+        return _refused(part, lines, None)
     if kind == "head" and part.follower == "item" and isinstance(root, Mapping) and root.entries[0].value is not None:
         return _head_with_text(part, composed, root.entries[0])
     chunk = part.chunk(pieces(root, part.source(composed.faults), kind))
@@ -156,15 +157,20 @@ def _head_with_text(part: Slice, composed: Composed, entry: Entry) -> Chunk:
     return part.chunk((head,)).flag(doubt=True, anchors=composed.anchors, missing=composed.missing)
 
 
-def _refused(part: Slice, why: Rejected | None) -> Chunk:
+def _refused(part: Slice, lines: tuple[str, ...], why: Rejected | None) -> Chunk:
     """What libyaml refuses, or reads as something that cannot stand there (`why` None)."""
-    read = error_recovery.read(part.lines, part.unit.before.dash if _too_far_left(part.unit) else None)
-    faults = read.faults or (_refusal(why, part.lines),)
+    read = error_recovery.read(lines, part.unit.before.dash if _too_far_left(part.unit) else None)
+    faults = read.faults or (_refusal(why, lines),)
     found = pieces(read.node, part.source(faults, True), part.unit.kind)
     first = not part.unit.before.begun
     if why is None and any(fault.code == "odd-blank" for fault in faults):
         first = False  # as a whole it would be read as it looks, too
-    odd = _odd_breaks(part.lines) or part.lines[0].startswith(_ODD_STARTS) or (first and why is None)
+    odd = (
+        _odd_breaks(lines)
+        or any("\ufeff" in line for line in lines)
+        or lines[0].startswith(_ODD_STARTS)
+        or (first and why is None)
+    )
     ended = first or (why is not None and why.ended)
     return part.chunk(found).flag(refused=True, ended=ended, doubt=odd, anchors=read.anchors, missing=read.missing)
 

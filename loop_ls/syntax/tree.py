@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from loop_ls.syntax.conflicts import conflict_fault, find_conflicts, without_markers
 from loop_ls.syntax.incremental import full_reparse
 from loop_ls.syntax.incremental.chunks import Chunks
 from loop_ls.syntax.incremental.chunks import flagged as _flagged
@@ -36,15 +37,17 @@ class Tree:
     - `pieces`: what the document consists of, in written order.
     - `faults`: what is wrong with the document as a whole, places absolute: a second document, an
       alias without an anchor. Everything else is among the faults of a piece.
+    - `conflicts`: the merge conflicts, each of which is among the faults; their markers are read as blank lines.
     - `root_kind`: mapping, sequence, scalar or empty.
     """
 
-    __slots__ = ("_cut", "_flagged", "_whole", "faults", "pieces", "root_kind", "text")
+    __slots__ = ("_cut", "_flagged", "_whole", "conflicts", "faults", "pieces", "root_kind", "text")
 
     def __init__(self, text: Text, cut: Chunks, flagged: tuple[Chunk, ...]) -> None:
         self.text, self._cut, self._flagged = text, cut, flagged
         self._whole: Chunk | None = full_reparse.read_whole(cut.chunks, flagged) if flagged else None
         self.pieces: Sequence[Piece] = cut.pieces if self._whole is None else self._whole.pieces
+        self.conflicts = find_conflicts(text)
         self.faults = self._document_faults()
         self.root_kind = _root_kind(self.pieces)
         invariant(lambda: self.fits(text), "the chunks of a tree have the lines of its text")
@@ -70,7 +73,7 @@ class Tree:
             faults = tuple(full_reparse.unknown_anchors((chunk, self._cut.start_of(chunk)) for chunk in self._flagged))
         if last.kind == "tail" and (read is None or full_reparse.ends_document(last)):
             faults += full_reparse.second_document(last, self._cut.starts[-1])
-        return faults
+        return (*faults, *(conflict_fault(self.text, one) for one in self.conflicts)) if self.conflicts else faults
 
     def start_of(self, piece: Piece) -> int:
         """The line of the document that the piece counts its places from."""
@@ -143,7 +146,7 @@ class _JsonTree(Tree):
 def read_json(text: Text) -> Tree:
     """The tree of a JSON text: one reading, places of all pieces absolute. Never raises on content."""
     lines = tuple(text.lines)
-    reader = JsonReader(lines)
+    reader = JsonReader(without_markers(lines))
     found = pieces(reader.root, Source(lines, None, tuple(reader.faults)), "root")
     return _JsonTree(text, Chunks.of([Chunk(lines, "root", START, START, "end", found, 0)]), ())
 

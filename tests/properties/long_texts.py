@@ -168,7 +168,21 @@ def long_text(name: str, rng: random.Random, most: int, eol: str) -> str:
 _TYPED = (
     *("x", "é", "😀", " ", "  ", "\n", "\r\n", "\r", ":", "- ", '"', "'", "#", "[", "]", "{", "}", ",", "|", "\t"),
     *("{{", "}}", "{{draft5}}", "{{draft9.x}}", "\n  - name: draft1\n    run: x\n", "steps:\n", "loops:\n", "---\n"),
-    *("&a ", "*a", "<<: *a", "    needs: [draft2]\n", "\u2028", "\x85", "", "", '"name": "x",\n', "null"),
+    *(
+        "&a ",
+        "*a",
+        "<<: *a",
+        "    needs: [draft2]\n",
+        "\u2028",
+        "\x85",
+        "\n<<<<<<< HEAD\n",
+        "\n=======\n",
+        "\n>>>>>>> x\n",
+        "",
+        "",
+        '"name": "x",\n',
+        "null",
+    ),
 )
 
 

@@ -16,6 +16,7 @@ from loop_ls.formats.workflow.build import execution_of, loop_of, step_of
 from loop_ls.formats.workflow.keys import LOOP, SCHEMA, STEP, WORKFLOW
 from loop_ls.formats.workflow.model import Element, Execution, Workflow
 from loop_ls.formats.workflow.refusals import Refusal, block_refusals, missing
+from loop_ls.syntax.conflicts import CODE as CONFLICT
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, resolved
 from loop_ls.syntax.tree import Piece, Tree, read_yaml
 from loop_ls.text.lines import Text
@@ -64,6 +65,9 @@ def _syntax(tree: Tree) -> Iterator[Refusal]:
     for piece in tree.pieces:
         for fault in piece.faults:
             yield Refusal("WF001", fault.message, fault.span.shift(tree.start_of(piece)))
+    for fault in tree.faults:
+        if fault.code == CONFLICT:
+            yield Refusal("WF010", fault.message, fault.span)
     if tree.root_kind != "mapping":
         yield Refusal("WF003", "a workflow is a mapping of keys such as `name` and `steps`", _START)
 

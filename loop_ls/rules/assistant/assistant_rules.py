@@ -13,7 +13,7 @@ from loop_ls.formats.common.providers import FREE_KINDS
 from loop_ls.formats.common.typed_mapping import Block, Unknown
 from loop_ls.rules.engine.context import Draft, Spot, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, mark, root_message, syntax_fault
+from loop_ls.rules.engine.object_view import WholeView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.fixes.json import add_key, add_key_behind
@@ -38,6 +38,9 @@ def syntax(view: WholeView) -> Iterator[Draft]:
         name: Fixer
         persona: "You repair failing tests."
     """
+    if conflicts := conflict_drafts(view.document):
+        yield from conflicts
+        return
     fault = syntax_fault(view.document)
     if fault is not None:
         yield Draft(Spot(None, fault.span), fault.message)

@@ -32,6 +32,9 @@ NEEDS_ALL_FILES = frozenset({"WF501", "WF502", "WF506", "WF601", "unused-ignore"
 #: Errors that say nothing about whether a called workflow can run (WF609).
 _NOT_ITS_OWN = frozenset({"WF604", "WF605", "WF609"})
 
+#: What tells of a merge conflict in a file of each format.
+_CONFLICT_RULES = frozenset({"WF010", "RL001", "AL001", "LS001"})
+
 
 class Checker:
     """`enable` takes `compat`, `pedantic` and codes, `disable` codes; the settings of the workspace
@@ -56,7 +59,7 @@ class Checker:
         home = workspace.project(document.path)
         if home is not workspace:
             return self._of(home).findings(home, document)
-        found = self._found(workspace, document)
+        found = _outside_conflicts(document, self._found(workspace, document))
         return heard(document, found, self._current_plan(workspace).selection)
 
     def _of(self, home: Workspace) -> Checker:
@@ -211,3 +214,15 @@ def _moved(session: Session, workspace: Workspace) -> bool:
     """Whether the folder itself is another one: other roots, other settings."""
     old = session.workspace
     return old is not None and (old.roots != workspace.roots or old.settings != workspace.settings)
+
+
+def _outside_conflicts(document: Document, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Of a merge conflict nothing is said but that it is one: everything in it is written twice."""
+    conflicts = document.tree.conflicts
+    if not conflicts:
+        return found
+    return tuple(
+        one
+        for one in found
+        if one.rule in _CONFLICT_RULES or not any(conflict.holds(one.span.start.line) for conflict in conflicts)
+    )

@@ -47,6 +47,7 @@ class Fix:
     edits: Callable[[Document], tuple[TextEdit, ...]]
     tier: Tier = Tier.SAFE
     preferred: bool = False
+    only_by_hand: bool = False  # one of several that nobody else can choose from: `fix` leaves it alone
 
 
 @equal_record

@@ -23,6 +23,8 @@ from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.context import Draft, Spot, node_span
 from loop_ls.rules.engine.finding import Fix
+from loop_ls.rules.fixes.builders import resolved_conflict
+from loop_ls.syntax.conflicts import conflict_fault
 from loop_ls.syntax.nodes import Entry, Mapping, Node
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
@@ -126,6 +128,12 @@ def syntax_fault(document: Document) -> Fault | None:
     # A strict reader may notice a fault only further down: a bracket that is open, at the end.
     near = fault.span.start.line in (stop.line, stop.line - 1)
     return fault if near else Fault(place, fault.message, fault.code)
+
+
+def conflict_drafts(document: Document) -> list[Draft]:
+    """One for each merge conflict of a file: they are told before anything else, and all of them."""
+    faults = (conflict_fault(document.text, one) for one in document.tree.conflicts)
+    return [Draft(Spot(None, fault.span), fault.message, fixes=resolved_conflict(fault)) for fault in faults]
 
 
 def root_message(document: Document) -> str | None:

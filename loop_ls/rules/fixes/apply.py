@@ -107,8 +107,9 @@ def _changes(document: Document, found: Iterable[Finding], unsafe: bool) -> list
 
 def chosen_fix(finding: Finding, unsafe: bool) -> Fix | None:
     """The first safe fix; with `unsafe` else the first one that needs review."""
-    safe = next((fix for fix in finding.fixes if fix.tier is Tier.SAFE), None)
-    return safe or (finding.fixes[0] if unsafe and finding.fixes else None)
+    fixes = [fix for fix in finding.fixes if not fix.only_by_hand]
+    safe = next((fix for fix in fixes if fix.tier is Tier.SAFE), None)
+    return safe or (fixes[0] if unsafe and fixes else None)
 
 
 def applied(document: Document, edits: Iterable[TextEdit]) -> Document:

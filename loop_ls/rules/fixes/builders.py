@@ -15,10 +15,12 @@ from loop_ls.index.element import Element
 from loop_ls.rules.engine.finding import Fix, TextEdit, Tier
 from loop_ls.rules.fixes.merge_blocks import merged
 from loop_ls.rules.until.without_variable import without_variable
+from loop_ls.syntax.conflicts import Conflict, conflict_fault
 from loop_ls.syntax.edit import edits as layout
 from loop_ls.syntax.edit.render import in_quotes, scalar_text
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Scalar, Style
+from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
 Edits = Callable[[Document], tuple[TextEdit, ...]]
@@ -178,6 +180,37 @@ def write_text(piece: Piece, scalar: Scalar, text: str, title: str) -> Fix:
 def merge_section(later: Piece, first: Piece, name: str) -> Fix:
     """Move the entries of a repeated `steps` or `loops` block behind those of the first one."""
     return _fix(f"Move these entries into the first `{name}`", lambda document: merged(document, first, later))
+
+
+def resolved_conflict(fault: Fault) -> tuple[Fix, ...]:
+    """What may be kept of a merge conflict; of a marker that is left over, nothing."""
+
+    def keep(sides: Callable[[Conflict], list[tuple[int, int]]]) -> Edits:
+        def change(document: Document) -> tuple[TextEdit, ...]:
+            text = document.text
+            for conflict in document.tree.conflicts:
+                if conflict_fault(text, conflict) == fault:
+                    kept = "".join(text.slice(_rows(document, *side)) for side in sides(conflict))
+                    return (TextEdit(_rows(document, conflict.first, conflict.last + 1), kept),)
+            return ()
+
+        return change
+
+    if fault.span.start.line == fault.span.end.line:
+        return (Fix("Remove the marker line", keep(lambda _: []), Tier.REVIEW, only_by_hand=True),)
+    return tuple(
+        Fix(title, keep(sides), Tier.REVIEW, only_by_hand=True)
+        for title, sides in (
+            ("Accept the current change", lambda one: [one.current()]),
+            ("Accept the incoming change", lambda one: [one.incoming()]),
+            ("Accept both changes", lambda one: [one.current(), one.incoming()]),
+        )
+    )
+
+
+def _rows(document: Document, first: int, end: int) -> Span:
+    """From the beginning of one line to that of another, or to the end of the text."""
+    return Span(Position(first, 0), document.text.clamp(Position(end, 0)))
 
 
 def _fix(title: str, change: Edits, tier: Tier = Tier.SAFE) -> Fix:

@@ -15,7 +15,7 @@ from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.context import Draft, Spot
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, mark, root_message, syntax_fault
+from loop_ls.rules.engine.object_view import WholeView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.fixes.json import add_key_behind
@@ -50,6 +50,9 @@ def json(view: WholeView) -> Iterator[Draft]:
           "termination_condition": {"type": "iteration_bound", "value": 2}
         }
     """
+    if conflicts := conflict_drafts(view.document):
+        yield from conflicts
+        return
     fault = syntax_fault(view.document)
     if fault is None:
         yield Draft(view.begin(), f"a role-loop definition is an object, not {root_message(view.document)}")

@@ -16,7 +16,7 @@ from loop_ls.index.disk.discovery import folders
 from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
 from loop_ls.rules.engine.context import Draft, Spot, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, mark, root_message, syntax_fault
+from loop_ls.rules.engine.object_view import WholeView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import all_rules, rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
@@ -67,6 +67,9 @@ def syntax(view: WholeView) -> Iterator[Draft]:
         #- .loop-ls.yaml
         limits: {maxIterations: 20}
     """
+    if conflicts := conflict_drafts(view.document):
+        yield from conflicts
+        return
     fault = syntax_fault(view.document)
     if fault is not None:
         yield Draft(Spot(None, fault.span), fault.message)

@@ -11,6 +11,7 @@ from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
+from loop_ls.syntax.conflicts import CODE as CONFLICT
 from loop_ls.text.fault import Fault
 
 #: Faults that every further line repeats, and those of them that a file says once.
@@ -62,7 +63,7 @@ def _mending(site: Site, fault: Fault) -> tuple[Fix, ...]:
 @also("WF001", on=("document", "root"))
 def syntax_of_the_whole(view: View) -> Iterator[Draft]:
     for fault in view.faults():
-        if fault.code not in _ENDS:
+        if fault.code not in _ENDS and fault.code != CONFLICT:
             yield Draft(Spot(None, fault.span), fault.message)
 
 
@@ -137,3 +138,27 @@ def second_document(view: View) -> Iterator[Draft]:
     for fault in view.faults():
         if fault.code in _ENDS:
             yield Draft(Spot(None, fault.span), fault.message)
+
+
+@rule("WF010", "merge-conflict", Severity.ERROR, on=("document", "root", "lookalike"), fixes=(Tier.REVIEW,))
+def merge_conflict(view: View) -> Iterator[Draft]:
+    """A merge conflict that is not resolved.
+
+    The lines `<<<<<<<`, `=======` and `>>>>>>>`, and `|||||||` above the text that both sides came from, are
+    read as blank lines, so that the rest of the file is checked as ever; about what stands between them nothing
+    else is said. A file with a conflict is not run.
+
+    Bad::
+        steps:
+        <<<<<<< HEAD
+          - {name: greet, run: "Greet {{input}} warmly"}
+        =======
+          - {name: greet, run: "Greet {{input}} coldly"}
+        >>>>>>> colder
+    Good::
+        steps:
+          - {name: greet, run: "Greet {{input}} warmly"}
+    """
+    for fault in view.faults():
+        if fault.code == CONFLICT:
+            yield Draft(Spot(None, fault.span), fault.message, fixes=builders.resolved_conflict(fault))

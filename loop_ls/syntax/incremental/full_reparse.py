@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from loop_ls.syntax.conflicts import without_markers
 from loop_ls.syntax.incremental.piece import Chunk, Source, pieces
 from loop_ls.syntax.incremental.split import START
 from loop_ls.syntax.yaml.compose import completes_behind, compose
@@ -23,7 +24,7 @@ def read_whole(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> Chunk | None:
         return None
     lines = tuple(chain.from_iterable(chunk.lines for chunk in chunks if not ends_document(chunk)))
     try:
-        composed = compose(lines, more=ends_document(chunks[-1]))
+        composed = compose(without_markers(lines), more=ends_document(chunks[-1]))
     except Rejected:
         return None
     return _chunk(lines, composed)
@@ -49,7 +50,7 @@ def _goes_on(chunks: list[Chunk], chunk: Chunk) -> bool:
     """Whether what follows completes a chunk that ends too early (a quote closed further down)."""
     at = chunks.index(chunk)
     rest = (line for later in chunks[at:] if not ends_document(later) for line in later.lines)
-    return completes_behind(rest, len(chunk.lines))
+    return completes_behind(without_markers(tuple(rest)), len(chunk.lines))
 
 
 def unknown_anchors(chunks: Iterable[tuple[Chunk, int]]) -> Iterator[Fault]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from loop_ls.syntax.conflicts import is_marker
 from loop_ls.syntax.yaml.escapes import unquoted
 from loop_ls.syntax.yaml.line_patterns import ODD_BLANKS, is_blank, is_dash
 from loop_ls.text.pattern import pattern
@@ -74,7 +75,7 @@ def cut(lines: Iterable[str], state: State) -> Iterator[Unit]:
         start = line[0]
         if start == " " and before.begun and (dash == NO_ITEMS or "-" not in line[: dash + 1 or None]):
             continue
-        if start == "#" or (start in " \t" and is_blank(line)):
+        if start == "#" or (start in " \t" and is_blank(line)) or (start in "<=" and is_marker(line)):
             continue
         found = begins(line, before)
         if found is None:
