@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from loop_ls.syntax.conflicts import without_markers
 from loop_ls.syntax.incremental.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.incremental.split import Follower, Unit
+from loop_ls.syntax.merge_conflicts import without_markers
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
 from loop_ls.syntax.yaml import error_recovery, fast_path
 from loop_ls.syntax.yaml.compose import compose

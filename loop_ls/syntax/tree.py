@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from loop_ls.syntax.conflicts import conflict_fault, find_conflicts, without_markers
 from loop_ls.syntax.incremental import full_reparse
 from loop_ls.syntax.incremental.chunks import Chunks
 from loop_ls.syntax.incremental.chunks import flagged as _flagged
@@ -17,6 +16,7 @@ from loop_ls.syntax.incremental.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.incremental.single_line_edit import spliced
 from loop_ls.syntax.incremental.split import START, Follower, Kind, Unit, cut
 from loop_ls.syntax.json.reader import JsonReader
+from loop_ls.syntax.merge_conflicts import conflict_fault, find_conflicts, without_markers
 from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
 from loop_ls.syntax.read import MAX_REFUSED, Slice, read_chunks

@@ -16,7 +16,7 @@ from loop_ls.formats.workflow.build import execution_of, loop_of, step_of
 from loop_ls.formats.workflow.keys import LOOP, SCHEMA, STEP, WORKFLOW
 from loop_ls.formats.workflow.model import Element, Execution, Workflow
 from loop_ls.formats.workflow.refusals import Refusal, block_refusals, missing
-from loop_ls.syntax.conflicts import CODE as CONFLICT
+from loop_ls.syntax.merge_conflicts import CODE as CONFLICT
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, resolved
 from loop_ls.syntax.tree import Piece, Tree, read_yaml
 from loop_ls.text.lines import Text

@@ -24,7 +24,7 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.context import Draft, Spot, node_span
 from loop_ls.rules.engine.finding import Fix
 from loop_ls.rules.fixes.builders import resolved_conflict
-from loop_ls.syntax.conflicts import conflict_fault
+from loop_ls.syntax.merge_conflicts import conflict_fault
 from loop_ls.syntax.nodes import Entry, Mapping, Node
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span

@@ -15,10 +15,10 @@ from loop_ls.index.element import Element
 from loop_ls.rules.engine.finding import Fix, TextEdit, Tier
 from loop_ls.rules.fixes.merge_blocks import merged
 from loop_ls.rules.until.without_variable import without_variable
-from loop_ls.syntax.conflicts import Conflict, conflict_fault
 from loop_ls.syntax.edit import edits as layout
 from loop_ls.syntax.edit.render import in_quotes, scalar_text
 from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.merge_conflicts import Conflict, conflict_fault
 from loop_ls.syntax.nodes import Entry, Scalar, Style
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span

@@ -11,7 +11,7 @@ from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
-from loop_ls.syntax.conflicts import CODE as CONFLICT
+from loop_ls.syntax.merge_conflicts import CODE as CONFLICT
 from loop_ls.text.fault import Fault
 
 #: Faults that every further line repeats, and those of them that a file says once.

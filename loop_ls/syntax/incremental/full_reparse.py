@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from loop_ls.syntax.conflicts import without_markers
 from loop_ls.syntax.incremental.piece import Chunk, Source, pieces
 from loop_ls.syntax.incremental.split import START
+from loop_ls.syntax.merge_conflicts import without_markers
 from loop_ls.syntax.yaml.compose import completes_behind, compose
 from loop_ls.syntax.yaml.composed import Composed
 from loop_ls.syntax.yaml.refusal import Rejected

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from loop_ls.syntax.conflicts import is_marker
+from loop_ls.syntax.merge_conflicts import is_marker
 from loop_ls.syntax.yaml.escapes import unquoted
 from loop_ls.syntax.yaml.line_patterns import ODD_BLANKS, is_blank, is_dash
 from loop_ls.text.pattern import pattern

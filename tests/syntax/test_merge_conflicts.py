@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from loop_ls.syntax.conflicts import Conflict, find_conflicts, without_markers
+from loop_ls.syntax.merge_conflicts import Conflict, find_conflicts, without_markers
 from loop_ls.syntax.tree import read_json, read_yaml
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
