@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Fact
 from loop_ls.engine.events import RunState
@@ -39,11 +40,13 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Any]) 
     answer: Answer = {"outcome": outcome, "failureReason": str(given.get("failureReason") or "")}
     if isinstance(text, str):
         answer["text"] = plain_text(text)
-    body: Answer = {**question, "answer": answer}
+    told: Answer = {**question, "answer": answer}
     if outcome == "applied" and isinstance(text, str):
-        fact: Fact = ("edit_acknowledged", {**body, "textSha256": text_hash(answer["text"])})
+        told["textSha256"] = text_hash(answer["text"])
+        fact = EditAcknowledged.model_validate(told).fact()
     else:
-        fact = ("edit_refused", {**body, "outcome": outcome, "failureReason": answer["failureReason"]})
+        told |= {"outcome": outcome, "failureReason": answer["failureReason"]}
+        fact = EditRefused.model_validate(told).fact()
     await _answered(run, journal, question, fact)
     return {"ok": True, "planId": question.get("planId")}
 
@@ -58,7 +61,8 @@ async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> An
     answer: Answer = {"choice": choice}
     if isinstance(text, str):
         answer["text"] = plain_text(text)
-    fact: Fact = ("loop_continued", {**question, "answer": answer, "withEdits": choice == "continue"})
+    continued = {**question, "answer": answer, "withEdits": choice == "continue"}
+    fact = LoopContinued.model_validate(continued).fact()
     await _answered(run, journal, question, fact)
     return {"ok": True, "choice": choice}
 
@@ -70,9 +74,9 @@ async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> 
         raise Refused("bad_argument", "`text` says what you think of the round; it is not given.")
     if step is not None and not isinstance(step, str):
         raise Refused("bad_argument", "`step` is the name of a step.")
-    body = {"text": plain_text(text), "negative": given.get("negative") is True, **({"step": step} if step else {})}
+    said = Feedback(text=plain_text(text), negative=given.get("negative") is True, step=step or None)
     async with run.asked:
-        await journal.append(run.run_id, facts=[("feedback", body)], ongoing=True)
+        await journal.append(run.run_id, facts=[said.fact()], ongoing=True)
         if run.state.ended:
             raise Refused("wrong_status", f"Run {run.run_id} has just ended: there is nothing to say to it.")
     return {"ok": True}
@@ -88,7 +92,9 @@ def _question(state: RunState, kind: str) -> Answer:
 
 async def _answered(run: LiveRun, journal: Journal, question: Answer, fact: Fact) -> None:
     async with run.asked:
-        answer = {"value": fact[1]["answer"]}
+        kind, body = fact
+        fact = (kind, {"place": question["place"], **body} if "place" in question else body)
+        answer = {"value": body["answer"]}
         done = await journal.append(run.run_id, question["question"], [fact], answer, ongoing=True)
         if not done:
             raise Refused("wrong_status", f"Run {run.run_id} has its answer.", "Somebody else was faster.")

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
+from loop_ls.contract.facts.enhance import Change, EditAcknowledged, EditRefused, EditSent, RoundNumbers
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Fact, Failure, Json, Recorder
 from loop_ls.engine.enhance.plan.working_copy import differences
@@ -56,7 +57,7 @@ class Desk(Protocol):
         """The text as it is now; `known` is what it was when it was last seen."""
         ...
 
-    async def apply(self, place: Place, sent: Sent, common: dict[str, Json]) -> Ack: ...
+    async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack: ...
 
 
 class EditorDesk:
@@ -68,11 +69,11 @@ class EditorDesk:
     async def current(self, place: Place, known: str) -> str:
         return known
 
-    async def apply(self, place: Place, sent: Sent, common: dict[str, Json]) -> Ack:
+    async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
         key = place.part("ack:asked")
         late = {"outcome": "client_gone", "failureReason": "no editor took the edit in time"}
-        body = {**common, **_sent(sent), "uri": self._uri, "edits": edits_wire(sent), "question": key}
-        told = await self._recorder.outside(key, [("edit_sent", {**place.fields(), **body})], self._seconds, late)
+        fact = _fact(sent, common, self._uri).model_copy(update={"edits": edits_wire(sent), "question": key})
+        told = await self._recorder.outside(key, [fact.fact(place)], self._seconds, late)
         return judged(sent, told if isinstance(told, dict) else late)
 
 
@@ -85,19 +86,21 @@ class FileDesk:
     async def current(self, place: Place, known: str) -> str:
         return str(await self._recorder.call(place.part("read"), self._read))
 
-    async def apply(self, place: Place, sent: Sent, common: dict[str, Json]) -> Ack:
-        body = {**place.fields(), **common, **_sent(sent), "uri": uri_of(self._path)}
+    async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
+        fact = _fact(sent, common, uri_of(self._path))
 
         async def work() -> Json:
             return await asyncio.to_thread(written, self._path, sent)
 
         def facts(told: Json) -> Sequence[Fact]:
-            known = {**place.fields(), **common, "planId": sent.plan_id, "textSha256": text_hash(sent.text)}
+            plan_id, text = sent.plan_id, text_hash(sent.text)
             if told["outcome"] == "applied":
-                return [("edit_acknowledged", known)]
-            return [("edit_refused", {**known, "failureReason": told.get("failureReason", "")})]
+                return [EditAcknowledged(**common, plan_id=plan_id, text_sha256=text).fact(place)]
+            outcome, reason = str(told["outcome"]), str(told.get("failureReason", ""))
+            refused = EditRefused(**common, plan_id=plan_id, text_sha256=text, outcome=outcome, failure_reason=reason)
+            return [refused.fact(place)]
 
-        told = await self._recorder.call(place.part("write"), work, facts, [("edit_sent", body)])
+        told = await self._recorder.call(place.part("write"), work, facts, [fact.fact(place)])
         return judged(sent, told)
 
     async def _read(self) -> str:
@@ -165,15 +168,17 @@ def edits_wire(sent: Sent) -> list[dict[str, Json]]:
     ]
 
 
-def _sent(sent: Sent) -> dict[str, Any]:
-    return {
-        "planId": sent.plan_id,
-        "label": sent.label,
-        "baseSha256": text_hash(sent.base),
-        "textSha256": text_hash(sent.text),
-        "changes": list(sent.changes),
-        "diff": sent.mask(unified(sent.base, sent.text, "workflow")),
-    }
+def _fact(sent: Sent, common: RoundNumbers, uri: str) -> EditSent:
+    return EditSent(
+        **common,
+        plan_id=sent.plan_id,
+        label=sent.label,
+        base_sha256=text_hash(sent.base),
+        text_sha256=text_hash(sent.text),
+        changes=[Change.model_validate(one) for one in sent.changes],
+        diff=sent.mask(unified(sent.base, sent.text, "workflow")),
+        uri=uri,
+    )
 
 
 def _text_of(path: Path) -> str:

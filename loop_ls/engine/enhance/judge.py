@@ -11,6 +11,17 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
+from loop_ls.contract.facts.enhance import (
+    BackingOff,
+    FailedStepLine,
+    FailureReport,
+    LoopFixationWarning,
+    LoopPaused,
+    ReportReady,
+    RoundFinished,
+    RoundNumbers,
+    Totals,
+)
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Fact, Recorder, Stopped
@@ -142,38 +153,37 @@ class EnhanceJudge:
 
     def _report_facts(self, turn: Turn, seen: Json) -> list[Fact]:
         report, observed = seen["report"], round_record.read(seen["observed"])
-        common = {**turn.place.fields(), **self.common(turn.number, Decimal(seen["spent"]))}
+        common = self.common(turn.number, Decimal(seen["spent"]))
         shown = ("id", "step", "kind", "class", "range")
-        failures = [{name: one[name] for name in shown} | {"message": _line(one)} for one in report["failures"]]
+        lines = [{name: one[name] for name in shown} | {"message": _line(one)} for one in report["failures"]]
         verdict: Literal["yes", "no"] = "yes" if report["converged"] else "no"
         answer = _failed(report["failures"])
         judged = Judged(criterion="failure_report", verdict=verdict, iteration=turn.number, answer=answer, local=True)
-        finished = {**common, "totals": report["totals"], "roundUsd": report["cost"]["round_usd"]}
-        ready = {
+        totals, round_usd = Totals.model_validate(report["totals"]), report["cost"]["round_usd"]
+        finished = RoundFinished(**common, totals=totals, round_usd=round_usd)
+        ready = ReportReady(
             **common,
-            "failures": failures,
-            "fingerprint": report["fingerprint"],
-            "converged": report["converged"],
-            "successful": observed.successful,
-            "report": report,
-        }
-        told: list[Fact] = [("round_finished", finished), ("report_ready", ready), judged.fact(turn.place)]
+            failures=[FailedStepLine.model_validate(one) for one in lines],
+            fingerprint=report["fingerprint"],
+            converged=report["converged"],
+            successful=observed.successful,
+            report=FailureReport.model_validate(report),
+        )
+        told: list[Fact] = [one.fact(turn.place) for one in (finished, ready, judged)]
         if seen["near"]:
             spent, cap = float(Decimal(seen["spent"])), self.knobs.budget_cap_usd
             told.append(BudgetWarning(spent_usd=spent, cap_usd=cap).fact(turn.place))
         return told
 
     async def _warn(self, turn: Turn, observed: Observed) -> None:
-        body = {
-            **turn.place.fields(),
+        warning = LoopFixationWarning(
             **self.common(turn.number, self.planner.spent),
-            "fingerprint": fingerprint(observed.failures) or "",
-            "previousRound": turn.number - 1,
-            "repeatedFailures": [one.id for one in observed.failures],
-            "action": self.knobs.on_fixation,
-            "stateLabel": "fixation-risk",
-        }
-        await self.recorder.record(turn.place.part("fixation"), [("loop_fixation_warning", body)])
+            fingerprint=fingerprint(observed.failures) or "",
+            previous_round=turn.number - 1,
+            repeated_failures=[one.id for one in observed.failures],
+            action=self.knobs.on_fixation,
+        )
+        await self.recorder.record(turn.place.part("fixation"), [warning.fact(turn.place)])
 
     async def _offer_lenient(self, turn: Turn, observed: Observed) -> None:
         """A step that its `if` rightly skips keeps a strict loop from ever converging: said after round 1."""
@@ -191,9 +201,8 @@ class EnhanceJudge:
         seconds = back_off(self.knobs.transient_backoff_seconds, self.course.back_offs, asked)
         self.course.back_offs += 1
         because = "; ".join(sorted({one.kind for one in observed.failures}))
-        body = {**turn.place.fields(), **self.common(turn.number, self.planner.spent)}
-        fact: Fact = ("backing_off", {**body, "seconds": seconds, "because": because})
-        await self.recorder.record(turn.place.part("backing_off"), [fact])
+        waits = BackingOff(**self.common(turn.number, self.planner.spent), seconds=seconds, because=because)
+        await self.recorder.record(turn.place.part("backing_off"), [waits.fact(turn.place)])
         await self.recorder.sleep(turn.place.part("back_off"), seconds)
         return Verdict("no")
 
@@ -270,28 +279,31 @@ class EnhanceJudge:
         return await self.desk.apply(place, sent, self.common(turn.number, self.planner.spent))
 
     async def _paused(self, turn: Turn, proposed: Proposed) -> dict[str, Json]:
-        body = {"reason": "between_rounds", "planId": f"{self.plan.run_id}:{turn.number}:1"}
-        limit = self.knobs.pause_timeout_seconds or None
-        return await self._choice(turn, "pause", body, limit)
+        key = turn.place.part("pause:asked")
+        plan_id = f"{self.plan.run_id}:{turn.number}:1"
+        common = self.common(turn.number, self.planner.spent)
+        paused = LoopPaused(**common, question=key, reason="between_rounds", plan_id=plan_id)
+        return await self._choice(turn, paused, self.knobs.pause_timeout_seconds or None)
 
     async def _conflict(self, turn: Turn, ack: Ack, proposed: Proposed, tries: int) -> dict[str, Json]:
-        body = {"reason": "conflict", "conflict": ack.trouble, "failureReason": ack.reason}
-        return await self._choice(turn, f"conflict{tries}", body, None)
+        key = turn.place.part(f"conflict{tries}:asked")
+        common = self.common(turn.number, self.planner.spent)
+        trouble, reason = ack.trouble, ack.reason
+        paused = LoopPaused(**common, question=key, reason="conflict", conflict=trouble, failure_reason=reason)
+        return await self._choice(turn, paused, None)
 
-    async def _choice(self, turn: Turn, name: str, body: dict[str, Json], limit: float | None) -> dict[str, Json]:
+    async def _choice(self, turn: Turn, paused: LoopPaused, limit: float | None) -> dict[str, Json]:
         """What a person chose: `continue`, `skip` (run as it is) or `stop`. Raises `Stopped`."""
-        key = turn.place.part(f"{name}:asked")
-        common = {**turn.place.fields(), **self.common(turn.number, self.planner.spent), "question": key}
         late = {"choice": "stop", "late": True}
-        told = await self.recorder.outside(key, [("loop_paused", {**common, **body})], limit, late)
+        told = await self.recorder.outside(paused.question, [paused.fact(turn.place)], limit, late)
         choice: dict[str, Json] = told if isinstance(told, dict) and "choice" in told else late
-        if choice.get("late") or (choice["choice"] == "stop" and name == "pause"):
+        if choice.get("late") or (choice["choice"] == "stop" and paused.reason == "between_rounds"):
             raise Stopped
         return choice
 
     # -- shared ----------------------------------------------------------------------------------
 
-    def common(self, number: int, spent: Decimal) -> dict[str, Json]:
+    def common(self, number: int, spent: Decimal) -> RoundNumbers:
         return common(self.knobs, number, spent)
 
     def _planning(self, copy: Copy) -> Planning:
@@ -305,10 +317,14 @@ class EnhanceJudge:
         )
 
 
-def common(knobs: Knobs, number: int, spent: Decimal) -> dict[str, Json]:
-    """The fields that every fact of a round has."""
-    shown = {"round": number, "maxRounds": knobs.max_rounds}
-    return {**shown, "spentUsd": float(spent), "capUsd": knobs.budget_cap_usd}
+def common(knobs: Knobs, number: int, spent: Decimal) -> RoundNumbers:
+    """The numbers that every fact of a round has."""
+    return {
+        "round": number,
+        "max_rounds": knobs.max_rounds,
+        "spent_usd": float(spent),
+        "cap_usd": knobs.budget_cap_usd,
+    }
 
 
 def _failed(failures: Sequence[dict[str, Json]]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from loop_ls.contract.facts.enhance import RoundNumbers
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, Turn, drive
@@ -171,7 +172,7 @@ class _Loop:
     async def ledger(self) -> Ledger:
         return Ledger.of(await self.facts(), self.knobs)
 
-    def common(self, number: int, spent: Any) -> dict[str, Json]:
+    def common(self, number: int, spent: Any) -> RoundNumbers:
         return common(self.knobs, number, spent)
 
     async def _run_workflow(self, plan: Plan, turn: Turn, recorder: Recorder, models: Models) -> Outcome:

@@ -6,11 +6,12 @@ loop and a person end one early.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from loop_ls.contract.facts.enhance import RoundNumbers, RoundStarted
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, ModelReply, ModelRequest, Models, Recorder, Waiting
@@ -105,15 +106,15 @@ class RoundBody:
     models: Models
     run_workflow: RunWorkflow
     ledger: Callable[[], Awaitable[Ledger]]
-    common: Callable[[int, Decimal], Mapping[str, Json]]
+    common: Callable[[int, Decimal], RoundNumbers]
     unknown_price: float
 
     async def run(self, turn: Turn) -> str:
         text, number = self.course.text, turn.number
         self.course.texts[number] = text
         ledger = await self.ledger()
-        started = {**turn.place.fields(), **self.common(number, ledger.spent), "textSha256": text_hash(text)}
-        await self.recorder.record(turn.place.part("round"), [("round_started", started)], answer=text)
+        started = RoundStarted(**self.common(number, ledger.spent), text_sha256=text_hash(text))
+        await self.recorder.record(turn.place.part("round"), [started.fact(turn.place)], answer=text)
         plan = replace(self.plan, texts={**self.plan.texts, self.plan.path: text})
         try:
             outcome = await self.run_workflow(plan, turn, self.recorder, Metered(self.models, ledger))

@@ -6,28 +6,16 @@ payload with `payload`. Fields that are None do not travel. Fields that a reader
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Fact
+from loop_ls.contract.facts import enhance
+from loop_ls.contract.facts.payload import Payload
 
 Json = Any
-
-
-class Payload(BaseModel):
-    """What a fact says besides run, number and time."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="ignore", frozen=True, defer_build=True
-    )
-    kind: ClassVar[str] = ""
-
-    def fact(self, place: Place | None = None) -> Fact:
-        body = self.model_dump(by_alias=True, exclude_none=True)
-        return self.kind, {**place.fields(), **body} if place else body
 
 
 class Error(BaseModel):
@@ -373,23 +361,18 @@ class UnchangedOutputWarning(Payload):
     empty: bool | None = None
 
 
-class LoopFixationWarning(Payload):
-    kind = "loop_fixation_warning"
-    fingerprint: str = ""
-    action: Literal["warn", "abort"] = "warn"
-    state_label: str = "fixation-risk"
+#: Kinds of enhance loops have a module of their own; naming it makes sure that they are known here.
+ROUND_FACTS = enhance.RoundFact
 
 
-#: Kinds of the enhance loop: their fields come with its module and pass through here as they are.
-ENHANCE_KINDS = frozenset(
-    {
-        *("round_started", "round_finished", "report_ready", "planner_started", "planner_finished"),
-        *("planner_failed", "op_rejected", "ops_proposed", "loop_paused", "loop_continued"),
-        *("edit_sent", "edit_acknowledged", "edit_refused", "backing_off"),
-    }
-)
+def _kinds(base: type[Payload]) -> Iterator[type[Payload]]:
+    for cls in base.__subclasses__():
+        if cls.kind:
+            yield cls
+        yield from _kinds(cls)
 
-PAYLOADS: dict[str, type[Payload]] = {cls.kind: cls for cls in Payload.__subclasses__()}
+
+PAYLOADS: dict[str, type[Payload]] = {cls.kind: cls for cls in _kinds(Payload)}
 
 
 def payload(kind: str, body: dict[str, Json]) -> Payload | None:

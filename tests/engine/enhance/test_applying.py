@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.contract.facts.enhance import RoundNumbers
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.enhance.edit_target import EditorDesk, FileDesk, Sent, edits_wire, judged, written
 from loop_ls.testing.recorder import MemoryRecorder
@@ -80,7 +81,11 @@ async def test_an_editor_that_says_nothing_in_time_is_gone() -> None:
         async def outside(self, key: str, asked: Any, seconds: float | None, late: Any) -> Any:
             return late
 
-    ack = await EditorDesk(Late(), "file:///report.yaml", 5.0).apply(Place("report/1"), Sent("p", "l", THREE, KIND), {})
+    desk, numbers = (
+        EditorDesk(Late(), "file:///report.yaml", 5.0),
+        RoundNumbers(round=1, max_rounds=3, spent_usd=0.0, cap_usd=5.0),
+    )
+    ack = await desk.apply(Place("report/1"), Sent("p", "l", THREE, KIND), numbers)
     assert ack.trouble == "client_gone"
 
 

@@ -11,8 +11,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from loop_ls.contract.facts.enhance import (
+    OpRejected,
+    OpsProposed,
+    PlannerFailed,
+    PlannerFinished,
+    PlannerStarted,
+    RoundFact,
+    RoundNumbers,
+)
 from loop_ls.engine.core.loop_driver import Turn
-from loop_ls.engine.core.ports import Fact, Failure, Models, Recorder
+from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.enhance.plan.answer import NoPlan, Proposal, read_answer
 from loop_ls.engine.enhance.plan.apply import Planned, Planning, Refusal
 from loop_ls.engine.enhance.plan.plan_context import Known
@@ -62,7 +71,7 @@ class Planner:
     models: Models
     known: Known
     mask: Mask
-    common: Callable[[int, Decimal], dict[str, Json]]
+    common: Callable[[int, Decimal], RoundNumbers]
     ledger: Callable[[], Awaitable[Ledger]]
     price: Callable[[int, int], float | None] = lambda sent, got: None
     spent: Decimal = field(default_factory=Decimal)
@@ -96,7 +105,7 @@ class Planner:
                 proposal = read_answer(answer)
             except NoPlan as wrong:
                 repair = str(wrong)
-                await self._failed(turn, number, "no_plan", str(wrong), plannerUsd=float(self.paid))
+                await self._failed(turn, number, "no_plan", str(wrong), float(self.paid))
                 continue
             usable = True
             planned = planning(copy).plan(copy, proposal.ops)
@@ -124,11 +133,10 @@ class Planner:
         usd_left = max(0.0, self.knobs.budget_cap_usd - float(self.spent))
         rounds_left = self.knobs.max_rounds - turn.number
         asked = Asked(copy, report, course.history, self.known, rounds_left, usd_left, self.knobs.max_ops_per_round)
-        body = self._common(turn)
-        started: Fact = (
-            "planner_started",
-            {**body, "provider": self.target.provider, "model": self.target.model, "attempt": number},
-        )
+        target = self.target
+        started = PlannerStarted(
+            **self._common(turn), provider=target.provider, model=target.model, attempt=number
+        ).fact(turn.place)
         question = Question(
             place=turn.place,
             key=turn.place.part(f"planner{number}"),
@@ -150,39 +158,41 @@ class Planner:
         self.spent += self.paid
         return str(answer["text"])
 
-    async def _failed(self, turn: Turn, number: int, code: str, message: str, **more: Json) -> None:
-        body = {**self._common(turn), "code": code, "message": self.mask(message), "attempt": number, **more}
-        await self.recorder.record(turn.place.part(f"planner_failed{number}"), [("planner_failed", body)])
+    async def _failed(self, turn: Turn, number: int, code: str, message: str, usd: float | None = None) -> None:
+        failed = PlannerFailed(
+            **self._common(turn), code=code, message=self.mask(message), attempt=number, planner_usd=usd
+        )
+        await self.recorder.record(turn.place.part(f"planner_failed{number}"), [failed.fact(turn.place)])
 
     async def _told(
         self, turn: Turn, number: int, proposal: Proposal, planned: Planned, start: Copy, again: int
     ) -> None:
         """What the planner said and what became of it, as facts."""
-        body = self._common(turn)
-        finished = {**body, "ops": len(proposal.ops), "attempt": number, "plannerUsd": float(self.paid)}
-        facts: list[Fact] = [("planner_finished", finished)]
-        facts += [("op_rejected", {**body, **_camel(one.wire())}) for one in planned.refused]
+        common = self._common(turn)
+        told: list[RoundFact] = [
+            PlannerFinished(**common, ops=len(proposal.ops), attempt=number, planner_usd=float(self.paid)),
+            *(
+                OpRejected(**common, op=one.op, target=one.target, reason_code=one.code, message=one.message)
+                for one in planned.refused
+            ),
+        ]
         if planned.accepted:
-            proposed = {
-                **body,
-                "planId": f"{self.recorder.run_id}:{turn.number}:{again + 1}",
-                "ops": [op.wire() for op in planned.accepted],
-                "rationale": self.mask(proposal.rationale),
-                "unfixable": list(proposal.unfixable),
-                "diff": self.mask(unified(start.text, planned.copy.text, "workflow")),
-            }
-            facts.append(("ops_proposed", proposed))
-        await self.recorder.record(turn.place.part(f"proposed{number}"), facts)
+            proposed = OpsProposed(
+                **common,
+                plan_id=f"{self.recorder.run_id}:{turn.number}:{again + 1}",
+                ops=[op.wire() for op in planned.accepted],
+                rationale=self.mask(proposal.rationale),
+                unfixable=list(proposal.unfixable),
+                diff=self.mask(unified(start.text, planned.copy.text, "workflow")),
+            )
+            told.append(proposed)
+        await self.recorder.record(turn.place.part(f"proposed{number}"), [one.fact(turn.place) for one in told])
 
-    def _common(self, turn: Turn) -> dict[str, Json]:
-        return {**turn.place.fields(), **self.common(turn.number, self.spent)}
+    def _common(self, turn: Turn) -> RoundNumbers:
+        return self.common(turn.number, self.spent)
 
 
 def _why(refused: Sequence[Refusal]) -> str:
     if not refused:
         return "`ops` is empty, and the failures are still there"
     return "; ".join(f"{one.op} {one.target}: {one.code}, {one.message}" for one in refused)
-
-
-def _camel(wire: dict[str, str]) -> dict[str, str]:
-    return {"reasonCode" if name == "reason_code" else name: value for name, value in wire.items()}

@@ -1,0 +1,1 @@
+"""Fact types: one model for each kind of fact in a run's journal."""
