@@ -32,6 +32,7 @@ COMMANDS = {
     "runs": "list, show and control runs",
     "repl": "a prompt with /loops: list, start, control",
     "mcp": "serve loops, or a read-only shell, to agents (MCP, standard input and output)",
+    "doctor": "say what loop-ls finds on this machine",
     "engine": "start, stop and question the engine",
     "serve": "the language server (standard input and output)",
     "demo": "two loops to watch: no key, no network",

@@ -1,0 +1,95 @@
+"""`loop-ls doctor`: what loop-ls finds on this machine, and what is missing for what. Starts and changes nothing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from loop_ls import __version__
+from loop_ls.cli.commands.check import CLEAN, write
+from loop_ls.cli.engine.connect import add_place, data_dir_of, root_of
+
+HELP = "say what loop-ls finds on this machine"
+
+#: Package -> the extra of loop-ls that brings it, and what it is for.
+EXTRAS = {
+    "mcp": ("mcp", "tools of MCP servers, `loop-ls mcp`, the read-only shell of agent programs"),
+    "psycopg": ("postgres", "stores of `rag` steps, and runs, in PostgreSQL"),
+    "keyring": ("keyring", "keys in the keyring of the operating system"),
+    "pydantic_ai": ("pydantic-ai", "providers of kind `pydantic-ai`"),
+    "opentelemetry.sdk": ("otel", "traces to an OpenTelemetry collector"),
+    "xllamacpp": ("local", "the embedded model"),
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    add_place(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    found = findings(args.root, args.data_dir, os.environ)
+    write(json.dumps(found, indent=2) + "\n" if args.json else "".join(f"{line}\n" for line in _lines(found)))
+    return CLEAN
+
+
+def findings(root: str | None, data_dir: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
+    """`{version, python, system, root, dataFolder, sandbox, extras, agents, keys}`; of keys the names alone."""
+    from loop_ls.client.engine_location import data_folder
+    from loop_ls.engine.providers.known import KNOWN
+    from loop_ls.engine.runners.resolve import KNOWN_AGENTS
+
+    place = root_of(root)
+    keys = sorted({known.key_env for known in KNOWN.values() if known.key_env})
+    return {
+        "version": __version__,
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "root": str(place),
+        "dataFolder": str(data_folder(place, data_dir_of(data_dir, place))),
+        "sandbox": _sandbox(),
+        "extras": {extra: _is_there(package) for package, (extra, _) in EXTRAS.items()},
+        "agents": {name: shutil.which(program) for name, program in KNOWN_AGENTS.items()},
+        "keys": [name for name in keys if environ.get(name)],
+    }
+
+
+def _sandbox() -> dict[str, Any]:
+    """`{name}` of the one in force, or `{name: None, reason}`."""
+    from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+
+    found = find_sandbox()
+    return {"name": None, "reason": found.reason} if isinstance(found, NoSandbox) else {"name": found.name}
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # the package around it
+        return False
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    yield f"loop-ls {found['version']}, Python {found['python']}"
+    yield f"system      {found['system']}"
+    yield f"workspace   {found['root']}"
+    yield f"data        {found['dataFolder']}"
+    sandbox = found["sandbox"]
+    if sandbox["name"]:
+        yield f"sandbox     {sandbox['name']}: commands of `readonly-shell` roles can only read the workspace"
+    else:
+        yield "sandbox     none: `readonly-shell` roles have no shell and read with their file tools"
+        yield f"            {sandbox['reason']}"
+    for name, path in found["agents"].items():
+        yield f"agent       {name}: {path or 'not installed'}"
+    yield f"keys        {', '.join(found['keys']) or 'none in the environment'}"
+    for extra, use in EXTRAS.values():
+        told = "installed" if found["extras"][extra] else f'not installed; pip install "loop-ls[{extra}]"'
+        yield f"extra       {extra} ({use}): {told}"
