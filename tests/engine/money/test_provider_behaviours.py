@@ -359,7 +359,7 @@ async def test_a_first_provider_that_gave_nothing_is_booked_beside_the_one_that_
     for first in ("never says a word", "is overloaded in the middle, and reports"):
         async with paid_server(OPENAI[first]) as lost, paid_server(OPENAI["reports both"]) as good:
             other = {"kind": "openai", "baseUrl": f"{good.url}/v1", "price": PRICE}
-            spent = Spent(lost, "openai", cap=2.0, other=other)
+            spent = Spent(lost, "openai", cap=30.0, other=other)
             spent.settings["house"]["fallback"] = ["other/m"]
             for _ in range(3):
                 await spent.call(attempts=1)
