@@ -76,6 +76,8 @@ def prices(opened: OneFile) -> Callable[[Target], Price]:
             provider = configured(target.provider, providers if isinstance(providers, Mapping) else {}, os.environ)
         except ModelFailure:
             return None
+        if provider.price is None and provider.options.get("price") is not None:
+            return None  # it is written, and it is none
         found = provider.price or (known_price(provider.prices, target.model) if provider.prices else None)
         if found is not None:
             return found.input, found.output

@@ -8,11 +8,13 @@ than as nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
+
+from loop_ls.formats.price import price_faults
 
 MILLION = 1_000_000
 #: No call has more tokens, and no call costs more dollars: what says so is no count and no bill.
@@ -59,14 +61,9 @@ class Price:
     @staticmethod
     def read(value: Any) -> Price | None:
         """None for everything but two amounts: half a price would make the rest free."""
-        if not isinstance(value, Mapping) or set(value) != {"input", "output"}:
+        if any(price_faults(value)):
             return None
-        amounts = [value["input"], value["output"]]
-        if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in amounts):
-            return None
-        if not all(0 <= each <= MOST_USD for each in amounts):
-            return None
-        return Price(float(amounts[0]), float(amounts[1]))
+        return Price(float(value["input"]), float(value["output"]))
 
     def usd(self, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0) -> float:
         if self.table:

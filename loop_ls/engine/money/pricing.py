@@ -37,8 +37,8 @@ def price_of(
         provider = configured(name, providers, environ)
     except ModelFailure:
         return FREE  # it cannot be asked
-    if provider.price is not None:
-        return provider.price
+    if provider.price is not None or provider.options.get("price") is not None:
+        return provider.price  # a faulty one is unknown, wherever the provider is
     if provider.on_this_machine or provider.kind in ("local", "scripted"):
         return FREE
     return known_price(provider.prices, model or provider.default_model) if provider.prices else None
@@ -47,7 +47,10 @@ def price_of(
 def _price_of_agent(name: str, providers: Mapping[str, Any]) -> Price | None:
     """Most agents say themselves what they have cost."""
     own = providers.get(name)
-    written = Price.read(own.get("price")) if isinstance(own, Mapping) else None
+    said = own.get("price") if isinstance(own, Mapping) else None
+    written = Price.read(said)
+    if said is not None and written is None:
+        return None
     try:
         return written or (FREE if tells_cost(name, providers) else None)
     except Failure:

@@ -246,7 +246,7 @@ class RunModels:
 
     async def _price(self, provider: Provider, model: str) -> Price | None:
         """That of the settings, else of the table; local use is free. None: nobody knows."""
-        if provider.price is not None or provider.kind == "scripted":
+        if provider.price is not None or provider.options.get("price") is not None or provider.kind == "scripted":
             return provider.price
         if provider.on_this_machine or provider.kind == "local":
             return Price(0.0, 0.0)

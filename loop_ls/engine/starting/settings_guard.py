@@ -17,7 +17,7 @@ from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.projects import project_folder
 
 #: Of the problems of settings, those that change what a run may spend or where its texts go.
-_GRAVE = re.compile(r"`(?:limits|limits\.[^`]*|providers|providers\.[^`.]*(?:\.(?:baseUrl|kind|apiKeyEnv))?)`")
+_GRAVE = re.compile(r"`(?:limits|limits\.[^`]*|providers|providers\.[^`.]*(?:\.(?:baseUrl|kind|apiKeyEnv|price))?)`")
 
 
 def require_sound_settings(root: Path, path: str, editor: Mapping[str, Any]) -> None:

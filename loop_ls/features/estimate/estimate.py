@@ -14,6 +14,7 @@ from loop_ls.features.estimate.script_price import script_price
 from loop_ls.features.text.humanize import count
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.price import price_faults
 from loop_ls.index.calls import Calls, element_calls
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
@@ -123,9 +124,8 @@ def price_of(workspace: Workspace, document: Document) -> PriceOf:
     def price(target: Target) -> Price:
         own = raw.get(target.provider) if isinstance(raw, dict) else None
         said = own.get("price") if isinstance(own, dict) else None
-        if isinstance(said, dict):
-            sent, got = said.get("input", 0), said.get("output", 0)
-            return (float(sent), float(got)) if _numbers(sent, got) else None
+        if said is not None:
+            return None if any(price_faults(said)) else (float(said["input"]), float(said["output"]))
         kind = own.get("kind") if isinstance(own, dict) else None
         if kind == "scripted" or (kind is None and target.provider == SCRIPTED):
             return price_of_script(workspace, document, own if isinstance(own, dict) else {})
@@ -147,10 +147,6 @@ def price_of_script(workspace: Workspace, document: Document, own: Mapping[str, 
         return None if text is None else str(text)
 
     return script_price(own, document.path.removeprefix(f"{root}/"), read) or (0.0, 0.0)
-
-
-def _numbers(*values: object) -> bool:
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
 # -- why ------------------------------------------------------------------------------------------

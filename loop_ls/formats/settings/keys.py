@@ -20,6 +20,16 @@ _TARGET = (
     Key("model", Type.TEXT, "The model to ask.", offers="models"),
 )
 
+PRICE = shape(
+    "price",
+    "`price`",
+    "What a provider charges, in US dollars for a million tokens. Both amounts are needed: a run with a cap in "
+    "dollars is refused where nobody knows what a call costs.",
+    Key("input", Type.NUMBER, "For a million tokens that are sent.", required=True, minimum=0),
+    Key("output", Type.NUMBER, "For a million tokens of answers, reasoning included.", required=True, minimum=0),
+)
+
+
 _PROVIDER_KEYS = (
     Key("kind", Type.TEXT, "The dialect it speaks.", choices=PROVIDER_KINDS),
     Key("cli", Type.ANY, "The program of an `agent-cli`, as a list of words; never a shell line."),
@@ -42,7 +52,7 @@ _PROVIDER_KEYS = (
     Key("idleSeconds", Type.NUMBER, "How long an answer may stop in the middle.", default="60", minimum=0),
     Key("embeddingModel", Type.TEXT, "The model for vectors where a step names none."),
     Key("fallback", Type.TEXTS, "Who is asked when it is out of order, in this order: `provider` or `provider/model`."),
-    Key("price", Type.ANY, "US dollars for a million tokens, as `{input: 0.5, output: 1.5}`."),
+    Key("price", Type.BLOCK, "US dollars for a million tokens, as `{input: 0.5, output: 1.5}`.", shape=PRICE),
     Key("script", Type.ANY, "The answers of a `scripted` provider, or the file that holds them."),
 )
 

@@ -18,7 +18,8 @@ from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.common.read_value import read_block
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.common.typed_mapping import Block, Fault, Field, Pair
-from loop_ls.formats.settings.keys import SETTINGS
+from loop_ls.formats.price import price_faults
+from loop_ls.formats.settings.keys import PRICE, SETTINGS
 from loop_ls.syntax.nodes import Entry
 from loop_ls.syntax.nodes import Mapping as MappingNode
 from loop_ls.syntax.tree import Tree, read_yaml
@@ -202,6 +203,9 @@ def _checked(shape: Shape, values: Mapping[str, Any], where: str, problems: list
 
 
 def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> Any:
+    if key.shape is PRICE:  # kept as it is written: half of it would be another price
+        problems.extend(Problem("LS008", f"`{path}` {fault.message}") for fault in price_faults(value))
+        return value
     if key.shape is not None and isinstance(value, Mapping):
         if key.type is Type.BLOCK:
             return _checked(key.shape, value, f"{path}.", problems)

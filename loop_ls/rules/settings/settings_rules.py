@@ -8,9 +8,11 @@ from typing import NamedTuple
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, wrong_type
 from loop_ls.formats.common.key_table import Type
+from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.common.secret import is_secret, is_variable_name, names_secret, takes_from_environment
 from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair
-from loop_ls.formats.settings.keys import PROVIDER_KINDS
+from loop_ls.formats.price import price_faults
+from loop_ls.formats.settings.keys import PRICE, PROVIDER_KINDS
 from loop_ls.formats.settings.model import out_of_range
 from loop_ls.index.disk.discovery import folders
 from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
@@ -94,6 +96,8 @@ def unknown_key(view: WholeView) -> Iterator[Draft]:
     secret = {id(entry) for _, entry, _ in _secrets(view) if entry is not None}
     found = [(stray.piece, stray.unknown, view.parts.shape, set(view.parts.keys)) for stray in view.parts.strays]
     for piece, block in _blocks(view):
+        if block.shape is PRICE:
+            continue  # LS008
         found += [(piece, unknown, block.shape, set(block.fields)) for unknown in block.unknown]
     for piece, unknown, shape, present in found:
         if id(unknown.entry) in secret or unknown.entry.merged:
@@ -117,6 +121,8 @@ def bad_value(view: WholeView) -> Iterator[Draft]:
         limits: {maxIterations: 20}
     """
     for piece, field in _fields(view):
+        if _of_price(field):
+            continue  # LS008
         for at, message in _wrong(field):
             yield draft(piece, mark(at), message)
     for section, items in view.parts.items.items():
@@ -125,7 +131,7 @@ def bad_value(view: WholeView) -> Iterator[Draft]:
             yield draft(items[0].piece, mark(items[0].node), f"`{section}` is {part.field.key.type.value}")
     for piece, block in _blocks(view):
         absent = [key.name for key in block.shape.keys.values() if key.required and not block.meant(key.name)]
-        if absent:
+        if absent and block.shape is not PRICE:
             yield draft(piece, mark(block.node), f"{block.shape.title} needs {listed(absent, 'and')}")
         for repeated in block.repeated:
             message = f"`{repeated.later.key.text}` is written twice; the first one counts"
@@ -303,6 +309,46 @@ def unreachable_glob(view: WholeView) -> Iterator[Draft]:
         outside = ".." in pattern.replace("\\", "/").split("/") or pattern.startswith("/")
         why = "leads out of the workspace" if outside else "leads to no folder of the workspace"
         yield draft(part.piece, mark(item), f"`{shortened(pattern)}` {why}, so nothing is looked up there")
+
+
+@rule("LS008", "faulty-price", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
+def faulty_price(view: WholeView) -> Iterator[Draft]:
+    """A `price` that is none: an amount is missing, negative or no number, or a key is not one of its two.
+
+    Such a price would count some or all tokens as free, and a cap on dollars would not hold. A run does not
+    start with it.
+
+    Bad::
+        #- .loop-ls.yaml
+        providers:
+          house:
+            kind: openai
+            baseUrl: "https://models.example.org/v1"
+            price: {input: 3, outptu: 15}
+    Good::
+        #- .loop-ls.yaml
+        providers:
+          house:
+            kind: openai
+            baseUrl: "https://models.example.org/v1"
+            price: {input: 3, output: 15}
+    """
+    for piece, field in _fields(view):
+        if field.key.shape is not PRICE or field.node is None or field.empty:
+            continue
+        entries = {entry.key.text: entry for entry in field.node.entries} if isinstance(field.node, Mapping) else {}
+        faults = tuple(price_faults(plain(field.node)))
+        for fault in faults:
+            entry = entries.get(fault.key)
+            if not fault.key and any(other.meant for other in faults):
+                continue  # the misspelt key is the missing one
+            spot = mark(field.node) if entry is None else entry.key.span
+            fix = (builders.reword(piece, entry.key.span, fault.meant),) if entry is not None and fault.meant else ()
+            yield draft(piece, spot, f"`price` {fault.message}", fixes=fix)
+
+
+def _of_price(field: Field) -> bool:
+    return field.key.shape is PRICE or field.key in PRICE.keys.values()
 
 
 def _leads_somewhere(view: WholeView, pattern: str) -> bool:

@@ -54,6 +54,11 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         (b"limits: {budgetUsd: 3} # \xff\xfe\n", "cannot be read"),
         ("# " + "x" * 9_000_000 + "\nlimits: {budgetUsd: 3}\n", "cannot be read: The file has 8.6 MB"),
         ("providers: {ollama: {baseUrl: 5}}\n", "`providers.ollama.baseUrl` has to be"),
+        ("providers: {ollama: {price: {input: 3}}}\n", "`providers.ollama.price` needs `output` too"),
+        ("providers: {ollama: {price: {input: -3, output: 1}}}\n", "`providers.ollama.price` has a negative `input`"),
+        ("providers: {ollama: {price: {}}}\n", "`providers.ollama.price` needs `input` and `output` too"),
+        ("providers: {ollama: {price: {input: 3, outptu: 15}}}\n", "did you mean `output`?"),
+        ("providers: {ollama: {price: {input: .nan, output: 1}}}\n", "a number of dollars"),
     ],
     ids=lambda value: str(value)[:24],
 )

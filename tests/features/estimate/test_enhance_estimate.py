@@ -51,3 +51,10 @@ def test_without_a_price_of_the_workflow_there_is_the_cap() -> None:
     calls, usd, why = cost("enhance: {workflows: {report: {enabled: true, maxRounds: 2, plannerAttempts: 1}}}\n")
     assert (calls, usd) == ((2, 5), None)
     assert "it ends at $5.00" in why
+
+
+@pytest.mark.parametrize("price", ["{}", "{input: 3}", "{input: -3, output: -15}", "{input: 3, outptu: 15}", "free"])
+def test_a_faulty_price_is_not_known_rather_than_nothing(price: str) -> None:
+    _, usd, why = cost(f"providers: {{acme: {{kind: openai, baseUrl: 'http://x', price: {price}}}}}\n")
+    assert usd is None
+    assert "No price is known of `acme` `m`" in why

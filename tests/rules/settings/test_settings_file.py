@@ -1,4 +1,4 @@
-"""The settings of a project as a file that is checked (LS001 to LS007)."""
+"""The settings of a project as a file that is checked (LS001 to LS008)."""
 
 from __future__ import annotations
 
@@ -121,3 +121,31 @@ def test_a_folder_of_workflows_that_exists_is_reached() -> None:
           - {name: greet, run: "Greet {{input}}"}
         """
     )
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        ("{input: -3, output: -15}", ["has a negative `input`", "has a negative `output`"]),
+        ("{input: 3}", ["needs `output` too"]),
+        ("{input: 3, outptu: 15}", ["did you mean `output`?"]),
+        ("{input: 3, output: 15, cached: 1}", ["it has `input` and `output` only"]),
+        ("{}", ["needs `input` and `output` too"]),
+        ("{input: .nan, output: 15}", ["needs a number of dollars as `input`"]),
+        ("{input: 3, output: .inf}", ["needs a number of dollars as `output`"]),
+        ("{input: true, output: 15}", ["needs a number of dollars as `input`"]),
+        ('{input: "3", output: 15}', ["needs a number of dollars as `input`"]),
+        ("3", ["has to be a mapping"]),
+        ("[3, 15]", ["has to be a mapping"]),
+    ],
+)
+def test_a_price_that_would_make_calls_free_is_an_error(price: str, said: list[str]) -> None:
+    text = f"providers:\n  house: {{kind: openai, baseUrl: 'https://x.example/v1', price: {price}}}\n"
+    found = findings_of(read_fixture(text, PATH, head=False))[PATH]
+    assert [(one.rule, str(one.severity)) for one in found] == [("LS008", str(found[0].severity))] * len(said)
+    assert [words in one.message for one, words in zip(found, said, strict=True)] == [True] * len(said), found
+
+
+def test_a_price_may_be_whole_broken_or_nothing() -> None:
+    for price in ("{input: 3, output: 15}", "{input: 0.5, output: 0}", "{output: 1e2, input: 0}"):
+        assert codes(f"providers: {{house: {{kind: openai, price: {price}}}}}\n") == []
