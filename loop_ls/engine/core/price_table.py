@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from loop_ls.formats.price import price_faults
+from loop_ls.formats.settings.price import price_faults
 
 MILLION = 1_000_000
 #: No call has more tokens, and no call costs more dollars: what says so is no count and no bill.

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from loop_ls.engine.booking import recorded_bill
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolSpec, Turn
 from loop_ls.engine.core.ports import (
@@ -25,6 +24,7 @@ from loop_ls.engine.core.ports import (
     Waiting,
 )
 from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens, Warned
+from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 from loop_ls.formats.workflow.model import Target
 
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from loop_ls.engine.booking import recorded_bill
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure, Json, ModelFailure, Models, Recorder, Waiting
 from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens
+from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 
 #: Texts in one call: what every provider takes.
 AT_ONCE = 64

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, replace
 from functools import partial
 
-from loop_ls.engine.booking import recorded_bill
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Fact, Json, Recorder
 from loop_ls.engine.events.kinds import Call, Tokens
+from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 from loop_ls.engine.runners.runner import Assignment, Runner, Work
 
 

@@ -14,7 +14,7 @@ from loop_ls.features.estimate.script_price import script_price
 from loop_ls.features.text.humanize import count
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
-from loop_ls.formats.price import price_faults
+from loop_ls.formats.settings.price import price_faults
 from loop_ls.index.calls import Calls, element_calls
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document

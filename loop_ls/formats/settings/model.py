@@ -18,8 +18,8 @@ from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.common.read_value import read_block
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.common.typed_mapping import Block, Fault, Field, Pair
-from loop_ls.formats.price import price_faults
 from loop_ls.formats.settings.keys import PRICE, SETTINGS
+from loop_ls.formats.settings.price import price_faults
 from loop_ls.syntax.nodes import Entry
 from loop_ls.syntax.nodes import Mapping as MappingNode
 from loop_ls.syntax.tree import Tree, read_yaml

@@ -11,9 +11,9 @@ from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.common.secret import is_secret, is_variable_name, names_secret, takes_from_environment
 from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair
-from loop_ls.formats.price import price_faults
 from loop_ls.formats.settings.keys import PRICE, PROVIDER_KINDS
 from loop_ls.formats.settings.model import out_of_range
+from loop_ls.formats.settings.price import price_faults
 from loop_ls.index.disk.discovery import folders
 from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
 from loop_ls.rules.engine.context import Draft, Spot, draft
