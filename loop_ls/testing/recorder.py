@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Approval, Decision, Fact, Failure, Json, ModelFailure, Stopped
-from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
+from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 
 _FAILURES = {"Failure": Failure, "ModelFailure": ModelFailure}
 
@@ -126,6 +126,11 @@ class MemoryRecorder:
         if key not in self.entries:
             self._write(key, {"answer": True}, [Paused(reason=reason).fact()])
             self.pause()
+
+    async def park(self, key: str, until: float, because: str) -> None:
+        """Time passes at once."""
+        if key not in self.entries:
+            self._write(key, {"answer": True}, [Paused(reason="exhausted", because=because).fact(), Resumed().fact()])
 
     @contextmanager
     def undivided(self) -> Iterator[None]:

@@ -19,6 +19,7 @@ REASONS = {
     "timeout": "time limit",
     "rejected": "rejected",
     "success_rate_not_met": "success rate not met",
+    "exhausted": "quota, credit or usage limit used up",
     "no_items": "no items",
     "budget": "budget used up",
     "time_limit": "time limit reached",

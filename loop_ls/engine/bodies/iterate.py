@@ -201,6 +201,10 @@ class _Run:
             rate = f"{len(outputs)} of {total} items of `{self.loop.name}` succeeded"
             wanted = f"{rate}; `min_success_rate` asks for {self.loop.min_success_rate:g}"
             raise Failure("success_rate_not_met", wanted, reason="success_rate_not_met")
+        if total and not outputs:  # whatever `on_failure` says: a bill without any result is no success
+            failure = self.failures[max(self.failures)]
+            message = f"none of {total} items of `{self.loop.name}` succeeded, the last one: {failure.message}"
+            raise Failure(failure.code, message, failure.hint, "error", failure.place)
         output = outputs[-1] if outputs else ""
         return Finished(
             self.loop.name,

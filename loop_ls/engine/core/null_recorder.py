@@ -29,6 +29,9 @@ class Unrecorded:
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         return
 
+    async def park(self, key: str, until: float, because: str) -> None:
+        return
+
     def undivided(self) -> AbstractContextManager[None]:
         return nullcontext()
 

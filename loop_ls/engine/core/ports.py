@@ -35,7 +35,8 @@ class Failure(Exception):
     """An iteration, a step or a whole workflow could not give a result: data for the record.
 
     What its `on_failure` says decides what happens next. `reason` is set where the failure ends a
-    loop for another reason than `error` (`timeout`, `rejected`, ...).
+    loop for another reason than `error` (`timeout`, `rejected`, ...). `until`: Unix time at which what is
+    exhausted is there again, where that is known. `booked`: what it cost is on the bill of its call.
     """
 
     code: str
@@ -43,10 +44,24 @@ class Failure(Exception):
     hint: str = ""
     reason: str = "error"
     place: str = ""
+    until: float | None = None
+    booked: bool = False
 
     def __str__(self) -> str:
         return self.message
 
+
+class Exhausted(Stopped):
+    """Quota, credit or a usage limit is used up, and nobody knows until when: the run fails here, whatever
+    `on_failure` says. Going on would only start what fails in the same way."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+#: The code of failures that end, or park, the whole run.
+EXHAUSTED = "exhausted"
 
 Decision = Literal["approve", "reject", "revise"]
 
@@ -114,6 +129,11 @@ class Recorder(Protocol):
 
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         """Pause the run from inside, once per key: it waits at its next gate until somebody resumes it."""
+        ...
+
+    async def park(self, key: str, until: float, because: str) -> None:
+        """Pause the run, once per key, until that moment (Unix time) has come or somebody resumes it before.
+        It goes on by itself, after a restart too. Raises `Stopped`."""
         ...
 
     def undivided(self) -> AbstractContextManager[None]:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from loop_ls.engine.core.ports import Stopped
+
+#: Seconds after which a clock is read again that may have jumped.
+LOOK_AGAIN = 15.0
 
 
 class Control:
@@ -117,6 +120,14 @@ class Control:
             await self._go.wait()
         if self.stopping:
             raise Stopped
+
+    async def due(self, until: float, clock: Callable[[], float]) -> None:
+        """Wait while the run is paused, until the clock says so. A machine that slept wakes up to the right
+        time: it is looked at again and again."""
+        while self.paused and (left := until - clock()) > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, LOOK_AGAIN)):
+                    await self._go.wait()
 
     async def stopped_within(self, seconds: float) -> bool:
         """Wait so long; True as soon as a stop came."""

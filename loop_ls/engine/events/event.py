@@ -33,3 +33,11 @@ def utc(at: float) -> str:
     """Unix seconds as `2026-01-31T12:00:00.123Z`."""
     text = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
     return text.removesuffix("+00:00") + "Z"
+
+
+def moment(written: str | None) -> float | None:
+    """Unix seconds of what `utc` writes; None where it is no moment."""
+    try:
+        return None if written is None else datetime.fromisoformat(written.replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return None

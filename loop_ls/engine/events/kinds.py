@@ -127,8 +127,12 @@ class Recovered(Payload):
 
 
 class Paused(Payload):
+    """`until` (ISO 8601): the run goes on by itself then; `because` says in one sentence for what it waits."""
+
     kind = "paused"
-    reason: Literal["user", "between_rounds", "conflict", "stalled"] = "user"
+    reason: Literal["user", "between_rounds", "conflict", "stalled", "exhausted"] = "user"
+    until: str | None = None
+    because: str | None = None
 
 
 class Resumed(Payload):

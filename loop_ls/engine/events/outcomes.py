@@ -33,7 +33,7 @@ Limit = Literal[
     "apply_rejected",
     "no_items",
 ]
-Failing = Literal["error", "rejected", "timeout", "success_rate_not_met", "verification"]
+Failing = Literal["error", "rejected", "timeout", "success_rate_not_met", "verification", "exhausted"]
 Blocking = Literal["missing_artifact", "question"]
 Cause = Literal["user", "teardown", "shutdown"]
 Reason = Success | Limit | Failing | Blocking | Cause

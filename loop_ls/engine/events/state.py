@@ -69,6 +69,7 @@ class RunState(NamedTuple):
     mock: bool = False  # its answers are made up
     caps: dict[str, Any] | None = None  # what the run may spend, as its first fact says
     because: str | None = None
+    resumes_at: str | None = None  # when a run that is paused goes on by itself
     question: dict[str, Any] | None = None  # what an enhance loop has asked outside of the engine
     last_output: str | None = None
     error: dict[str, Any] | None = None
@@ -130,6 +131,7 @@ class RunState(NamedTuple):
             "unpriced": self.unpriced or None,
             "caps": self.caps or None,
             "because": self.because,
+            "resumesAt": self.resumes_at,
             "source": self.source,
             "imported": self.imported or None,
             "mock": self.mock or None,
@@ -285,7 +287,8 @@ def _turn(kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
 def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
     match kind:
         case "paused":
-            return {"status": "paused", "reason": body.get("reason", "user")}
+            parked = {"resumes_at": body.get("until"), "because": body.get("because")}
+            return {"status": "paused", "reason": body.get("reason", "user"), **parked}
         case "loop_paused":
             return {"status": "paused", "reason": body.get("reason", "user"), "question": _question(kind, body)}
         case "edit_sent" if "question" in body:
@@ -297,7 +300,8 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
         case "resumed" if state.question is not None and state.question["kind"] == "loop_paused":
             return {"status": "paused", "reason": state.question.get("reason")}
         case "resumed":
-            return {"status": "waiting_approval" if state.asked else "running", "reason": None}
+            going = {"reason": None, "resumes_at": None, "because": None}
+            return {"status": "waiting_approval" if state.asked else "running", **going}
         case "stopping":
             return {"status": "stopping", "reason": body.get("cause", "user"), "asked": ()}
         case "manual_approval_required":
@@ -321,7 +325,8 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
 
 
 def _ended(status: str, reason: str, at: float) -> dict[str, Any]:
-    return {"status": status, "reason": reason, "ended_at": at, "stage": None, "asked": (), "question": None}
+    closed = {"stage": None, "asked": (), "question": None, "resumes_at": None, "because": None}
+    return {"status": status, "reason": reason, "ended_at": at, **closed}
 
 
 def _question(kind: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -9,10 +9,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolSpec, Turn
 from loop_ls.engine.core.ports import (
+    EXHAUSTED,
+    Exhausted,
     Fact,
     Failure,
     Json,
@@ -88,11 +91,41 @@ async def answered(
     then: Callable[[Json], Iterable[Fact]] = lambda answer: (),
 ) -> Json:
     """The first whole answer of the chain as it is recorded: `text`, `provider`, `calls`, ...
-    Raises `Failure` when nobody answered."""
+    Raises `Failure` when nobody answered, `Exhausted` when that is for good. Where it is known when somebody
+    can be asked again, the run is parked until then."""
+    key = question.key
+    for again in count(1):
+        try:
+            return await _first_answer(question, key, models, recorder, before if again == 1 else (), then)
+        except Failure as failure:
+            await parked_or_ended(failure, recorder, f"{key}:wait-for-reset")
+        key = f"{question.key}@{again + 1}"
+    raise AssertionError("counting does not end")
+
+
+async def parked_or_ended(failure: Failure, recorder: Recorder, key: str) -> None:
+    """Comes back once the call may be made again. Raises the failure where it is no matter of quota, and
+    `Exhausted` where nobody knows when that is over."""
+    if failure.code != EXHAUSTED:
+        raise failure
+    if failure.until is None:
+        raise Exhausted(failure)
+    await recorder.park(key, failure.until, failure.message)
+
+
+async def _first_answer(
+    question: Question,
+    first: str,
+    models: Models,
+    recorder: Recorder,
+    before: Sequence[Fact],
+    then: Callable[[Json], Iterable[Fact]],
+) -> Json:
     failed: list[str] = []
+    exhausted: list[Json] = []
     answer: Json = None
     for number, target in enumerate(question.targets, 1):
-        key = question.key if number == 1 else f"{question.key}.{number}"
+        key = first if number == 1 else f"{first}.{number}"
         answer = await recorder.call(
             key,
             partial(_asked, key, question.request(target), question, models, recorder),
@@ -101,9 +134,17 @@ async def answered(
         )
         if "error" not in answer:
             return answer
+        if answer["error"]["code"] == EXHAUSTED:
+            exhausted.append(answer["error"])
         failed.append(f"{target.provider}/{target.model}: {answer['error']['message']}")
     if not failed:
         raise Failure("provider_unavailable", "no provider and model is named for this call", place=question.place.key)
+    if exhausted:  # whoever else is out of order now does not bring its quota back
+        known = [error["until"] for error in exhausted if error.get("until") is not None]
+        told = exhausted[0]["message"] if len(failed) == 1 else "; ".join(failed)
+        until = min(known, default=None)
+        hint = exhausted[0].get("hint", "")
+        raise Failure(EXHAUSTED, told, hint, EXHAUSTED, question.place.key, until)
     error = answer["error"]
     raise Failure(error["code"], "; ".join(failed), error.get("hint", ""), place=question.place.key)
 
@@ -127,12 +168,18 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
         async with recorded_bill(recorder, key, question.place, question.purpose) as bill:
             return _reply(await models.ask(replace(request, bill=bill), on_text, on_wait))
     except ModelFailure as failure:
-        error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        error = error_of(failure)
         booked = {"booked": True} if failure.details.get("booked") else {}
         return {"error": error, "provider": request.provider, "model": request.model, **booked}
     finally:
         recorder.streamed(**question.shown)
         await asyncio.gather(*notes)
+
+
+def error_of(failure: ModelFailure) -> dict[str, Json]:
+    """A failed call as it is recorded."""
+    until = {"until": failure.details["until"]} if failure.details.get("until") is not None else {}
+    return {"code": failure.code, "message": failure.message, "hint": failure.hint, **until}
 
 
 def request_of(work: Callable[[], Awaitable[Json]]) -> ModelRequest | None:

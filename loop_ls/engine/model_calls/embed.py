@@ -9,11 +9,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import NamedTuple
 
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure, Json, ModelFailure, Models, Recorder, Waiting
 from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens
+from loop_ls.engine.model_calls.ask import error_of, parked_or_ended
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 
 #: Texts in one call: what every provider takes.
@@ -41,13 +43,25 @@ async def embed(
     for number, start in enumerate(range(0, len(request.texts), AT_ONCE)):
         part = replace(request, texts=request.texts[start : start + AT_ONCE])
         own = key if number == 0 else f"{key}.{number + 1}"
-        work = partial(_asked, part, place, own, models, recorder)
-        answer = await recorder.call(own, work, partial(_facts, place, request.purpose), before if number == 0 else ())
-        if "error" in answer:
-            error = answer["error"]
-            raise Failure(error["code"], error["message"], error["hint"], place=place.key)
+        answer = await _answered(part, place, own, models, recorder, before if number == 0 else ())
         found = Embedded([*found.vectors, *answer["vectors"]], answer["provider"], answer["model"])
     return found
+
+
+async def _answered(
+    request: EmbedRequest, place: Place, first: str, models: Models, recorder: Recorder, before: Sequence[Fact]
+) -> Json:
+    key = first
+    for again in count(1):
+        work = partial(_asked, request, place, key, models, recorder)
+        answer = await recorder.call(key, work, partial(_facts, place, request.purpose), before if again == 1 else ())
+        if "error" not in answer:
+            return answer
+        error = answer["error"]
+        failure = Failure(error["code"], error["message"], error["hint"], place=place.key, until=error.get("until"))
+        await parked_or_ended(failure, recorder, f"{key}:wait-for-reset")
+        key = f"{first}@{again + 1}"
+    raise AssertionError("counting does not end")
 
 
 async def _asked(request: EmbedRequest, place: Place, key: str, models: Models, recorder: Recorder) -> Json:
@@ -61,7 +75,7 @@ async def _asked(request: EmbedRequest, place: Place, key: str, models: Models, 
         async with recorded_bill(recorder, key, place, request.purpose) as bill:
             reply = await models.embed(replace(request, bill=bill), on_wait)
     except ModelFailure as failure:
-        error = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        error = error_of(failure)
         booked = {"booked": True} if failure.details.get("booked") else {}
         return {"error": error, "provider": request.provider, "model": request.model, **booked}
     finally:

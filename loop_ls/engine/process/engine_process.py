@@ -150,7 +150,7 @@ def _presence(engine: Engine, options: Options, leave: Callable[[], None]) -> Pr
 
     async def busy() -> bool:
         answer = await engine.runs("active", limit=1000)
-        return any(state["status"] in WORKING for state in answer.get("runs") or [])
+        return any(state["status"] in WORKING or state.get("resumesAt") for state in answer.get("runs") or [])
 
     return Presence(teardown=teardown, busy=busy, leave=leave, grace=options.grace, idle=options.idle)
 

@@ -6,14 +6,27 @@ One function for each way a call can fail; all answer `ModelFailure` with a code
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.ports import EXHAUSTED, ModelFailure
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.providers.config import Provider
+from loop_ls.engine.providers.limits.retry import LONGEST_WAIT
 
 SAID_LIMIT = 300
+
+#: Types and codes with which services say that quota, credit or a usage limit is used up.
+USED_UP = frozenset(
+    {
+        *("insufficient_quota", "quota_exceeded", "billing_error", "billing_hard_limit_reached", "billing_not_active"),
+        *("insufficient_balance", "insufficient_credits", "insufficient_funds", "credit_balance_too_low"),
+        *("usage_limit_reached", "usage_limit_exceeded", "usage_not_included", "spend_limit_reached"),
+    }
+)
+#: Unix times behind it are no moments that anybody means (the year 2100).
+LATEST = 4_102_444_800
 
 RESTART = "then restart the engine (`loop-ls engine stop`; the next run starts it)"
 
@@ -134,19 +147,44 @@ def refused(
     """From an HTTP status, or from the status that an error inside a stream stands for."""
     said, kind = _said(body)
     said = redact(said, [secret])[:SAID_LIMIT].rstrip(". \n")
-    code, message, hint = _status(provider, model, status, said, kind)
+    wait = retry_after(headers)
+    details: dict[str, Any] = {"status": status, "said": said, "type": kind}
+    if status == 402 or _used_up(kind) or (status == 429 and (wait or 0.0) > LONGEST_WAIT):
+        return exhausted(provider.name, model, status, said, _reset(body) or _after(wait), details)
+    code, message, hint = _status(provider, model, status, said)
     return ModelFailure(
-        code,
-        message,
-        hint,
-        provider=provider.name,
-        model=model,
-        retry_after=_retry_after(headers),
-        details={"status": status, "said": said, "type": kind, "final": status == 402 or _no_quota(said, kind)},
+        code, message, hint, provider=provider.name, model=model, retry_after=wait, details={**details, "final": False}
     )
 
 
-def _status(provider: Provider, model: str, status: int, said: str, kind: str) -> tuple[str, str, str]:
+def exhausted(
+    name: str, model: str, status: int, said: str, until: float | None, details: Mapping[str, Any]
+) -> ModelFailure:
+    """Quota, credit or a usage limit is used up. `until`: Unix time of its reset, where that is known."""
+    quoted = f": {said}" if said else ""
+    told = f"The quota or credit at `{name}` is used up ({status}){quoted}"
+    hint = "Check plan, credit and billing at the provider; waiting does not help by itself."
+    if until is not None:
+        told = f"Provider `{name}` takes no more calls until {clock_time(until)} ({status}){quoted}"
+        hint = "The run waits and goes on by itself then; resume it to try earlier, or list a second provider."
+    return ModelFailure(
+        EXHAUSTED,
+        f"{told}.",
+        hint,
+        provider=name,
+        model=model,
+        retry_after=None if until is None else max(0.0, until - time.time()),
+        details={**details, "final": True, **({} if until is None else {"until": until})},
+    )
+
+
+def clock_time(at: float) -> str:
+    """`17:14`, with the day where it is not today; in the time of this machine."""
+    moment, now = time.localtime(at), time.localtime()
+    return time.strftime("%H:%M" if moment[:3] == now[:3] else "%Y-%m-%d %H:%M", moment)
+
+
+def _status(provider: Provider, model: str, status: int, said: str) -> tuple[str, str, str]:
     name, quoted = provider.name, f": {said}" if said else ""
     key = provider.key_env or "its key"
     match status:
@@ -156,19 +194,11 @@ def _status(provider: Provider, model: str, status: int, said: str, kind: str) -
                 f"Provider `{name}` refused the key in {key} ({status}){quoted}.",
                 f"Put a key that is allowed to use `{model}` into {key}, {RESTART}.",
             )
-        case 402:
-            return "auth", f"The account at `{name}` has no credit left (402){quoted}.", "Add credit at the provider."
         case 404:
             return (
                 "not_found",
                 f"Provider `{name}` knows no model `{model}` at {redact(provider.base_url)} (404){quoted}.",
                 "Check `model` in the workflow, and `baseUrl` in the settings.",
-            )
-        case 429 if _no_quota(said, kind):
-            return (
-                "rate_limited",
-                f"The quota at `{name}` is used up (429){quoted}.",
-                "Check plan and billing at the provider; waiting does not help.",
             )
         case 429:
             return (
@@ -192,32 +222,53 @@ def _status(provider: Provider, model: str, status: int, said: str, kind: str) -
             )
 
 
-def _no_quota(said: str, kind: str) -> bool:
-    """A used-up quota is answered with 429 as well, but no waiting ends it."""
-    return "insufficient_quota" in kind or "billing" in said.lower()
+def _used_up(kind: str) -> bool:
+    """A used-up quota has the status of a rate limit at some services, but no waiting of seconds ends it. The
+    provider's own fields say so; its sentences may speak of anything."""
+    return not USED_UP.isdisjoint(kind.lower().split())
+
+
+def _reset(body: bytes | Mapping[str, Any]) -> float | None:
+    """The moment that an error names for the reset of a usage limit."""
+    error = _error(body)
+    at, within = error.get("resets_at"), error.get("resets_in_seconds")
+    if isinstance(at, int | float) and not isinstance(at, bool) and 0 < at <= LATEST:
+        return float(at)
+    if isinstance(within, int | float) and not isinstance(within, bool) and 0 <= within <= LATEST:
+        return time.time() + float(within)
+    return None
+
+
+def _after(seconds: float | None) -> float | None:
+    return None if seconds is None else time.time() + seconds
+
+
+def _error(body: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+    """The error of a body, in the shapes that providers use."""
+    found: Any = body
+    if isinstance(found, bytes):
+        try:
+            found = json.loads(found)
+        except (ValueError, RecursionError):
+            return {}
+    if isinstance(found, list) and found:  # Gemini wraps its errors in a list
+        found = found[0]
+    if not isinstance(found, Mapping):
+        return {}
+    error = found.get("error", found)
+    if isinstance(error, str):
+        return {"message": error}
+    return error if isinstance(error, Mapping) else {}
 
 
 def _said(body: bytes | Mapping[str, Any]) -> tuple[str, str]:
-    """The sentence of an error body and its type or code, in the shapes that providers use."""
-    if isinstance(body, bytes):
-        try:
-            body = json.loads(body)
-        except (ValueError, RecursionError):
-            return "", ""
-    if isinstance(body, list) and body:  # Gemini wraps its errors in a list
-        body = body[0]
-    if not isinstance(body, Mapping):
-        return "", ""
-    error = body.get("error", body)
-    if isinstance(error, str):
-        return error, ""
-    if not isinstance(error, Mapping):
-        return "", ""
+    """The sentence of an error body and its type or code."""
+    error = _error(body)
     kind = " ".join(str(error[key]) for key in ("type", "code", "status") if error.get(key))
     return str(error.get("message") or ""), kind
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds, from `retry-after-ms` or `Retry-After` (a number or a date)."""
     from email.utils import parsedate_to_datetime
 
@@ -230,6 +281,4 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         when = parsedate_to_datetime(headers["retry-after"])
     except (KeyError, ValueError, TypeError):
         return None
-    import time
-
     return max(0.0, when.timestamp() - time.time())

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
 
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest, Waiting
+from loop_ls.engine.core.ports import (
+    EXHAUSTED,
+    EmbedReply,
+    EmbedRequest,
+    ModelFailure,
+    ModelReply,
+    ModelRequest,
+    Waiting,
+)
 from loop_ls.engine.core.price_table import Price, known_price
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.attempt import Attempt
@@ -33,7 +41,7 @@ R = TypeVar("R", ModelReply, EmbedReply)
 OnWait = Callable[[Waiting], None]
 
 #: Failures after which somebody else may be asked: the provider, not the question, is the reason.
-INSTEAD = AGAIN | {"timeout", "bad_answer"}
+INSTEAD = AGAIN | {"timeout", "bad_answer", EXHAUSTED}
 #: What an answer is taken to be at most, for the tokens of a minute, where nobody bounds it.
 USUAL_ANSWER = 1000
 CHARACTERS_PER_TOKEN = 4

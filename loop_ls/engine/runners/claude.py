@@ -17,6 +17,7 @@ OUTPUT_TOKENS = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
 class Claude:
     credentials = ("CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
     handed_on = ("ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
+    prices = "anthropic"
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         found = {OUTPUT_TOKENS: environ.get(OUTPUT_TOKENS) or "128000"}

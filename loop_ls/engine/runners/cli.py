@@ -6,6 +6,7 @@ death by a signal, is a failure always: an agent that crashes without a word has
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -16,8 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.ports import EXHAUSTED, Failure, LostAttempt
+from loop_ls.engine.core.price_table import Booked, Price, Usage, booked, known_price
 from loop_ls.engine.core.redaction import redact
+from loop_ls.engine.providers.failures import clock_time
 from loop_ls.engine.runners.concurrency import gate_of
 from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines
@@ -48,6 +51,11 @@ class Dialect(Protocol):
 
     @property
     def handed_on(self) -> tuple[str, ...]: ...
+
+    @property
+    def prices(self) -> str:
+        """Whose models it mostly asks, as the price table names them; empty: nobody knows."""
+        ...
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said: ...
 
@@ -83,24 +91,58 @@ class CliRunner:
         )
         require_program(self.program[0], env, work.folder)
         began, speech = time.monotonic(), dialect.speech(hear)
+        try:
+            return await self._worked(work, env, speech, began)
+        except Failure as failure:
+            failure.booked = self._lost(work, speech.heard(), failure.code, failure.message, began)
+            raise
+        except asyncio.CancelledError:
+            self._lost(work, speech.heard(), "given_up", f"The agent `{self.name}` was ended before its end.", began)
+            raise
+
+    async def _worked(self, work: Assignment, env: Mapping[str, str], speech: Speech, began: float) -> Work:
         with _files() as by_file:
-            said = dialect.said(work, by_file)
+            said = self.dialect.said(work, by_file)
             argv = (*self.program, *said.words)
             own = {**env, **said.environment}
             invocation = Invocation(argv, work.folder or None, own, said.stdin, work.idle, work.total)
             ended = await self._ended(invocation, speech)
         heard = speech.heard()
         output = self._output(ended, heard)
+        cost = self._booked(work, heard, output)
         return Work(
             text=output,
             runner=self.name,
             model=heard.model or work.model or "",
-            input_tokens=heard.input_tokens,
-            output_tokens=heard.output_tokens,
-            usd=heard.usd,
+            input_tokens=cost.input,
+            output_tokens=cost.output,
+            usd=cost.usd,
             duration=round(time.monotonic() - began, 3),
             session=work.session,
         )
+
+    def _booked(self, work: Assignment, heard: Heard, said: str) -> Booked:
+        """The settings' price, else what the agent says. Where neither is there, nobody knows what was paid for
+        tokens that nobody counted: then none are made up."""
+        price = Price.read(self.settings.get("price"))
+        usage = Usage(heard.input_tokens, heard.output_tokens, billed=None if price else heard.usd)
+        if price is None:
+            return Booked(heard.input_tokens, heard.output_tokens, heard.usd)
+        return booked(usage, price, (work.message, work.system, work.appended), (said,))
+
+    def _lost(self, work: Assignment, heard: Heard, code: str, message: str, began: float) -> bool:
+        """Work that came to nothing is paid like any other, as far as it is known."""
+        cost = self._booked(work, heard, heard.output or "")
+        usd = cost.usd
+        if usd is None and self.dialect.prices and (cost.input or cost.output):
+            known = known_price(self.dialect.prices, heard.model or work.model or "")
+            usd = None if known is None else known.usd(cost.input, cost.output)
+        if work.bill is None or not (cost.input or cost.output or usd):
+            return False
+        took = round(time.monotonic() - began, 3)
+        model = heard.model or work.model or ""
+        work.bill.lost(LostAttempt(self.name, model, code, message, cost.input, cost.output, usd, took))
+        return True
 
     async def _ended(self, invocation: Invocation, speech: Speech) -> Ended:
         try:
@@ -118,6 +160,8 @@ class CliRunner:
 
     def _output(self, ended: Ended, heard: Heard) -> str:
         errors = _without_noise(ended.errors)
+        if heard.exhausted and (heard.error is not None or ended.status != 0):
+            raise self._exhausted(heard)
         if heard.error is not None:
             raise self._failed(f"reported an error: {heard.error}", errors)
         if ended.status != 0:
@@ -126,6 +170,16 @@ class CliRunner:
         if heard.output is None and (clue := "\n".join(filter(None, (heard.clue, errors[:CLUE])))):
             raise self._failed("gave no answer", clue)
         return heard.output or ""
+
+    def _exhausted(self, heard: Heard) -> Failure:
+        name, said = Path(self.program[0]).name, redact(heard.error or "").strip().rstrip(".")[:CLUE]
+        until = heard.resets_at
+        known = "" if until is None else f" until {clock_time(until)}"
+        hint = "Check plan and credit of its account; waiting does not help by itself."
+        if until is not None:
+            hint = "The run waits and goes on by itself then; resume it to try earlier, or name another agent."
+        told = f"The usage limit of the agent `{name}` is reached{known}{f': {said}' if said else ''}."
+        return Failure(EXHAUSTED, told, hint, EXHAUSTED, until=until)
 
     def _failed(self, how: str, details: str) -> Failure:
         told = f"The agent `{Path(self.program[0]).name}` {how}"

@@ -6,14 +6,16 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
+from loop_ls.engine.providers.failures import USED_UP
 from loop_ls.engine.runners.cli import Said
-from loop_ls.engine.runners.output_parser import Heard, count, mapping, parsed, text
+from loop_ls.engine.runners.output_parser import Heard, count, mapping, number, parsed, text
 from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 
 
 class Codex:
     credentials = ("CODEX_API_KEY", "OPENAI_API_KEY")
     handed_on = ("CODEX_HOME", "OPENAI_BASE_URL")
+    prices = "openai"
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {}
@@ -80,16 +82,23 @@ class CodexSpeech:
                 usage = mapping(event.get("usage"))
                 self._heard.input_tokens += count(usage.get("input_tokens"))
                 self._heard.output_tokens += count(usage.get("output_tokens"))
-                self._heard.error = None  # what it tried again in between did not end it
+                self._heard.error, self._heard.exhausted = None, False  # what it tried again did not end it
             case "turn.failed":
-                self._heard.error = text(mapping(event.get("error")).get("message")) or "the turn failed"
+                self._failed(mapping(event.get("error")), "the turn failed")
             case "error":
-                self._heard.error = text(event.get("message")) or "error"
+                self._failed(event, "error")
             case _:
                 pass
 
     def heard(self) -> Heard:
         return self._heard
+
+    def _failed(self, error: dict[str, Any], otherwise: str) -> None:
+        """Its fields say whether a usage limit is meant; of its sentence nothing is read."""
+        self._heard.error = text(error.get("message")) or otherwise
+        kinds = {text(error.get(name)) for name in ("code", "kind", "error_type", "codex_error_info")}
+        if not kinds.isdisjoint(USED_UP):
+            self._heard.exhausted, self._heard.resets_at = True, number(error.get("resets_at"))
 
     def _item(self, item: dict[str, Any]) -> None:
         said = text(item.get("text"))

@@ -25,6 +25,7 @@ class AnyCommand:
     words: tuple[str, ...] = ()
     credentials: tuple[str, ...] = ()
     handed_on: tuple[str, ...] = ()
+    prices: str = ""
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {}

@@ -20,10 +20,9 @@ from loop_ls.engine.core.ports import (
     ModelRequest,
     Waiting,
 )
-from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.runners.cli import require_program
 from loop_ls.engine.runners.resolve import is_agent, program_of, runner_for
-from loop_ls.engine.runners.runner import IDLE, Access, Assignment, Work, deaf
+from loop_ls.engine.runners.runner import IDLE, Access, Assignment, deaf
 
 #: What an agent may do when it works at a step. Whoever judges, votes or plans only answers.
 WORKING: Access = "full"
@@ -76,7 +75,7 @@ class AgentDoor:
             model=work.model or request.model,
             input_tokens=work.input_tokens,
             output_tokens=work.output_tokens,
-            usd=self._usd(request.provider, work),
+            usd=work.usd,
             duration=work.duration,
         )
 
@@ -85,12 +84,6 @@ class AgentDoor:
             return await self._door.embed(request, on_wait)
         told = f"`{request.provider}` is an agent, which makes no vectors."
         raise ModelFailure("bad_request", told, "Name a provider with an embedding model.", provider=request.provider)
-
-    def _usd(self, name: str, work: Work) -> float | None:
-        """The settings' price, else what the agent says."""
-        own = self._providers.get(name)
-        price = Price.read(own.get("price")) if isinstance(own, Mapping) else None
-        return price.usd(work.input_tokens, work.output_tokens) if price else work.usd
 
     def _asks_agent(self, name: str) -> bool:
         return not self._plan.mock and is_agent(name, self._providers)
@@ -117,4 +110,7 @@ class AgentDoor:
 def _told(failure: Failure, provider: str) -> ModelFailure:
     """What an agent's failure is to whoever asked a model."""
     code = "timeout" if failure.code == "agent_timeout" else failure.code
-    return ModelFailure(code, failure.message, failure.hint, provider=provider)
+    details: dict[str, Any] = {} if failure.until is None else {"until": failure.until}
+    if failure.booked:
+        details["booked"] = True
+    return ModelFailure(code, failure.message, failure.hint, provider=provider, details=details)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from loop_ls.engine.core.ports import Json
+from loop_ls.engine.providers.failures import retry_after
+from loop_ls.engine.providers.limits.retry import LONGEST_WAIT
 from loop_ls.engine.runners.cli import Said
 from loop_ls.engine.runners.codex import with_persona
 from loop_ls.engine.runners.output_parser import Heard, count, mapping, number, parsed, text
@@ -15,6 +19,7 @@ from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 class Opencode:
     credentials = ("OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
     handed_on = ("OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+    prices = ""
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
@@ -78,8 +83,18 @@ class OpencodeSpeech:
                 error = mapping(event.get("error"))
                 told = text(mapping(error.get("data")).get("message")) or text(error.get("name"))
                 self._heard.error = told or "error"
+                self._limited(mapping(error.get("data")))
             case _:
                 pass
 
     def heard(self) -> Heard:
         return self._heard
+
+    def _limited(self, data: dict[str, Any]) -> None:
+        """Credit that is used up has a status of its own; a limit that lasts longer than anybody waits is one too."""
+        headers = mapping(data.get("responseHeaders"))
+        wait = retry_after({str(name): str(value) for name, value in headers.items()})
+        wait = wait if data.get("statusCode") == 429 else None
+        if data.get("statusCode") == 402 or (wait or 0.0) > LONGEST_WAIT:
+            self._heard.exhausted = True
+            self._heard.resets_at = None if wait is None else time.time() + wait

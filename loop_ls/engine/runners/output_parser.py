@@ -28,7 +28,8 @@ class TooMuch(Exception):
 
 @dataclass(slots=True)
 class Heard:
-    """`output` None: no text came. `error` is what the agent itself calls a failure."""
+    """`output` None: no text came. `error` is what the agent itself calls a failure; `exhausted`: its own field
+    or event says that a usage limit, quota or credit is used up, `resets_at` (Unix time) until when."""
 
     output: str | None = None
     error: str | None = None
@@ -36,6 +37,8 @@ class Heard:
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
+    exhausted: bool = False
+    resets_at: float | None = None
     clues: list[str] = field(default_factory=list)
 
     def keep_clue(self, line: str) -> None:

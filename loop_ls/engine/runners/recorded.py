@@ -5,18 +5,34 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import count
 
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Fact, Json, Recorder
+from loop_ls.engine.core.ports import EXHAUSTED, Fact, Failure, Json, ModelFailure, Recorder
 from loop_ls.engine.events.kinds import Call, Tokens
+from loop_ls.engine.model_calls.ask import parked_or_ended
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 from loop_ls.engine.runners.runner import Assignment, Runner, Work
 
 
 async def perform(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Work:
-    """Do it once per run under `key`. Raises `Failure`, `ModelFailure` and `Stopped`."""
-    done = partial(_done, runner, work, recorder, place, key)
-    return Work(**await recorder.call(key, done, lambda answer: _facts(answer, work.purpose, place)))
+    """Do it once per run under `key`. Raises `Failure`, `ModelFailure` and `Stopped`. Where a usage limit is
+    reached, the run waits for its reset, or fails (`Exhausted`)."""
+    own = key
+    for again in count(1):
+        done = partial(_done, runner, work, recorder, place, own)
+        try:
+            return Work(**await recorder.call(own, done, lambda answer: _facts(answer, work.purpose, place)))
+        except Failure as failure:
+            await parked_or_ended(failure, recorder, f"{own}:wait-for-reset")
+        except ModelFailure as failure:
+            if failure.code != EXHAUSTED:
+                raise
+            until = failure.details.get("until")
+            same = Failure(failure.code, failure.message, failure.hint, EXHAUSTED, place.key, until)
+            await parked_or_ended(same, recorder, f"{own}:wait-for-reset")
+        own = f"{key}@{again + 1}"
+    raise AssertionError("counting does not end")
 
 
 def assigned_in(work: Callable[[], Awaitable[Json]]) -> tuple[str, Assignment] | None:

@@ -18,6 +18,8 @@ class StreamJson:
         self._heard = Heard()
         self._texts: list[str] = []
         self._length = 0
+        self._class = ""
+        self._counts: dict[str, tuple[int, int]] = {}
         self._result: str | None = None
 
     def line(self, line: str) -> None:
@@ -29,11 +31,14 @@ class StreamJson:
             return
         match event.get("type"):
             case "assistant":
+                self._class = text(event.get("error"))  # of what ended the turn, where it is the last line
                 self._said(mapping(event.get("message")))
             case "result":
                 self._ended(event)
+            case "rate_limit_event":
+                self._limited(mapping(event.get("rate_limit_info")))
             case _:
-                pass  # system, user, ping, rate_limit_event, and whatever comes to be
+                pass  # system, user, ping, and whatever comes to be
 
     def heard(self) -> Heard:
         heard = self._heard
@@ -45,8 +50,15 @@ class StreamJson:
             heard.output = ""
         return heard
 
+    def _limited(self, info: dict[str, Any]) -> None:
+        """The last word on the usage limit counts: after a refusal another limit may let the work go on."""
+        self._heard.exhausted = info.get("status") == "rejected"
+        self._heard.resets_at = number(info.get("resetsAt")) if self._heard.exhausted else None
+
     def _said(self, message: dict[str, Any]) -> None:
-        self._heard.model = text(message.get("model")) or self._heard.model
+        if (model := text(message.get("model"))) != "<synthetic>":  # an error that is told as a message
+            self._heard.model = model or self._heard.model
+        self._count(text(message.get("id")), mapping(message.get("usage")))
         content = message.get("content")
         for block in content if isinstance(content, list) else []:
             said = text(mapping(block).get("text"))
@@ -55,19 +67,31 @@ class StreamJson:
                 self._texts.append(said)
                 self._hear(said)
 
+    def _count(self, message: str, usage: dict[str, Any]) -> None:
+        """What each message took, for work that ends without its result: the lines of one say the same again."""
+        if usage and message:
+            self._counts[message] = (_sent(usage), count(usage.get("output_tokens")))
+            self._heard.input_tokens = sum(sent for sent, _ in self._counts.values())
+            self._heard.output_tokens = sum(got for _, got in self._counts.values())
+
     def _ended(self, event: dict[str, Any]) -> None:
         heard, usage = self._heard, mapping(event.get("usage"))
-        cached = count(usage.get("cache_creation_input_tokens")) + count(usage.get("cache_read_input_tokens"))
-        heard.input_tokens = count(usage.get("input_tokens")) + cached
-        heard.output_tokens = count(usage.get("output_tokens"))
+        heard.input_tokens = _sent(usage) or heard.input_tokens
+        heard.output_tokens = count(usage.get("output_tokens")) or heard.output_tokens
         heard.usd = number(event.get("total_cost_usd"))
         subtype, told = text(event.get("subtype")), text(event.get("result"))
         if event.get("is_error") is True or (subtype and subtype != "success"):
             status = event.get("api_error_status")
             which = f"API status {status}" if status else subtype if subtype != "success" else "error"
             heard.error = ": ".join(part for part in (which, told or _errors(event)) if part)
+            heard.exhausted = heard.exhausted or status == 402 or self._class == "billing_error"
         else:
             self._result = told
+
+
+def _sent(usage: dict[str, Any]) -> int:
+    parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    return sum(count(usage.get(part)) for part in parts)
 
 
 def _errors(event: dict[str, Any]) -> str:

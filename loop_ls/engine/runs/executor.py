@@ -13,10 +13,11 @@ from typing import cast
 
 from loop_ls.engine.core.loop_driver import Outcome, error_of
 from loop_ls.engine.core.plan import Door, Plan, Program, read_plan
-from loop_ls.engine.core.ports import Failure, ModelFailure, Stopped
+from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Failure, ModelFailure, Stopped
 from loop_ls.engine.core.replay_source import NothingRecorded, Source
 from loop_ls.engine.events import Event, status_of
-from loop_ls.engine.events.kinds import Cancelled, Completed, Failed
+from loop_ls.engine.events.event import moment
+from loop_ls.engine.events.kinds import Cancelled, Completed, Failed, Resumed
 from loop_ls.engine.events.outcomes import CAUSES, Cause
 from loop_ls.engine.journal import END, Journal, JournalRefused
 from loop_ls.engine.money.caps import CapReached, Caps, in_time
@@ -48,6 +49,7 @@ async def bring_to_end(
     ledger = Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens))
     recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger, run.claim)
     journal.accounts[run.run_id] = ledger.told
+    due = asyncio.create_task(_resumed_when_due(run, journal))
     try:
         end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of)
         await recorder.end([end.fact()])
@@ -57,8 +59,19 @@ async def bring_to_end(
         else:
             await _lost(run, journal, feed, refused)
     finally:
+        due.cancel()
         journal.accounts.pop(run.run_id, None)
         journal.masks.pop(run.run_id, None)
+
+
+async def _resumed_when_due(run: LiveRun, journal: Journal) -> None:
+    """A run that was parked when its engine went away goes on at the same time as if that had stayed."""
+    if run.state.status == "paused" and (until := moment(run.state.resumes_at)) is not None:
+        await run.control.due(until, journal.clock)
+        if run.control.paused:
+            with suppress(JournalRefused):
+                await journal.append(run.run_id, facts=[Resumed().fact()], ongoing=True)
+            run.control.resume()
 
 
 async def _end_of(
@@ -85,6 +98,8 @@ async def _end_of(
     except NothingRecorded as missing:
         told = Failure("nothing_recorded", missing.told, "Run it to ask the models.", place=missing.place)
         return _failed(run, told)
+    except Exhausted as ended:
+        return _failed(run, ended.failure, EXHAUSTED)
     except Stopped:
         return _cancelled(run)
     except asyncio.CancelledError:

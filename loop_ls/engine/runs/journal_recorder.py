@@ -22,7 +22,8 @@ from loop_ls.engine.core.redaction import StreamMask
 from loop_ls.engine.core.replay_source import Source, copied
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event
-from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused
+from loop_ls.engine.events.event import utc
+from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 from loop_ls.engine.journal import END, Journal, JournalRefused, When, plain
 from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.runs.secret_mask import SecretMask
@@ -231,6 +232,20 @@ class JournalRecorder:
         if self._known(key) is None and (self.source is None or self.source.over):
             self._note(key, [Paused(reason=reason).fact()], True)
             self._control.pause()
+
+    async def park(self, key: str, until: float, because: str) -> None:
+        if self._known(key) is not None or (self.source is not None and not self.source.over):
+            return
+        if until > self._journal.clock():
+            parked = Paused(reason="exhausted", until=utc(until), because=because)
+            self._note(f"{key}:parked", [parked.fact()], until)
+            self._control.pause()
+        await self._control.due(until, self._journal.clock)
+        if self._control.paused:
+            self._journal.append(self.run_id, facts=[Resumed().fact()], ongoing=True, owned=self._member)
+            self._control.resume()
+        await self._control.gate()
+        self._note(key, (), True)
 
     def undivided(self) -> AbstractContextManager[None]:
         return self._control.undivided()

@@ -18,7 +18,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Turn
 from loop_ls.engine.core.null_recorder import Unrecorded
 from loop_ls.engine.core.plan import Door, Plan
-from loop_ls.engine.core.ports import Fact, Json, Models
+from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Fact, Failure, Json, Models
 from loop_ls.engine.core.prompt_texts import until_question
 from loop_ls.engine.core.task_group import together
 from loop_ls.engine.journal.serialization import plain_text
@@ -66,6 +66,8 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Answ
         rows = await together(_one(judging, models, output) for output in outputs for _ in range(count))
     except CapReached as reached:
         raise Refused("limit_reached", reached.told, "Try fewer outputs, or fewer times.") from None
+    except Exhausted as ended:
+        raise Refused("provider_unavailable", ended.failure.message, ended.failure.hint) from None
     usd, tokens, verdicts = 0.0, 0, []
     for row in rows:
         usd, tokens = usd + row.pop("usd"), tokens + row.pop("tokens")
@@ -163,6 +165,10 @@ class _Trial(Unrecorded):
 
     async def sleep(self, key: str, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+    async def park(self, key: str, until: float, because: str) -> None:
+        """A person waits for the answer: not for hours."""
+        raise Exhausted(Failure(EXHAUSTED, because))
 
 
 def given_output(argument: Mapping[str, Any]) -> Output | None:

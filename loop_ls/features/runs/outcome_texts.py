@@ -20,6 +20,7 @@ _FAILURES = {
     "success_rate_not_met": "too few items succeeded",
     "rejected": "rejected",
     "verification": "verification failed",
+    "exhausted": "quota, credit or usage limit used up",
 }
 _CAUSES = {
     "user": "stopped",

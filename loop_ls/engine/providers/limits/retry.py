@@ -17,6 +17,7 @@ from loop_ls.engine.core.ports import ModelFailure, Waiting
 R = TypeVar("R")
 
 ATTEMPTS = 3
+#: Seconds; whoever wants more time than that has used up a limit, and the run is parked (`failures.exhausted`).
 LONGEST_WAIT = 60.0
 FIRST_WAIT = 0.5
 

@@ -45,6 +45,7 @@ const REASONS: Record<string, string> = {
   planner_error: "the planner gave no answer that can be used",
   apply_rejected: "the change was not taken",
   success_rate_not_met: "too few items succeeded",
+  exhausted: "quota, credit or usage limit used up",
   timeout: "time limit reached",
 };
 
