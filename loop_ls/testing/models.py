@@ -63,9 +63,6 @@ class ScriptedModels:
             if answer is SILENCE:
                 answer = await _silence(request)
             await asyncio.sleep(self.wait(request))  # other branches get their turn, as with a real model
-        except asyncio.CancelledError:
-            _book(request, "given_up", "The call was given up.")
-            raise
         finally:
             self.running -= 1
         if isinstance(answer, ModelFailure):

@@ -150,7 +150,9 @@ def refused(
     wait = retry_after(headers)
     details: dict[str, Any] = {"status": status, "said": said, "type": kind}
     if status == 402 or _used_up(kind) or (status == 429 and (wait or 0.0) > LONGEST_WAIT):
-        return exhausted(provider.name, model, status, said, _reset(body) or _after(wait), details)
+        failure = exhausted(provider.name, model, status, said, _reset(body) or _after(wait), details)
+        failure.retry_after = wait
+        return failure
     code, message, hint = _status(provider, model, status, said)
     return ModelFailure(
         code, message, hint, provider=provider.name, model=model, retry_after=wait, details={**details, "final": False}
@@ -173,7 +175,6 @@ def exhausted(
         hint,
         provider=name,
         model=model,
-        retry_after=None if until is None else max(0.0, until - time.time()),
         details={**details, "final": True, **({} if until is None else {"until": until})},
     )
 
