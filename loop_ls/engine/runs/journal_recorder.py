@@ -242,7 +242,7 @@ class JournalRecorder:
             self._control.pause()
         await self._control.due(until, self._journal.clock)
         if self._control.paused:
-            self._journal.append(self.run_id, facts=[Resumed().fact()], ongoing=True, owned=self._member)
+            self._note(f"{key}:resumed", [Resumed().fact()], True)
             self._control.resume()
         await self._control.gate()
         self._note(key, (), True)
