@@ -6,6 +6,7 @@ The model is a real service that says back what it was asked, in pieces that cut
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,12 +16,13 @@ from typing import Any
 
 import pytest
 
+from loop_ls.testing.mcp_server import FILE
 from tests.cli.conftest import Place
 
 VALUE = 'Tor"n-äpple/9934'
 KEY = "no-shape-at-all-771"
 #: How a value may look inside of what is written.
-LOOKS = (VALUE, json.dumps(VALUE)[1:-1], json.dumps(VALUE, ensure_ascii=False)[1:-1], KEY)
+LOOKS = (VALUE[:10], VALUE, json.dumps(VALUE)[1:-1], json.dumps(VALUE, ensure_ascii=False)[1:-1], KEY)
 WORKFLOW = """\
 $schema: "workflow/v2.0"
 name: leak
@@ -33,13 +35,27 @@ steps:
 """
 
 
+WITH_TOOL = """\
+$schema: "workflow/v2.0"
+name: tool
+version: 1.0.0
+execution: {provider: echo, model: m}
+steps:
+  - {name: only, servers: [own], run: "Look"}
+"""
+ASKED = {"index": 0, "id": "c1", "function": {"name": "env", "arguments": '{"name": "T"}'}}
+TOOL_CALL = [{"choices": [{"delta": {"tool_calls": [ASKED]}, "finish_reason": "tool_calls"}]}]
+
+
 @dataclass
 class Echo:
-    """A service of the OpenAI dialect. With `status` it refuses, and quotes what it was asked."""
+    """A service of the OpenAI dialect. With `status` it refuses, and quotes what it was asked. The first tool
+    that it is offered, it uses: one that tells a variable of its server."""
 
     url: str = ""
     heard: list[str] = field(default_factory=list)
     status: int = 200
+    before: str = ""
 
 
 @pytest.fixture
@@ -49,13 +65,15 @@ def echo() -> Iterator[Echo]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            said = f"you said: {body['messages'][-1]['content']} with {self.headers['authorization']}"
+            said = f"{state.before}you said: {body['messages'][-1]['content']} with {self.headers['authorization']}"
             state.heard.append(said)
+            tools = body.get("tools") and not any(each["role"] == "tool" for each in body["messages"])
             stream = "text/event-stream" if state.status == 200 else "application/json"
             self.send_response(state.status)
             self.send_header("content-type", stream)
             self.end_headers()
-            self.wfile.write(b"".join(map(_event, _pieces(said))) if state.status == 200 else _error(said))
+            pieces = TOOL_CALL if tools else _pieces(said)
+            self.wfile.write(b"".join(map(_event, pieces)) if state.status == 200 else _error(said))
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -122,13 +140,30 @@ def test_a_value_that_a_model_says_back_is_in_nothing_that_is_written(place: Pla
     require_clean(files)
 
 
-def test_an_error_that_quotes_what_was_asked_gives_nothing_away(place: Place, echo: Echo) -> None:
-    echo.status = 400
+@pytest.mark.parametrize("before", [0, 274], ids=["whole", "cut in two"])
+def test_an_error_that_quotes_what_was_asked_gives_nothing_away(place: Place, echo: Echo, before: int) -> None:
+    echo.status, echo.before = 400, "x" * before
     told = {"run": ran(place, "run", "leak.yaml", "--input", "x", "--yes")}
     assert echo.heard, told
     assert "[secret]" in told["run"]
     [run] = json.loads(ran(place, "runs", "list", "--json"))["runs"]
     assert run["status"] == "failed"
+    told["export"] = ran(place, "runs", "export", run["runId"])
+    ran(place, "engine", "stop")
+    require_clean({name: text.encode() for name, text in told.items()} | written(place.data))
+
+
+def test_a_variable_of_a_server_that_its_tool_tells_is_in_nothing_that_is_written(place: Place, echo: Echo) -> None:
+    place.write("tool.yaml", WITH_TOOL)
+    words = json.dumps([sys.executable, str(FILE), "only", "env"])
+    settings = place.root / ".loop-ls.yaml"
+    settings.write_text(
+        settings.read_text() + f'servers:\n  own: {{command: {words}, env: {{T: "${{DEPLOY_PASS}}"}}}}\n'
+    )
+    told = {"run": ran(place, "run", "tool.yaml", "--yes")}
+    assert len(echo.heard) == 2, told
+    assert "[secret]" in echo.heard[1]
+    [run] = json.loads(ran(place, "runs", "list", "--json"))["runs"]
     told["export"] = ran(place, "runs", "export", run["runId"])
     ran(place, "engine", "stop")
     require_clean({name: text.encode() for name, text in told.items()} | written(place.data))

@@ -54,6 +54,7 @@ class SecretMask:
         for form in self.forms:
             if form in text:
                 text = text.replace(form, MASK)
+            text = _without_half(text, form)
         return text
 
     def value(self, value: Json) -> Json:
@@ -73,6 +74,31 @@ class SecretMask:
                 return [self._value(item) for item in value]
             case _:
                 return value
+
+
+def _without_half(text: str, form: str) -> str:
+    """The text without what a cut left of a secret: errors and long texts are shortened before they come here."""
+    half = max(LONG_ENOUGH, (len(form) + 1) // 2)
+    if half >= len(form):
+        return text
+    at = text.find(form[:half])
+    while at >= 0:
+        size = _alike(text[at : at + len(form)], form)
+        text = f"{text[:at]}{MASK}{text[at + size :]}"
+        at = text.find(form[:half], at + len(MASK))
+    at = text.find(form[-half:])
+    while at >= 0:
+        end = at + half
+        size = _alike(text[max(0, end - len(form)) : end][::-1], form[::-1])
+        text = f"{text[: end - size]}{MASK}{text[end:]}"
+        at = text.find(form[-half:], end - size + len(MASK))
+    return text
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters at the beginning are the same."""
+    shorter = min(len(one), len(other))
+    return next((place for place in range(shorter) if one[place] != other[place]), shorter)
 
 
 def _forms(values: Iterable[str]) -> tuple[str, ...]:

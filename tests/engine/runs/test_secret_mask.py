@@ -14,6 +14,7 @@ from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask, declared_var
 from loop_ls.testing.workflows import whole
 
 VALUE = 'pa"ss\\word 1'
+VALUE_20 = "q7Wz-0123-tUvX-98765"
 
 
 def plan(**settings: Any) -> Plan:
@@ -81,6 +82,18 @@ def test_a_value_is_masked_as_it_looks_in_json_and_in_an_address(written: str) -
 def test_a_line_of_a_long_key_is_masked_alone() -> None:
     mask = SecretMask(["-----BEGIN-----\nMIIEvQIBADANBgkq\n-----END-----\n"])
     assert mask.text("it begins with MIIEvQIBADANBgkq") == f"it begins with {MASK}"
+
+
+@pytest.mark.parametrize("cut", [VALUE_20[:10], VALUE_20[:19], VALUE_20[-10:], VALUE_20[1:], f"{VALUE_20[:12]}..."])
+def test_what_a_cut_left_of_a_value_is_masked_too(cut: str) -> None:
+    masked = SecretMask([VALUE_20]).text(f"it said: {cut}. And then {cut}")
+    assert masked.count(MASK) == 2
+    assert cut.strip(".") not in masked
+
+
+def test_a_few_letters_of_a_value_are_no_part_of_it() -> None:
+    text = f"{VALUE_20[:6]} and {VALUE_20[5:9]}"
+    assert SecretMask([VALUE_20]).text(text) == text
 
 
 def test_a_text_in_pieces_never_shows_a_secret_whatever_the_cuts() -> None:
