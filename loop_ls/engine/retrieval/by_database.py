@@ -12,6 +12,7 @@ from typing import Any
 from loop_ls.engine.core.ports import Failure, Json
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.retrieval.values import Hit, Query, Store
+from loop_ls.extras import missing
 
 CONNECT_SECONDS = 10
 #: What a column with vectors is, in words of the catalogue.
@@ -23,8 +24,7 @@ async def search_database(address: str, store: Store, query: Query, limit: float
     try:
         import psycopg
     except ImportError:
-        told = f"store `{store.name}` needs the package `psycopg`"
-        raise Failure("store_unavailable", told, 'pip install "loop-ls[postgres]"') from None
+        raise Failure("store_unavailable", missing(f"store `{store.name}`", "psycopg")) from None
     try:
         async with asyncio.timeout(limit + CONNECT_SECONDS):
             async with await psycopg.AsyncConnection.connect(address, connect_timeout=CONNECT_SECONDS) as db:

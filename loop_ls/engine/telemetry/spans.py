@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls import __version__
 from loop_ls.engine.events import Event
+from loop_ls.extras import missing
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -161,7 +162,7 @@ def spans_of(environ: Mapping[str, str]) -> Spans | None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        log.warning("Traces are asked for, and the extra is missing: pip install 'loop-ls[otel]'.")
+        log.warning(missing("Tracing (OTEL_EXPORTER_OTLP_ENDPOINT)", "opentelemetry"))
         return None
     named = environ.get("OTEL_SERVICE_NAME", "loop-ls")
     provider = TracerProvider(resource=Resource.create({"service.name": named, "service.version": __version__}))

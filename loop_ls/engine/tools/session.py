@@ -16,6 +16,7 @@ from loop_ls.engine.core.ports import Failure, Json
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.tools.servers import Server
 from loop_ls.engine.tools.values import Tool, ToolResult
+from loop_ls.extras import is_installed, missing
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -116,11 +117,9 @@ class Session:
             self._client = None
 
     async def _connected(self) -> Client:
-        try:
-            await asyncio.to_thread(_load)
-        except ImportError as error:
-            told = f"MCP server `{self.server.name}` needs the package `{(error.name or 'mcp').partition('.')[0]}`"
-            raise Failure("server_unavailable", told, 'pip install "loop-ls[mcp]"') from None
+        if not is_installed("mcp"):
+            raise Failure("server_unavailable", missing(f"MCP server `{self.server.name}`", "mcp"))
+        await asyncio.to_thread(_load)
         from mcp import Client
 
         from loop_ls.engine.tools.transports import LeashedServer, over_http

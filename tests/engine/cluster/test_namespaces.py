@@ -23,7 +23,7 @@ def host() -> Iterator[Namespace]:
     try:
         made.open()
     except NoNamespace as reason:
-        pytest.skip(f"{reason} (issue 4: the same with a network that is cut in between is in test_fleet)")
+        pytest.skip(f"{reason} (test_fleet has the same with a network that is cut in between)")
     yield made
     made.close()
 

