@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from loop_ls.server.documents.session import Session
+
 logger = logging.getLogger(__name__)
 
 FOLDER = "crashes"
@@ -23,21 +25,46 @@ _DEPTH = 6
 
 
 class CrashReports:
-    """`folder` is the data folder of the project that the fault is about."""
+    """They lie in the data folder of the project that the fault is about (UP-34)."""
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._written: dict[str, Path | None] = {}
 
-    def write(self, folder: Path, method: str, params: Any, place: str, error: BaseException) -> Path | None:
+    def write(self, method: str, params: Any, error: BaseException) -> Path | None:
         """The file of this fault; None where none can be written. Never raises: the fault itself is worse."""
         try:
             fault = _fault(method, error)
             if fault not in self._written:
-                self._written[fault] = _written(folder / FOLDER, _report(method, params, place, error))
+                report = _report(method, params, self.place_of(params), error)
+                self._written[fault] = _written(self._data_folder(params) / FOLDER, report)
             return self._written[fault]
         except Exception:
             logger.info("A crash report cannot be written", exc_info=True)
             return None
+
+    def place_of(self, params: Any) -> str:
+        """Document and version that a message is about."""
+        uri = _uri(params)
+        opened = None if uri is None else self._session.find(uri)
+        return uri or "" if opened is None else f"{uri} version {opened.document.version}"
+
+    def _data_folder(self, params: Any) -> Path:
+        from pathlib import Path
+
+        from loop_ls.client.engine_location import data_folder
+
+        uri = _uri(params)
+        opened = None if uri is None else self._session.find(uri)
+        folder = opened.folder if opened is not None else next(self._session.all_folders(), None)
+        root, setting = (None, None) if folder is None else (folder.path, folder.data_dir)
+        return data_folder(root or Path.home(), setting)
+
+
+def _uri(params: Any) -> str | None:
+    document = params.get("textDocument") if isinstance(params, dict) else None
+    uri = document.get("uri") if isinstance(document, dict) else None
+    return uri if isinstance(uri, str) else None
 
 
 def _fault(method: str, error: BaseException) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
+from lsprotocol import types as lsp
+
+from loop_ls.server.client import Refused
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.context import Context
 
 logger = logging.getLogger(__name__)
 
@@ -24,32 +25,32 @@ WATCHERS = (
 )
 
 
-async def register(server: LoopServer) -> None:
+async def register(context: Context) -> None:
     registrations = []
-    if server.client.watched_files:
+    if context.client.facts.watched_files:
         options = {"watchers": list(WATCHERS)}
-        registrations.append(_registration(methods.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
-    if server.client.configuration_registration:
-        registrations.append(_registration(methods.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": SECTION}))
+        registrations.append(_registration(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
+    if context.client.facts.configuration_registration:
+        registrations.append(_registration(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": SECTION}))
     if registrations:
         try:
-            await server.protocol.ask(methods.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
-            server.watches_files = server.client.watched_files
+            await context.client.ask(lsp.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
+            context.client.watches_files = context.client.facts.watched_files
         except (Refused, TimeoutError) as error:
             logger.info("The client registers nothing: %s", error)
-    await read_configuration(server)
+    await read_configuration(context)
 
 
 def _registration(method: str, options: Json) -> Json:
     return {"id": f"loop-ls/{method}", "method": method, "registerOptions": options}
 
 
-async def read_configuration(server: LoopServer) -> None:
+async def read_configuration(context: Context) -> None:
     """Ask for the section `loopLs`. Whatever comes back, the server goes on (UP-30)."""
-    if not server.client.configuration:
+    if not context.client.facts.configuration:
         return
     try:
-        answer = await server.protocol.ask(methods.WORKSPACE_CONFIGURATION, {"items": [{"section": SECTION}]})
+        answer = await context.client.ask(lsp.WORKSPACE_CONFIGURATION, {"items": [{"section": SECTION}]})
     except (Refused, TimeoutError) as error:
         logger.warning("The editor's settings cannot be read, defaults are used: %s", error or "no answer in time")
         return
@@ -57,11 +58,11 @@ async def read_configuration(server: LoopServer) -> None:
     if section is not None and not isinstance(section, dict):
         logger.warning("The editor's settings for `%s` are no object, defaults are used: %r", SECTION, section)
         section = None
-    apply_configuration(server, section)
+    apply_configuration(context, section)
 
 
-def apply_configuration(server: LoopServer, section: Any) -> None:
+def apply_configuration(context: Context, section: Any) -> None:
     """Use these settings of the editor, and look at every file again if they differ."""
-    if server.session.set_editor_settings(section):
-        server.publisher.publish_all()
-        server.refresh.diagnostics()
+    if context.session.set_editor_settings(section):
+        context.publisher.publish_all()
+        context.refresh.diagnostics()

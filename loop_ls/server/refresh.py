@@ -6,11 +6,13 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
+from lsprotocol import types as lsp
+
+from loop_ls.server.client import Refused
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.client import Client
+    from loop_ls.server.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -21,21 +23,21 @@ _EVERY = 0.25
 class Refresh:
     """At most one request of a kind is on its way, and at most four in a second."""
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
+    def __init__(self, client: Client, tasks: Tasks) -> None:
+        self._client, self._tasks = client, tasks
         self._due: dict[str, asyncio.TimerHandle] = {}
 
     def lenses(self) -> None:
-        if self._server.client.lens_refresh:
-            self._later(methods.WORKSPACE_CODE_LENS_REFRESH)
+        if self._client.facts.lens_refresh:
+            self._later(lsp.WORKSPACE_CODE_LENS_REFRESH)
 
     def inlays(self) -> None:
-        if self._server.client.inlay_refresh:
-            self._later(methods.WORKSPACE_INLAY_HINT_REFRESH)
+        if self._client.facts.inlay_refresh:
+            self._later(lsp.WORKSPACE_INLAY_HINT_REFRESH)
 
     def tokens(self) -> None:
-        if self._server.client.token_refresh:
-            self._later(methods.WORKSPACE_SEMANTIC_TOKENS_REFRESH)
+        if self._client.facts.token_refresh:
+            self._later(lsp.WORKSPACE_SEMANTIC_TOKENS_REFRESH)
 
     def runs(self, begun_or_ended: bool = False) -> None:
         """What shows runs: lenses and hints with each fact, colours only when one begins or ends."""
@@ -46,8 +48,8 @@ class Refresh:
 
     def diagnostics(self) -> None:
         """For a client that pulls them; others are told."""
-        if self._server.client.diagnostic_refresh:
-            self._later(methods.WORKSPACE_DIAGNOSTIC_REFRESH)
+        if self._client.facts.diagnostic_refresh:
+            self._later(lsp.WORKSPACE_DIAGNOSTIC_REFRESH)
 
     def close(self) -> None:
         for timer in self._due.values():
@@ -60,10 +62,10 @@ class Refresh:
 
     def _now(self, method: str) -> None:
         del self._due[method]
-        self._server.own(self._ask(method), None, method)
+        self._tasks.start(self._ask(method), method)
 
     async def _ask(self, method: str) -> None:
         try:
-            await self._server.protocol.ask(method)
+            await self._client.ask(method)
         except (Refused, TimeoutError) as error:
             logger.info("The client refuses %s: %s", method, error)

@@ -9,6 +9,9 @@ from typing import Any
 
 logger = logging.getLogger(__name__)
 
+#: Seconds of work between two looks at the messages that came meanwhile.
+SLICE = 0.004
+
 
 class Tasks:
     """Running work. A failure is logged with its stack trace; the server lives on."""

@@ -35,8 +35,10 @@ MAY_IMPORT = {
 
 #: third-party package -> the only places that may import it.
 ONLY = {
-    "pygls": (),
-    "lsprotocol": (),
+    "pygls": ("server",),
+    "lsprotocol": ("server",),
+    "attrs": ("server/rpc",),
+    "cattrs": ("server/rpc",),
     "dbos": ("engine/durable",),
     "httpx": ("engine/providers", "client"),
     "starlette": ("engine/api",),

@@ -8,12 +8,10 @@ import pytest
 
 from loop_ls.server.language_server import LoopServer
 from loop_ls.server.method_table import METHODS, answered, in_readme, table
-from loop_ls.server.routes import LATE, register_late
+from loop_ls.server.routes.table import ROUTES
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
-#: What the protocol layer answers itself.
-_OF_PROTOCOL = {"textDocument/didOpen", "textDocument/didChange", "textDocument/didClose"}
 #: What the server sends.
 _SENT = {"textDocument/publishDiagnostics"}
 
@@ -25,16 +23,13 @@ def test_the_readme_is_current() -> None:
 
 def test_every_method_that_has_a_handler_is_listed_with_yes() -> None:
     found = answered()
-    assert {str(method) for method in LATE} <= {method for method, there in found.items() if there}
+    assert {route.method for route in ROUTES} <= {method for method, there in found.items() if there}
 
 
 def test_every_method_with_yes_has_a_handler() -> None:
-    server = LoopServer()
-    for method in LATE:
-        register_late(server, method)
-    handled = {*server.protocol.raw, *map(str, LATE)}
+    registered = LoopServer().protocol.fm.features.keys()
     yes = {method for method, there in answered().items() if there}
-    assert yes - _SENT - _OF_PROTOCOL <= handled
+    assert yes - _SENT <= registered
 
 
 def test_a_method_is_a_row_and_says_yes_or_no() -> None:

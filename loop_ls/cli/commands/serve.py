@@ -40,6 +40,9 @@ def serve(tcp: int | None = None, log_level: str = "warning", log_file: str | No
         print(f"loop-ls serve: cannot log to {log_file}: {error.strerror or error}", file=sys.stderr)
         return 2
     _import_asyncio()
+    from loop_ls.server.rpc.lean_import import import_lean
+
+    import_lean()
     from loop_ls.server.serve import serve_stdio, serve_tcp
 
     try:

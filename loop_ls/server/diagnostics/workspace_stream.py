@@ -11,21 +11,23 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
+from lsprotocol import types as lsp
+
 from loop_ls.server.documents import uris
-from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.raw_json import Written, record, sequence
+from loop_ls.server.tasks import SLICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from loop_ls.index.document import Document
+    from loop_ls.server.client import Client
+    from loop_ls.server.diagnostics.reports import Reports
     from loop_ls.server.documents.folders import Folder
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.documents.session import Session
 
 logger = logging.getLogger(__name__)
 
-#: Seconds of work between two looks at the inbox.
-SLICE = 0.004
 #: Reports in one message.
 _MOST = 100
 
@@ -57,11 +59,11 @@ class _Stream:
         return affected
 
 
-class Reports:
+class WorkspaceStreams:
     """The open streams of workspace diagnostics."""
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
+    def __init__(self, session: Session, client: Client, reports: Reports) -> None:
+        self._session, self._client, self._reports = session, client, reports
         self._streams: set[_Stream] = set()
 
     @property
@@ -74,19 +76,18 @@ class Reports:
             stream.wake(affected)
 
     async def answer(self, previous: dict[str, str], token: str | int | None) -> Written:
-        """Without a token to stream to, the first news are the answer."""
+        """Without a token to stream to, the first news are the answer. All files are known when this is asked."""
         stream = _Stream({uris.key(uri): (uri, name) for uri, name in previous.items()})
         first = not previous
         self._streams.add(stream)
         try:
-            await self._server.indexing.ready()
             while True:
                 reports = await self._news(stream)
                 if token is None and (reports or first):
                     return record(items=sequence(reports))
                 for at in range(0, len(reports), _MOST):
                     value = record(items=sequence(reports[at : at + _MOST]))
-                    self._server.protocol.notify(methods.PROGRESS, record(token=token, value=value))
+                    self._client.notify(lsp.PROGRESS, record(token=token, value=value))
                 await stream.news.wait()
         finally:
             self._streams.discard(stream)
@@ -110,12 +111,12 @@ class Reports:
         gone = stream.known.keys() if affected is None else {uris.key(uri) for uri in affected} & stream.known.keys()
         for key in gone - seen:
             uri, _ = stream.known.pop(key)
-            self._server.publisher.forget(key)
+            self._reports.forget(key)
             reports.append(record(uri=uri, version=None, kind="full", items=[]))
         return reports
 
     def _documents(self, affected: set[str] | None) -> Iterator[tuple[Folder, Document]]:
-        for folder in self._server.session.all_folders():
+        for folder in self._session.all_folders():
             if affected is None:
                 for document in folder.documents():
                     yield folder, document
@@ -125,12 +126,12 @@ class Reports:
                     yield folder, found
 
     def _report(self, key: str, folder: Folder, document: Document, known: _Known) -> Written | None:
-        opened = self._server.session.open.get(key)
+        opened = self._session.open.get(key)
         if opened is not None:
             folder, document = opened.folder, opened.document
         uri = document.uri if opened is None else opened.uri
         try:
-            name, found = self._server.publisher.report_on(key, uri, folder, document)
+            name, found = self._reports.on(key, uri, folder, document)
         except Exception:
             logger.exception("The diagnostics of %s failed", uri)
             return None

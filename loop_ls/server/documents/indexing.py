@@ -13,7 +13,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lsprotocol import types as lsp
 
 from loop_ls.formats.workflow.detect_format import SETTINGS_NAME, by_name, could_be_ours
 from loop_ls.index.disk.discovery import (
@@ -30,18 +32,19 @@ from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.nearby_lookup import with_called
-from loop_ls.server.diagnostics.workspace_stream import SLICE
+from loop_ls.server.client import Refused
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.disk_sweep import DiskSweep
 from loop_ls.server.documents.session import from_disk
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
+from loop_ls.server.tasks import SLICE
 from loop_ls.text.decode import MAX_BYTES
 
 if TYPE_CHECKING:
+    from loop_ls.server.client import Client
     from loop_ls.server.documents.folders import Folder
-    from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.documents.session import OpenDocument, Session
+    from loop_ls.server.refresh import Refresh
+    from loop_ls.server.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -74,16 +77,26 @@ def _all_of_it_lives() -> Iterator[None]:
         gc.enable()
 
 
+class WorkspaceWatcher(Protocol):
+    """Who is told when files are known, or known anew, that nobody has open."""
+
+    def publish_all(self) -> None: ...
+
+    def publish_affected_soon(self) -> None: ...
+
+
 class Indexing:
     """One task at a time reads; events that come meanwhile are looked at afterwards."""
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
+    def __init__(
+        self, session: Session, client: Client, tasks: Tasks, refresh: Refresh, watcher: WorkspaceWatcher
+    ) -> None:
+        self._session, self._client, self._tasks = session, client, tasks
+        self._refresh, self._watcher = refresh, watcher
         self._ready = asyncio.Event()
         self._task: asyncio.Task[Any] | None = None
         self._changed: set[str] = set()
         self._due: asyncio.TimerHandle | None = None
-        self._scanned = 0
         #: By document: what it calls that was looked for in folders that were passed over, and is not there.
         self._missed: dict[str, frozenset[str]] = {}
         self._disk = DiskSweep(lambda folder: _listed(folder)[0])
@@ -95,9 +108,9 @@ class Indexing:
         """Index the folders that are not indexed yet, unless that is under way."""
         if self._busy:
             return
-        waiting = [folder for folder in self._server.session.all_folders() if folder.stale]
+        waiting = [folder for folder in self._session.all_folders() if folder.stale]
         if waiting:
-            self._task = self._server.own(self._index(waiting), None, "index")
+            self._task = self._tasks.start(self._index(waiting), "index")
         else:
             self._ready.set()
 
@@ -107,7 +120,7 @@ class Indexing:
         await self._ready.wait()
 
     def folders_changed(self) -> None:
-        self._server.publisher.publish_all()
+        self._watcher.publish_all()
         self._ready.clear()
         self.start()
 
@@ -118,19 +131,19 @@ class Indexing:
             except Exception:
                 logger.exception("The files of %s cannot be indexed", folder.text)
                 folder.indexed, folder.stale = True, False
-        self._server.publisher.publish_all()
-        self._server.refresh.diagnostics()
-        self._server.refresh.lenses()
-        self._server.refresh.inlays()
+        self._watcher.publish_all()
+        self._refresh.diagnostics()
+        self._refresh.lenses()
+        self._refresh.inlays()
         for folder in folders:
-            self._server.own(self._prepare(folder), None, "large files")
+            self._tasks.start(self._prepare(folder), "large files")
         self._task = None
         self._sweep_later()
         self.start()
 
     async def _prepare(self, folder: Folder) -> None:
         """Check the largest files beside everything else: whoever opens one sees its findings at once."""
-        opened = {one.document.uri for one in self._server.session.open.values()}
+        opened = {one.document.uri for one in self._session.open.values()}
         large = [one for one in folder.documents() if len(one.text.lines) > _LARGE and one.uri not in opened]
         for document in sorted(large, key=lambda one: -len(one.text.lines))[:_MOST_LARGE]:
             checker = folder.beside()
@@ -142,7 +155,7 @@ class Indexing:
         paths, capped = await asyncio.to_thread(_listed, folder)
         if capped:
             logger.warning("%s holds more files than are indexed; the others count once they are opened", folder.text)
-        progress = _Progress(self._server, len(paths))
+        progress = _Progress(self._client, self._tasks, len(paths))
         documents: list[Document] = []
         for at in range(0, len(paths), _BATCH):
             batch = paths[at : at + _BATCH]
@@ -152,7 +165,7 @@ class Indexing:
         progress.end()
         self._finish(folder, documents, capped)
         if capped:
-            for opened in tuple(self._server.session.open.values()):
+            for opened in tuple(self._session.open.values()):
                 await self.look_beside(opened)
         elif folder.partial:
             await self._add_called(folder, tuple(folder.documents()))
@@ -192,12 +205,12 @@ class Indexing:
         for uri, one in found.workspace.documents.items():
             if uri not in known and folder.document(uri) is None:
                 folder.put(one)
-        self._server.publisher.publish_affected_soon()
+        self._watcher.publish_affected_soon()
 
     def _finish(self, folder: Folder, documents: list[Document], capped: bool) -> None:
         """What is open counts as it is now, and so does what was changed while we read."""
         known = {document.uri: document for document in documents}
-        known |= {one.document.uri: one.document for one in self._server.session.open.values() if one.folder is folder}
+        known |= {one.document.uri: one.document for one in self._session.open.values() if one.folder is folder}
         folder.replace_all(known.values(), capped)
         self._gather(set())
 
@@ -209,8 +222,8 @@ class Indexing:
 
     def saved(self, uri: str) -> None:
         """A client that watches nothing saved a file: others may have changed too."""
-        if not self._server.watches_files:
-            for folder in self._server.session.all_folders():
+        if not self._client.watches_files:
+            for folder in self._session.all_folders():
                 folder.stale = True
             self.start()
 
@@ -218,16 +231,16 @@ class Indexing:
 
     def _sweep_later(self) -> None:
         """A client that tells of no file is not asked: files are looked at every second, as far as they are few."""
-        if self._sweep_due is None and not self._server.watches_files:
+        if self._sweep_due is None and not self._client.watches_files:
             self._sweep_due = asyncio.get_running_loop().call_later(self._disk.pause, self._sweep_now)
 
     def _sweep_now(self) -> None:
         self._sweep_due = None
-        self._server.own(self._sweep(), None, "look at the disk")
+        self._tasks.start(self._sweep(), "look at the disk")
 
     async def _sweep(self) -> None:
         try:
-            if self._server.session.open and not self._busy:
+            if self._session.open and not self._busy:
                 await self._take_from_disk(walk=None)
         finally:
             self._sweep_later()
@@ -236,14 +249,14 @@ class Indexing:
         """Take what changed on the disk and was not told of: files that nobody has open are about to be edited."""
         while self._task is not None and self._busy:
             await asyncio.wait({self._task})
-        await self._take_from_disk(walk=not self._server.watches_files)
+        await self._take_from_disk(walk=not self._client.watches_files)
 
     async def _take_from_disk(self, walk: bool | None) -> None:
-        task = self._task = self._server.own(self._take_changed(walk), None, "changed files")
+        task = self._task = self._tasks.start(self._take_changed(walk), "changed files")
         await asyncio.wait({task})
 
     async def _take_changed(self, walk: bool | None) -> None:
-        folders = tuple(self._server.session.all_folders())
+        folders = tuple(self._session.all_folders())
         changed = await asyncio.to_thread(self._disk.changed, folders, walk)
         if changed:
             await self._take({uri_of(path) for path in changed})
@@ -275,44 +288,44 @@ class Indexing:
         if self._busy:
             return  # `_finish` gathers again
         changed, self._changed = self._changed, set()
-        self._task = self._server.own(self._take(changed), None, "changed files")
+        self._task = self._tasks.start(self._take(changed), "changed files")
 
     async def _take(self, changed: set[str]) -> None:
-        folders = [folder for folder in self._server.session.all_folders() if not folder.loose]
+        folders = [folder for folder in self._session.all_folders() if not folder.loose]
         inside = await asyncio.to_thread(_inside, folders, changed)
         self._missed.clear()  # it may be there now
         until = time.perf_counter() + SLICE
         for uri in (*changed, *inside):  # a folder first: what lay in it before is forgotten
             path = uris.path_text(uri)
-            for folder in self._server.session.all_folders():
+            for folder in self._session.all_folders():
                 if folder.holds(uris.to_path(uri)):
                     self._take_one(folder, uri, path)
             if time.perf_counter() > until:
                 await asyncio.sleep(0)
                 until = time.perf_counter() + SLICE
-        self._server.publisher.publish_affected_soon()
-        self._server.refresh.diagnostics()
+        self._watcher.publish_affected_soon()
+        self._refresh.diagnostics()
         self._next()
 
     def _take_one(self, folder: Folder, uri: str, path: str) -> None:
         name = PurePath(path).name
         is_settings = name in (SETTINGS_NAME, CONFIG_NAME)
         if is_settings and folder.read_settings():
-            self._server.publisher.publish_all()
+            self._watcher.publish_all()
         if name == IGNORE_FILE:
             folder.stale = True
-        if self._server.session.find(uri) is not None:
+        if self._session.find(uri) is not None:
             return
         ours = is_candidate(folder.text, path) and (folder.document(uri) is not None or not folder.passes_over(path))
         document = from_disk(uri_of(path), path) if ours else None
         if document is not None:
             folder.put(document)
             if is_settings and folder.read_settings():  # the first settings of a project below
-                self._server.publisher.publish_all()
+                self._watcher.publish_all()
             return
         below = path + "/"
         for known in [one for one in folder.documents() if one.path == path or one.path.startswith(below)]:
-            if self._server.session.find(known.uri) is None:
+            if self._session.find(known.uri) is None:
                 folder.remove(known.uri)
 
 
@@ -388,15 +401,15 @@ def _speaks_of_workflows(path: str) -> bool:
 class _Progress:
     """Tells a client that shows progress how far the index is, if it takes long."""
 
-    def __init__(self, server: LoopServer, total: int) -> None:
-        self._server, self._total = server, total
+    def __init__(self, client: Client, tasks: Tasks, total: int) -> None:
+        self._client, self._total = client, total
         self._open = False
-        if total >= _SHOWN_FROM and server.client.progress:
-            server.own(self._begin(), None, "index progress")
+        if total >= _SHOWN_FROM and client.facts.progress:
+            tasks.start(self._begin(), "index progress")
 
     async def _begin(self) -> None:
         try:
-            await self._server.protocol.ask(methods.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": TOKEN})
+            await self._client.ask(lsp.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": TOKEN})
         except (Refused, TimeoutError):
             return
         if self._total:
@@ -414,4 +427,4 @@ class _Progress:
             self._send({"kind": "end"})
 
     def _send(self, value: Json) -> None:
-        self._server.protocol.notify(methods.PROGRESS, {"token": TOKEN, "value": value})
+        self._client.notify(lsp.PROGRESS, {"token": TOKEN, "value": value})

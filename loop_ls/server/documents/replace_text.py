@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
+from lsprotocol import types as lsp
+
+from loop_ls.server.client import Client, Refused
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
-    from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.documents.session import OpenDocument, Session
 
 Json = dict[str, Any]
 
 
-async def replace_text(server: LoopServer, opened: OpenDocument, text: str, label: str) -> str | None:
+async def replace_text(session: Session, client: Client, opened: OpenDocument, text: str, label: str) -> str | None:
     """Why the editor does not hold it; None: it does."""
-    places = server.session.places(opened.document)
+    places = session.places(opened.document)
     span, new = _middle(opened.document.text, text)
     edits = [places.edit(span, new)]
     document = {"uri": opened.uri, "version": opened.document.version}
     edit: Json = {"changes": {opened.uri: edits}}
-    if server.client.document_changes:
+    if client.facts.document_changes:
         edit = {"documentChanges": [{"textDocument": document, "edits": edits}]}
     try:
-        answer = await server.protocol.ask(methods.WORKSPACE_APPLY_EDIT, {"label": label, "edit": edit})
+        answer = await client.ask(lsp.WORKSPACE_APPLY_EDIT, {"label": label, "edit": edit})
     except (Refused, TimeoutError) as error:
         return f"The editor did not take the edit: {error}."
     if not isinstance(answer, dict) or answer.get("applied") is not True:

@@ -11,14 +11,11 @@ import logging
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lsprotocol import types as lsp
+
+from loop_ls.server.client import Client, Refused
 from loop_ls.server.documents import uris
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
-
-if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
 
 logger = logging.getLogger(__name__)
 
@@ -26,14 +23,12 @@ logger = logging.getLogger(__name__)
 SHOWN = "shown"
 
 
-async def show_text(server: LoopServer, run_id: str, what: str, text: str) -> str:
-    """Write `text` outside of the workspace and have the editor show it; a person whose editor does not is told
-    where it is. Its path."""
-    data = await server.runs.data_folder(run_id)
+async def show_text(client: Client, data: Path | None, run_id: str, what: str, text: str) -> str:
+    """Write `text` into `data`, the folder of the run's engine, and have the editor show it; a person whose editor
+    does not is told where it is. Its path."""
     path = await asyncio.to_thread(_written, data and data / SHOWN, f"{run_id}-{what}.md", text)
-    if not await _shown(server, path):
-        said = {"type": methods.INFO, "message": f"It is in {path}."}
-        server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, said)
+    if not await _shown(client, path):
+        client.show(lsp.MessageType.Info, f"It is in {path}.")
     return str(path)
 
 
@@ -57,12 +52,12 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-async def _shown(server: LoopServer, path: Path) -> bool:
-    if not server.client.shows_documents:
+async def _shown(client: Client, path: Path) -> bool:
+    if not client.facts.shows_documents:
         return False
     params = {"uri": uris.from_path(path), "takeFocus": False}
     try:
-        answer = await server.protocol.ask(methods.WINDOW_SHOW_DOCUMENT, params)
+        answer = await client.ask(lsp.WINDOW_SHOW_DOCUMENT, params)
     except (Refused, TimeoutError) as error:
         logger.info("The editor did not show %s: %s", path, error)
         return False

@@ -5,32 +5,42 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
 
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.documents.session import OpenDocument, read, without_text
 from loop_ls.server.documents.uris import is_view
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.errors import JsonRpcInvalidParams
 from loop_ls.text.decode import MAX_BYTES
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.client import Client
+    from loop_ls.server.documents.session import Session
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
 
+class Watcher(Protocol):
+    """Who is told of documents that change."""
+
+    def touch(self, opened: OpenDocument) -> None: ...
+
+    def closed(self, opened: OpenDocument) -> None: ...
+
+
 class Texts:
     """Handles the three notifications, whose params come as they were sent."""
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
+    def __init__(self, session: Session, client: Client, watcher: Watcher) -> None:
+        self._session, self._client, self._watcher = session, client, watcher
         #: A document was read as a whole since this was last cleared.
         self.fresh = True
         #: Documents whose runs nobody has asked for yet.
@@ -46,18 +56,18 @@ class Texts:
             raise JsonRpcInvalidParams("didOpen has a text document with uri and text")
         if is_view(item["uri"]):
             return
-        # All of it will live: a collection would walk it for nothing. `LoopServer.settle` turns it on again.
+        # All of it will live: a collection would walk it for nothing. the server turns it on again when it has settled.
         gc.disable()
-        opened = self._server.session.opened(item["uri"], item["text"], _version(item))
+        opened = self._session.opened(item["uri"], item["text"], _version(item))
         self.fresh = True
         self.new.append(opened)
-        self._server.publisher.touch(opened)
+        self._watcher.touch(opened)
 
     def changed(self, params: Json) -> None:
         item, changes = params.get("textDocument"), params.get("contentChanges")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(changes, list):
             raise JsonRpcInvalidParams("didChange has a text document and changes")
-        opened = self._server.session.find(item["uri"])
+        opened = self._session.find(item["uri"])
         if opened is None:
             if not is_view(item["uri"]):
                 logger.warning("%s was changed but never opened", item["uri"])
@@ -72,7 +82,7 @@ class Texts:
             self._read_whole(opened, changes, version)
             raise  # to the log and into a report: it is a fault of ours
         finally:
-            self._server.publisher.touch(opened)
+            self._watcher.touch(opened)
             self._wake(opened)
 
     def _change(self, opened: OpenDocument, changes: list[Any], version: int) -> None:
@@ -87,7 +97,7 @@ class Texts:
         document = opened.document
         for change in changes:
             document = self._applied(document, change, version)
-        self._server.session.changed(opened, document)
+        self._session.changed(opened, document)
 
     def _wake(self, opened: OpenDocument) -> None:
         for waiting in self._waiting.pop(opened.key, ()):
@@ -112,7 +122,7 @@ class Texts:
         if opened.lost:
             return
         opened.lost, opened.too_large = True, None
-        self._server.session.changed(opened, without_text(opened.document, version))
+        self._session.changed(opened, without_text(opened.document, version))
 
     def _tell(self, opened: OpenDocument, what: str) -> None:
         """Once for each document: a fault may come back with every key."""
@@ -121,17 +131,17 @@ class Texts:
         self._told.add(opened.key)
         name = opened.document.path.rpartition("/")[2]
         said = f"A change of `{name}` could not be applied (a fault of loop-ls, see its log). The file {what}."
-        self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, {"type": methods.WARNING, "message": said})
+        self._client.show(lsp.MessageType.Warning, said)
 
     def saved(self, uri: str) -> None:
         """What the editor shows is on the disk now: a text that got lost is read from there."""
-        opened = self._server.session.find(uri)
+        opened = self._session.find(uri)
         if opened is None or not opened.lost:
             return
         found = read_text(opened.document.path)
         if found is not None:
             self._reopen(opened, found, opened.document.version)
-            self._server.publisher.touch(opened)
+            self._watcher.touch(opened)
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -145,10 +155,10 @@ class Texts:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str):
             raise JsonRpcInvalidParams("didClose has a text document")
-        opened: OpenDocument | None = self._server.session.closed(item["uri"])
+        opened: OpenDocument | None = self._session.closed(item["uri"])
         if opened is not None:
             self._told.discard(opened.key)
-            self._server.publisher.closed(opened)
+            self._watcher.closed(opened)
 
     def _edited(self, text: Text, changes: list[Any]) -> Text:
         for change in changes:
@@ -156,21 +166,21 @@ class Texts:
             if checked.get("range") is None:
                 text = Text.of(checked["text"])
             else:
-                text = text.edit(_span(Places(text, self._server.session.encoding), checked["range"]), checked["text"])
+                text = text.edit(_span(Places(text, self._session.encoding), checked["range"]), checked["text"])
         return text
 
     def _reopen(self, opened: OpenDocument, text: Text, version: int) -> None:
         self.fresh = True
         document, opened.too_large = read(opened.uri, str(text), version)
         opened.lost = False
-        self._server.session.changed(opened, document)
+        self._session.changed(opened, document)
 
     def _applied(self, document: Document, change: Any, version: int) -> Document:
         change = _checked(change)
         if change.get("range") is None:
             self.fresh = True
             return document.rewritten(change["text"], version)
-        span = _span(self._server.session.places(document), change["range"])
+        span = _span(self._session.places(document), change["range"])
         return document.edit(span, change["text"], version)
 
 

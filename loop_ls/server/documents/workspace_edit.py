@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pygls.exceptions import JsonRpcContentModified
 
 from loop_ls.server.documents.position_mapping import Places
-from loop_ls.server.rpc.errors import JsonRpcContentModified
 from loop_ls.text.lines import Text
 
 if TYPE_CHECKING:
     from loop_ls.features.answers import Edits
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.capabilities import ClientFacts
+    from loop_ls.server.documents.session import Session
 
 Json = dict[str, Any]
 
@@ -23,26 +25,35 @@ _TRIES = 3
 _REVIEW = {"label": "The same word in prompts", "needsConfirmation": True}
 
 
-def up_to_date(server: LoopServer, make: Callable[[], T], edits_of: Callable[[T], Iterable[str]]) -> T:
+class ChangePublisher(Protocol):
+    """Publishes what changed by files that were read again."""
+
+    def publish_affected_soon(self) -> None: ...
+
+
+def up_to_date(
+    session: Session, publisher: ChangePublisher, make: Callable[[], T], edits_of: Callable[[T], Iterable[str]]
+) -> T:
     """What `make` makes of files as they are on the disk: `edits_of` names those that it edits. Those that nobody has
     open are compared with what is known of them, and where one differs it is made again.
 
     Raises JsonRpcContentModified where they change faster than that."""
     for _ in range(_TRIES):
         made = make()
-        stale = [uri for uri in edits_of(made) if server.session.reread(uri)]
+        stale = [uri for uri in edits_of(made) if session.reread(uri)]
         if not stale:
             return made
-        server.publisher.publish_affected_soon()
+        publisher.publish_affected_soon()
     raise JsonRpcContentModified("the files that are to be edited are being changed by another program")
 
 
-def workspace_edit(server: LoopServer, edits: Edits, review: Edits | None = None, creates: str = "") -> Json | None:
+def workspace_edit(
+    session: Session, client: ClientFacts, edits: Edits, review: Edits | None = None, creates: str = ""
+) -> Json | None:
     """None when a document that is to be edited is not known any more. Edits under `review` are shown to
     be confirmed one by one, by clients that can; others do not get them. A file that the edit `creates` is
     empty before; clients that cannot be told to create it begin it by editing it."""
-    review = review if review and server.client.document_changes and server.client.confirms_edits else {}
-    session = server.session
+    review = review if review and client.document_changes and client.confirms_edits else {}
     changes: list[tuple[str, int | None, list[Json]]] = []
     for uri in {**edits, **review}:
         places = Places(Text.of(""), session.encoding) if uri == creates else session.places_of(uri)
@@ -53,13 +64,13 @@ def workspace_edit(server: LoopServer, edits: Edits, review: Edits | None = None
         written = [places.edit(edit.span, edit.text) for edit in edits.get(uri, ())]
         written += [{**places.edit(edit.span, edit.text), "annotationId": "review"} for edit in review.get(uri, ())]
         changes.append((session.spelled(uri), version, written))
-    if not server.client.document_changes:
+    if not client.document_changes:
         return {"changes": {uri: written for uri, _, written in changes}}
     found: Json = {
         "documentChanges": [
             {"textDocument": {"uri": uri, "version": version}, "edits": written} for uri, version, written in changes
         ]
     }
-    if creates and server.client.creates_files:
+    if creates and client.creates_files:
         found["documentChanges"].insert(0, {"kind": "create", "uri": creates})
     return {**found, "changeAnnotations": {"review": _REVIEW}} if review else found

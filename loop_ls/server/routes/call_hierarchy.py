@@ -5,69 +5,65 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
+
 from loop_ls.features.call_hierarchy import CallsOf, Workflow, incoming, outgoing, prepare
 from loop_ls.index.workspace import Workspace
 from loop_ls.server.documents.folders import canonical
 from loop_ls.server.routes.requests import about, with_all_files
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.errors import JsonRpcInvalidParams
 
 if TYPE_CHECKING:
+    from loop_ls.server.context import Context
     from loop_ls.server.documents.position_mapping import Places
-    from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]
-_KIND = 2  # Module
+_KIND = lsp.SymbolKind.Module.value
 
 
-def register(server: LoopServer) -> None:
-    async def on_prepare(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        at = asked.place(params)
-        await with_all_files(server, asked)
-        found = prepare(asked.workspace, asked.document, at)
-        item = None if found is None else _item(server, found)
-        return None if item is None else [item]
+async def on_prepare(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    at = asked.place(params)
+    await with_all_files(context, asked)
+    found = prepare(asked.workspace, asked.document, at)
+    item = None if found is None else _item(context, found)
+    return None if item is None else [item]
 
-    def on_incoming(params: Json) -> list[Json] | None:
-        """The places of calls lie in the calling file."""
 
-        def written(calls: CallsOf, item: Json) -> Json | None:
-            there = server.session.places_of(calls.workflow.uri)
-            return None if there is None else {"from": item, "fromRanges": _ranges(there, calls)}
+def on_incoming(context: Context, params: Json) -> list[Json] | None:
+    """The places of calls lie in the calling file."""
 
-        return _other_ends(server, params, incoming, written)
+    def written(calls: CallsOf, item: Json) -> Json | None:
+        there = context.session.places_of(calls.workflow.uri)
+        return None if there is None else {"from": item, "fromRanges": _ranges(there, calls)}
 
-    def on_outgoing(params: Json) -> list[Json] | None:
-        here = server.session.places_of(_uri(params))
+    return _other_ends(context, params, incoming, written)
 
-        def written(calls: CallsOf, item: Json) -> Json | None:
-            return None if here is None else {"to": item, "fromRanges": _ranges(here, calls)}
 
-        return _other_ends(server, params, outgoing, written)
+def on_outgoing(context: Context, params: Json) -> list[Json] | None:
+    here = context.session.places_of(_uri(params))
 
-    server.protocol.raw |= {
-        methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: on_prepare,
-        methods.CALL_HIERARCHY_INCOMING_CALLS: on_incoming,
-        methods.CALL_HIERARCHY_OUTGOING_CALLS: on_outgoing,
-    }
+    def written(calls: CallsOf, item: Json) -> Json | None:
+        return None if here is None else {"to": item, "fromRanges": _ranges(here, calls)}
+
+    return _other_ends(context, params, outgoing, written)
 
 
 def _other_ends(
-    server: LoopServer,
+    context: Context,
     params: Json,
     ask: Callable[[Workspace, str], Iterable[CallsOf]],
     written: Callable[[CallsOf, Json], Json | None],
 ) -> list[Json] | None:
     uri = _uri(params)
-    known = server.session.find(uri) or server.session.indexed(uri)
+    known = context.session.find(uri) or context.session.indexed(uri)
     if known is None:
         return None
     found = []
     for calls in ask(known.workspace, canonical(uri)):
-        item = _item(server, calls.workflow)
+        item = _item(context, calls.workflow)
         entry = None if item is None else written(calls, item)
         if entry is not None:
             found.append(entry)
@@ -82,14 +78,14 @@ def _uri(params: Json) -> str:
     return uri
 
 
-def _item(server: LoopServer, workflow: Workflow) -> Json | None:
-    places = server.session.places_of(workflow.uri)
+def _item(context: Context, workflow: Workflow) -> Json | None:
+    places = context.session.places_of(workflow.uri)
     if places is None:
         return None
     found: Json = {
         "name": workflow.name,
         "kind": _KIND,
-        "uri": server.session.spelled(workflow.uri),
+        "uri": context.session.spelled(workflow.uri),
         "range": places.range(workflow.span),
         "selectionRange": places.range(workflow.name_span),
     }

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pygls.exceptions import JsonRpcContentModified
+
 from loop_ls.features.actions.code_actions import actions, fix_all
 from loop_ls.features.actions.extract_workflow import extract
 from loop_ls.features.actions.inline_loop import loop_places
@@ -19,46 +21,44 @@ from loop_ls.rules.engine.finding import Tier
 from loop_ls.server.diagnostics.convert import Setting, diagnostic
 from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
 from loop_ls.server.routes.requests import about
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.errors import JsonRpcContentModified
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
+    from loop_ls.server.context import Context
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]
 
 
-def register(server: LoopServer) -> None:
-    def on_actions(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        span, only, opened = asked.range(params), _only(params.get("context")), asked.opened
-        offered = [*_offered(opened, span), *_of_runs(server, opened, span.start)]
-        return [_written(server, opened, action, span) for action in offered if _wanted(action, only)]
-
-    def resolve(action: Json) -> Json:
-        data = action.get("data")
-        if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
-            return action
-        opened = server.session.find(uri)
-        edit = None if opened is None else _resolved(server, opened, data)
-        if edit is None:
-            raise JsonRpcContentModified(f"`{action.get('title')}` does not fit the text any more")
-        return {**action, "edit": edit}
-
-    server.protocol.raw |= {methods.TEXT_DOCUMENT_CODE_ACTION: on_actions, methods.CODE_ACTION_RESOLVE: resolve}
+def on_actions(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    span, only, opened = asked.range(params), _only(params.get("context")), asked.opened
+    offered = [*_offered(opened, span), *_of_runs(context, opened, span.start)]
+    return [_written(context, opened, action, span) for action in offered if _wanted(action, only)]
 
 
-def _resolved(server: LoopServer, opened: OpenDocument, data: Json) -> Json | None:
+def resolve(context: Context, action: Json) -> Json:
+    data = action.get("data")
+    if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
+        return action
+    opened = context.session.find(uri)
+    edit = None if opened is None else _resolved(context, opened, data)
+    if edit is None:
+        raise JsonRpcContentModified(f"`{action.get('title')}` does not fit the text any more")
+    return {**action, "edit": edit}
+
+
+def _resolved(context: Context, opened: OpenDocument, data: Json) -> Json | None:
     def chosen() -> tuple[Edits, str] | None:
         action = _same(opened, data)
         return None if action is None or action.edits is None else (action.edits(), action.creates)
 
-    found = up_to_date(server, chosen, lambda one: one[0] if one is not None else ())
-    return None if found is None else workspace_edit(server, found[0], creates=found[1])
+    found = up_to_date(context.session, context.publisher, chosen, lambda one: one[0] if one is not None else ())
+    if found is None:
+        return None
+    return workspace_edit(context.session, context.client.facts, found[0], creates=found[1])
 
 
 def _only(context: Any) -> list[str]:
@@ -79,14 +79,11 @@ def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
     yield from ignoring(opened.document, findings, span)
 
 
-def _of_runs(server: LoopServer, opened: OpenDocument, cursor: Position) -> Iterator[Action]:
-    if server.client.draws_lenses:
-        if "runs" in server.__dict__:
-            yield from preview(opened.document, server.runs.views(opened))
-        return
-    views = server.runs.views(opened)
+def _of_runs(context: Context, opened: OpenDocument, cursor: Position) -> Iterator[Action]:
+    views = context.runs.views(opened)
     yield from preview(opened.document, views)
-    yield from lens_actions(lenses(opened.workspace, opened.document, views), cursor)
+    if not context.client.facts.draws_lenses:
+        yield from lens_actions(lenses(opened.workspace, opened.document, views), cursor)
 
 
 def _wanted(action: Action, only: Sequence[str]) -> bool:
@@ -97,8 +94,8 @@ def _wanted(action: Action, only: Sequence[str]) -> bool:
     return any(not wanted or kind == wanted or kind.startswith(wanted + ".") for wanted in only)
 
 
-def _written(server: LoopServer, opened: OpenDocument, action: Action, span: Span) -> Json:
-    client = server.client
+def _written(context: Context, opened: OpenDocument, action: Action, span: Span) -> Json:
+    client = context.client.facts
     title = action.title if action.tier is Tier.SAFE else f"{action.title} (review)"
     if not client.action_literals:
         return _as_command(action, title)
@@ -106,7 +103,7 @@ def _written(server: LoopServer, opened: OpenDocument, action: Action, span: Spa
     if action.preferred:
         found["isPreferred"] = True
     if action.findings:
-        session = server.session
+        session = context.session
         setting = Setting(opened.uri, session.places(opened.document), session.places_of, client)
         found["diagnostics"] = [diagnostic(opened.findings[index], setting) for index in action.findings]
     if action.command is not None:
@@ -122,8 +119,8 @@ def _written(server: LoopServer, opened: OpenDocument, action: Action, span: Spa
             "at": [*span.start, *span.end],
         }
     else:
-        edits = up_to_date(server, action.edits, lambda one: one)
-        found["edit"] = workspace_edit(server, edits, creates=action.creates)
+        edits = up_to_date(context.session, context.publisher, action.edits, lambda one: one)
+        found["edit"] = workspace_edit(context.session, context.client.facts, edits, creates=action.creates)
     return found
 
 

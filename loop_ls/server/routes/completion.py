@@ -6,30 +6,31 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types as lsp
+
 from loop_ls.features.answers import Item, ItemKind
 from loop_ls.features.complete import completion
 from loop_ls.server.routes.requests import Asked, named
-from loop_ls.server.rpc import methods
 
 if TYPE_CHECKING:
+    from loop_ls.server.context import Context
     from loop_ls.server.documents.position_mapping import Places
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]
 
 KINDS = {
-    ItemKind.KEY: 10,  # Property
-    ItemKind.VALUE: 20,  # EnumMember
-    ItemKind.VARIABLE: 6,  # Variable
-    ItemKind.ELEMENT: 18,  # Reference
-    ItemKind.WORKFLOW: 9,  # Module
-    ItemKind.PARAMETER: 5,  # Field
-    ItemKind.PROVIDER: 8,  # Interface
-    ItemKind.MODEL: 7,  # Class
-    ItemKind.CRITERION: 1,  # Text
-    ItemKind.SNIPPET: 15,  # Snippet
-    ItemKind.FILE: 17,  # File
+    ItemKind.KEY: lsp.CompletionItemKind.Property.value,
+    ItemKind.VALUE: lsp.CompletionItemKind.EnumMember.value,
+    ItemKind.VARIABLE: lsp.CompletionItemKind.Variable.value,
+    ItemKind.ELEMENT: lsp.CompletionItemKind.Reference.value,
+    ItemKind.WORKFLOW: lsp.CompletionItemKind.Module.value,
+    ItemKind.PARAMETER: lsp.CompletionItemKind.Field.value,
+    ItemKind.PROVIDER: lsp.CompletionItemKind.Interface.value,
+    ItemKind.MODEL: lsp.CompletionItemKind.Class.value,
+    ItemKind.CRITERION: lsp.CompletionItemKind.Text.value,
+    ItemKind.SNIPPET: lsp.CompletionItemKind.Snippet.value,
+    ItemKind.FILE: lsp.CompletionItemKind.File.value,
 }
 #: Documentation of so many items is told at once to a client that will not ask for it.
 _MOST_TOLD = 50
@@ -37,35 +38,32 @@ _MOST_TOLD = 50
 _MOST_FILES = 1000
 
 
-def register(server: LoopServer) -> None:
-    def complete(params: Json) -> Json | None:
-        opened = server.session.find(named(params))  # an empty file may become one of ours
-        if opened is None:
-            return None
-        places = server.session.places(opened.document)
-        at = Asked(opened, opened.document, places).place(params)
-        found = completion.complete(opened.workspace, opened.document, at, opened.workspace.settings, listing)
-        if not found.items and opened.document.format is None:
-            return None
-        span = places.range(found.span)
-        tell = not server.client.resolve_documentation and len(found.items) <= _MOST_TOLD
-        return {
-            "isIncomplete": found.incomplete,
-            "items": [_item(server, opened, places, span, item, tell) for item in found.items],
-        }
+def complete(context: Context, params: Json) -> Json | None:
+    opened = context.session.find(named(params))  # an empty file may become one of ours
+    if opened is None:
+        return None
+    places = context.session.places(opened.document)
+    at = Asked(opened, opened.document, places).place(params)
+    found = completion.complete(opened.workspace, opened.document, at, opened.workspace.settings, listing)
+    if not found.items and opened.document.format is None:
+        return None
+    span = places.range(found.span)
+    tell = not context.client.facts.resolve_documentation and len(found.items) <= _MOST_TOLD
+    return {
+        "isIncomplete": found.incomplete,
+        "items": [_item(context, opened, places, span, item, tell) for item in found.items],
+    }
 
-    def resolve(item: Json) -> Json:
-        data = item.get("data")
-        if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
-            return item
-        opened, about = server.session.find(uri), data.get("about")
-        if opened is None or not isinstance(about, list) or not all(isinstance(part, str) for part in about):
-            return item
-        told = completion.describe(opened.workspace, opened.document, tuple(about))
-        return item if told is None else {**item, "documentation": _told(server, told)}
 
-    # The item goes back as it came, with what the client itself put in.
-    server.protocol.raw |= {methods.TEXT_DOCUMENT_COMPLETION: complete, methods.COMPLETION_ITEM_RESOLVE: resolve}
+def resolve(context: Context, item: Json) -> Json:
+    data = item.get("data")
+    if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
+        return item
+    opened, about = context.session.find(uri), data.get("about")
+    if opened is None or not isinstance(about, list) or not all(isinstance(part, str) for part in about):
+        return item
+    told = completion.describe(opened.workspace, opened.document, tuple(about))
+    return item if told is None else {**item, "documentation": _told(context, told)}
 
 
 def listing(folder: str) -> list[tuple[str, bool]]:
@@ -77,8 +75,8 @@ def listing(folder: str) -> list[tuple[str, bool]]:
         return []
 
 
-def _item(server: LoopServer, opened: OpenDocument, places: Places, span: Json, item: Item, tell: bool) -> Json:
-    client = server.client
+def _item(context: Context, opened: OpenDocument, places: Places, span: Json, item: Item, tell: bool) -> Json:
+    client = context.client.facts
     snippet = item.snippet if client.snippets else None
     found: Json = {
         "label": item.label,
@@ -110,9 +108,9 @@ def _item(server: LoopServer, opened: OpenDocument, places: Places, span: Json, 
         else:
             found["data"] = {"uri": opened.uri, "about": list(item.about)}
     if documentation is not None:
-        found["documentation"] = _told(server, documentation)
+        found["documentation"] = _told(context, documentation)
     return found
 
 
-def _told(server: LoopServer, text: str) -> Json | str:
-    return {"kind": "markdown", "value": text} if server.client.completion_markdown else text
+def _told(context: Context, text: str) -> Json | str:
+    return {"kind": "markdown", "value": text} if context.client.facts.completion_markdown else text

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.answers import Placed
 from loop_ls.features.symbols.document_symbols import symbols
-from loop_ls.server.routes.outline import KINDS, Outlines
+from loop_ls.server.documents.outline import KINDS
 from loop_ls.server.routes.requests import about
-from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.raw_json import Written, sequence, written
 
 if TYPE_CHECKING:
+    from loop_ls.server.context import Context
     from loop_ls.server.documents.position_mapping import Places
-    from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]
 
@@ -22,23 +21,18 @@ Json = dict[str, Any]
 MOST = 5000
 
 
-def register(server: LoopServer) -> None:
-    outlines = Outlines()
-
-    def on_symbols(params: Json) -> list[Json] | Written | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        places = asked.places
-        outline = symbols(asked.document)
-        shown, left = _shown(outline)
-        if server.client.hierarchical_symbols:
-            found = outlines.written(asked.opened.key, places, outline, shown)
-            return sequence([*found, written(_note(json.loads(found[0]), left))] if left else found)
-        flat = _flat(places, outline, asked.opened.uri, shown)
-        return [*flat, _note(flat[0], left)] if left else flat
-
-    server.protocol.raw[methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL] = on_symbols
+def on_symbols(context: Context, params: Json) -> list[Json] | Written | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    places = asked.places
+    outline = symbols(asked.document)
+    shown, left = _shown(outline)
+    if context.client.facts.hierarchical_symbols:
+        found = context.outlines.written(asked.opened.key, places, outline, shown)
+        return sequence([*found, written(_note(json.loads(found[0]), left))] if left else found)
+    flat = _flat(places, outline, asked.opened.uri, shown)
+    return [*flat, _note(flat[0], left)] if left else flat
 
 
 def _shown(outline: tuple[Placed, ...]) -> tuple[set[int] | None, int]:

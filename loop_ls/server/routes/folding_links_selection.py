@@ -5,61 +5,56 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pygls.exceptions import JsonRpcInvalidParams
+
 from loop_ls.features.folding import folds
 from loop_ls.features.links import links
 from loop_ls.features.selection import selection
 from loop_ls.server.routes.requests import Asked, about
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.errors import JsonRpcInvalidParams
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.context import Context
     from loop_ls.text.position import Position
 
 Json = dict[str, Any]
 
 
-def register(server: LoopServer) -> None:
-    def on_links(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        spelled = server.session.spelled
-        return [
-            {"range": asked.places.range(one.span), "target": spelled(one.target), "tooltip": one.tooltip}
-            for one in links(asked.workspace, asked.document, _exists)
-        ]
+def on_links(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    spelled = context.session.spelled
+    return [
+        {"range": asked.places.range(one.span), "target": spelled(one.target), "tooltip": one.tooltip}
+        for one in links(asked.workspace, asked.document, _exists)
+    ]
 
-    def on_folds(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        found: list[Json] = []
-        for fold in folds(asked.document):
-            entry: Json = {"startLine": fold.start, "endLine": fold.end}
-            if fold.comment:
-                entry["kind"] = "comment"
-            found.append(entry)
-        # The outermost ones are what a client with a limit wants.
-        limit = server.client.fold_limit
-        if limit is not None and len(found) > limit:
-            found = sorted(sorted(found, key=_size)[-limit:], key=lambda one: int(one["startLine"]))
-        return found
 
-    def on_selection(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        positions = params.get("positions")
-        if not isinstance(positions, list):
-            raise JsonRpcInvalidParams("a selection is asked for by a list of positions")
-        return [_chain(asked, asked.position(one)) for one in positions]
+def on_folds(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    found: list[Json] = []
+    for fold in folds(asked.document):
+        entry: Json = {"startLine": fold.start, "endLine": fold.end}
+        if fold.comment:
+            entry["kind"] = "comment"
+        found.append(entry)
+    # The outermost ones are what a client with a limit wants.
+    limit = context.client.facts.fold_limit
+    if limit is not None and len(found) > limit:
+        found = sorted(sorted(found, key=_size)[-limit:], key=lambda one: int(one["startLine"]))
+    return found
 
-    server.protocol.raw |= {
-        methods.TEXT_DOCUMENT_DOCUMENT_LINK: on_links,
-        methods.TEXT_DOCUMENT_FOLDING_RANGE: on_folds,
-        methods.TEXT_DOCUMENT_SELECTION_RANGE: on_selection,
-    }
+
+def on_selection(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    positions = params.get("positions")
+    if not isinstance(positions, list):
+        raise JsonRpcInvalidParams("a selection is asked for by a list of positions")
+    return [_chain(asked, asked.position(one)) for one in positions]
 
 
 def _exists(path: str) -> bool:

@@ -7,34 +7,28 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.formatting import formatting
 from loop_ls.features.on_type import on_type
 from loop_ls.server.routes.requests import Asked, about
-from loop_ls.server.rpc import methods
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from loop_ls.rules.engine.finding import TextEdit
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.context import Context
 
 Json = dict[str, Any]
 
 
-def register(server: LoopServer) -> None:
-    def on_formatting(params: Json) -> list[Json] | None:
-        """No edits for a file that cannot be read or would not be the same afterwards: whoever formats
-        on saving is not interrupted by an error about what the findings say already."""
-        asked = about(server, params)
-        return None if asked is None else _written(asked, formatting(asked.document))
+def on_formatting(context: Context, params: Json) -> list[Json] | None:
+    """No edits for a file that cannot be read or would not be the same afterwards: whoever formats
+    on saving is not interrupted by an error about what the findings say already."""
+    asked = about(context, params)
+    return None if asked is None else _written(asked, formatting(asked.document))
 
-    def on_typed(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        return _written(asked, on_type(asked.document, asked.place(params), str(params.get("ch", ""))))
 
-    server.protocol.raw |= {
-        methods.TEXT_DOCUMENT_FORMATTING: on_formatting,
-        methods.TEXT_DOCUMENT_ON_TYPE_FORMATTING: on_typed,
-    }
+def on_typed(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    return _written(asked, on_type(asked.document, asked.place(params), str(params.get("ch", ""))))
 
 
 def _written(asked: Asked, edits: Iterable[TextEdit]) -> list[Json]:

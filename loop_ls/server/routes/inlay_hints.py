@@ -7,48 +7,42 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.answers import Inlay
 from loop_ls.features.inlay_hints.inlay_hints import inlays
 from loop_ls.server.routes.requests import Asked, about
-from loop_ls.server.rpc import methods
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.context import Context
 
 Json = dict[str, Any]
 
 
-def register(server: LoopServer) -> None:
-    def on_inlays(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        found = inlays(asked.document, asked.range(params), server.runs.views(asked.opened))
-        return [_written(server, asked, one) for one in found]
+def on_inlays(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    found = inlays(asked.document, asked.range(params), context.runs.views(asked.opened))
+    return [_written(context, asked, one) for one in found]
 
-    def on_resolve(hint: Json) -> Json:
-        data = hint.get("data")
-        if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
-            return hint
-        opened, line = server.session.find(uri), data.get("line")
-        if opened is None or not isinstance(line, int):
-            return hint
-        span = Span(Position(line, 0), Position(line + 1, 0))
-        for one in inlays(opened.document, span, server.runs.views(opened)):
-            if one.at.line == line and one.text == hint.get("label") and one.tooltip:
-                return {**hint, "tooltip": one.tooltip}
+
+def on_resolve(context: Context, hint: Json) -> Json:
+    data = hint.get("data")
+    if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
         return hint
+    opened, line = context.session.find(uri), data.get("line")
+    if opened is None or not isinstance(line, int):
+        return hint
+    span = Span(Position(line, 0), Position(line + 1, 0))
+    for one in inlays(opened.document, span, context.runs.views(opened)):
+        if one.at.line == line and one.text == hint.get("label") and one.tooltip:
+            return {**hint, "tooltip": one.tooltip}
+    return hint
 
-    server.protocol.raw |= {
-        methods.TEXT_DOCUMENT_INLAY_HINT: on_inlays,
-        methods.INLAY_HINT_RESOLVE: on_resolve,
-    }
 
-
-def _written(server: LoopServer, asked: Asked, inlay: Inlay) -> Json:
+def _written(context: Context, asked: Asked, inlay: Inlay) -> Json:
     found: Json = {"position": asked.places.position(inlay.at), "label": inlay.text}
     found["paddingRight" if inlay.before else "paddingLeft"] = True
     if not inlay.tooltip:
         return found
-    if server.client.inlay_resolve:
+    if context.client.facts.inlay_resolve:
         found["data"] = {"uri": asked.opened.uri, "line": inlay.at.line}
     else:
         found["tooltip"] = inlay.tooltip

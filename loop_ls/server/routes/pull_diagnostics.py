@@ -5,31 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.server.routes.requests import named
-from loop_ls.server.rpc import methods
 from loop_ls.server.rpc.raw_json import Written, record, sequence
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.context import Context
 
 Json = dict[str, Any]
 
 
-def register(server: LoopServer) -> None:
-    def on_pull(params: Json) -> Written:
-        uri = named(params)
-        opened = server.session.find(uri) or server.session.indexed(uri)
-        if opened is None:
-            return record(kind="full", items=[])
-        name, found = server.publisher.report(opened)
-        if name == params.get("previousResultId"):
-            return record(kind="unchanged", resultId=name)
-        return record(kind="full", resultId=name, items=sequence(found))
+def on_pull(context: Context, params: Json) -> Written:
+    uri = named(params)
+    opened = context.session.find(uri) or context.session.indexed(uri)
+    if opened is None:
+        return record(kind="full", items=[])
+    name, found = context.reports.of(opened)
+    if name == params.get("previousResultId"):
+        return record(kind="unchanged", resultId=name)
+    return record(kind="full", resultId=name, items=sequence(found))
 
-    async def on_workspace(params: Json) -> Written:
-        token = params.get("partialResultToken")
-        return await server.reports.answer(_known(params), token if isinstance(token, str | int) else None)
 
-    server.protocol.raw |= {methods.TEXT_DOCUMENT_DIAGNOSTIC: on_pull, methods.WORKSPACE_DIAGNOSTIC: on_workspace}
+async def on_workspace(context: Context, params: Json) -> Written:
+    token = params.get("partialResultToken")
+    await context.indexing.ready()
+    return await context.streams.answer(_known(params), token if isinstance(token, str | int) else None)
 
 
 def _known(params: Json) -> dict[str, str]:

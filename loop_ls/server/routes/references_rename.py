@@ -5,89 +5,85 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pygls.exceptions import JsonRpcContentModified, JsonRpcInvalidParams
+
 from loop_ls.features.highlight import highlight
 from loop_ls.features.linked_editing import PATTERN, linked
 from loop_ls.features.references import references
 from loop_ls.features.rename.rename import Refused, Rename, prepare, rename
 from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
 from loop_ls.server.routes.requests import RequestFailed, about, caught_up, with_all_files
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.errors import JsonRpcContentModified, JsonRpcInvalidParams
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.context import Context
 
 Json = dict[str, Any]
 
 
-def register(server: LoopServer) -> None:
-    async def on_references(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        at, context = asked.place(params), params.get("context")
-        declaration = not isinstance(context, dict) or context.get("includeDeclaration") is not False
-        await with_all_files(server, asked)
-        session, found = server.session, []
-        for one in references(asked.workspace, asked.document, at, declaration):
-            places = session.places_of(one.uri)
-            if places is not None:
-                found.append({"uri": session.spelled(one.uri), "range": places.range(one.span)})
-        return found
+async def on_references(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    at, given = asked.place(params), params.get("context")
+    declaration = not isinstance(given, dict) or given.get("includeDeclaration") is not False
+    await with_all_files(context, asked)
+    session, found = context.session, []
+    for one in references(asked.workspace, asked.document, at, declaration):
+        places = session.places_of(one.uri)
+        if places is not None:
+            found.append({"uri": session.spelled(one.uri), "range": places.range(one.span)})
+    return found
 
-    def on_highlight(params: Json) -> list[Json] | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        found = highlight(asked.workspace, asked.document, asked.place(params))
-        return [{"range": asked.places.range(one.span), "kind": 3 if one.writes else 2} for one in found]
 
-    def on_prepare(params: Json) -> Json | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        found = prepare(asked.workspace, asked.document, asked.place(params))
-        if found is None:
-            return None
-        if isinstance(found, Refused):
-            raise RequestFailed(_sentence(found))
-        return {"range": asked.places.range(found.span), "placeholder": found.name}
+def on_highlight(context: Context, params: Json) -> list[Json] | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    found = highlight(asked.workspace, asked.document, asked.place(params))
+    return [{"range": asked.places.range(one.span), "kind": 3 if one.writes else 2} for one in found]
 
-    async def on_rename(params: Json) -> Json | None:
-        new = params.get("newName")
-        if not isinstance(new, str):
-            raise JsonRpcInvalidParams("a rename has a new name")
-        asked = about(server, params)
-        if asked is None:
-            return None
-        at = asked.place(params)
-        if not await with_all_files(server, asked):
-            raise RequestFailed("The files of the workspace are still being read, so a use of the name may be missed.")
-        await caught_up(server, asked)
-        found = up_to_date(server, lambda: rename(asked.workspace, asked.document, at, new), _edited)
-        if found is None:
-            raise RequestFailed("There is no name here that can be changed.")
-        if isinstance(found, Refused):
-            raise RequestFailed(_sentence(found))
-        edit = workspace_edit(server, found.edits, found.prose)
-        if edit is None:
-            raise JsonRpcContentModified("a file that uses the name is gone")
-        return edit
 
-    def on_linked(params: Json) -> Json | None:
-        asked = about(server, params)
-        spans = linked(asked.workspace, asked.document, asked.place(params)) if asked is not None else ()
-        if asked is None or not spans:
-            return None
-        return {"ranges": [asked.places.range(span) for span in spans], "wordPattern": PATTERN}
+def on_prepare(context: Context, params: Json) -> Json | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    found = prepare(asked.workspace, asked.document, asked.place(params))
+    if found is None:
+        return None
+    if isinstance(found, Refused):
+        raise RequestFailed(_sentence(found))
+    return {"range": asked.places.range(found.span), "placeholder": found.name}
 
-    server.protocol.raw |= {
-        methods.TEXT_DOCUMENT_REFERENCES: on_references,
-        methods.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: on_highlight,
-        methods.TEXT_DOCUMENT_PREPARE_RENAME: on_prepare,
-        methods.TEXT_DOCUMENT_RENAME: on_rename,
-        methods.TEXT_DOCUMENT_LINKED_EDITING_RANGE: on_linked,
-    }
+
+async def on_rename(context: Context, params: Json) -> Json | None:
+    new = params.get("newName")
+    if not isinstance(new, str):
+        raise JsonRpcInvalidParams("a rename has a new name")
+    asked = about(context, params)
+    if asked is None:
+        return None
+    at = asked.place(params)
+    if not await with_all_files(context, asked):
+        raise RequestFailed("The files of the workspace are still being read, so a use of the name may be missed.")
+    await caught_up(context, asked)
+    session, publisher = context.session, context.publisher
+    found = up_to_date(session, publisher, lambda: rename(asked.workspace, asked.document, at, new), _edited)
+    if found is None:
+        raise RequestFailed("There is no name here that can be changed.")
+    if isinstance(found, Refused):
+        raise RequestFailed(_sentence(found))
+    edit = workspace_edit(context.session, context.client.facts, found.edits, found.prose)
+    if edit is None:
+        raise JsonRpcContentModified("a file that uses the name is gone")
+    return edit
+
+
+def on_linked(context: Context, params: Json) -> Json | None:
+    asked = about(context, params)
+    spans = linked(asked.workspace, asked.document, asked.place(params)) if asked is not None else ()
+    if asked is None or not spans:
+        return None
+    return {"ranges": [asked.places.range(span) for span in spans], "wordPattern": PATTERN}
 
 
 def _edited(found: Rename | Refused | None) -> Iterable[str]:

@@ -10,16 +10,17 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
+
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.server.documents.position_mapping import Places
-from loop_ls.server.rpc.errors import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 from loop_ls.text.position import Position, Span
 from loop_ls.text.record import equal_record
 
 if TYPE_CHECKING:
+    from loop_ls.server.context import Context
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]
 #: Seconds that a request over files waits for the index.
@@ -76,29 +77,29 @@ def listed(params: Json, name: str) -> list[Json]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def about(server: LoopServer, params: Json) -> Asked | None:
+def about(context: Context, params: Json) -> Asked | None:
     """None for a document that is not open, or none of ours: another server answers for it; or too large to
     be read: of its text nothing is known, so that nothing can be told or edited."""
-    opened = server.session.find(named(params))
+    opened = context.session.find(named(params))
     if opened is None or opened.document.format is None or opened.document.fault is not None:
         return None
-    return Asked(opened, opened.document, server.session.places(opened.document))
+    return Asked(opened, opened.document, context.session.places(opened.document))
 
 
-async def with_all_files(server: LoopServer, asked: Asked) -> bool:
+async def with_all_files(context: Context, asked: Asked) -> bool:
     """Wait until the files of the workspace are known; whether they are. Raises when the text changed
     meanwhile, since the place that was asked for may have moved."""
     if not asked.opened.folder.indexed:
         with suppress(TimeoutError):
-            await asyncio.wait_for(server.indexing.ready(), _INDEX_LIMIT)
+            await asyncio.wait_for(context.indexing.ready(), _INDEX_LIMIT)
         if asked.opened.document is not asked.document:
             raise JsonRpcContentModified("the text changed while the files of the workspace were read")
     return asked.opened.folder.indexed
 
 
-async def caught_up(server: LoopServer, asked: Asked) -> None:
+async def caught_up(context: Context, asked: Asked) -> None:
     """Take what changed on the disk and nobody told of. Raises when the text changed meanwhile."""
     with suppress(TimeoutError):
-        await asyncio.wait_for(server.indexing.catch_up(), _INDEX_LIMIT)
+        await asyncio.wait_for(context.indexing.catch_up(), _INDEX_LIMIT)
     if asked.opened.document is not asked.document:
         raise JsonRpcContentModified("the text changed while the files of the workspace were read")

@@ -8,70 +8,41 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.semantic_tokens.tokens import Token, TokenType, tokens
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.routes.requests import about
-from loop_ls.server.rpc import methods
 from loop_ls.text.position import Position
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.context import Context
 
 Json = dict[str, Any]
 
 _INDEX = {kind: index for index, kind in enumerate(TokenType)}
 
 
-class _Answers:
-    """The last answer for each open document, so that the next one can be a difference."""
-
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
-        self._last: dict[str, tuple[str, list[int]]] = {}
-        self._number = 0
-
-    def keep(self, key: str, data: list[int]) -> str:
-        self._number += 1
-        name = str(self._number)
-        for gone in self._last.keys() - self._server.session.open.keys():
-            del self._last[gone]
-        self._last[key] = (name, data)
-        return name
-
-    def before(self, key: str, name: Any) -> list[int] | None:
-        known = self._last.get(key)
-        return known[1] if known is not None and known[0] == name else None
+def on_full(context: Context, params: Json) -> Json | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    data = encoded(asked.places, tokens(asked.document))
+    return {"resultId": context.token_results.keep(asked.opened.key, data), "data": data}
 
 
-def register(server: LoopServer) -> None:
-    answers = _Answers(server)
+def on_delta(context: Context, params: Json) -> Json | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    before = context.token_results.before(asked.opened.key, params.get("previousResultId"))
+    data = encoded(asked.places, tokens(asked.document))
+    name = context.token_results.keep(asked.opened.key, data)
+    if before is None:
+        return {"resultId": name, "data": data}
+    return {"resultId": name, "edits": difference(before, data)}
 
-    def on_full(params: Json) -> Json | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        data = encoded(asked.places, tokens(asked.document))
-        return {"resultId": answers.keep(asked.opened.key, data), "data": data}
 
-    def on_delta(params: Json) -> Json | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        before = answers.before(asked.opened.key, params.get("previousResultId"))
-        data = encoded(asked.places, tokens(asked.document))
-        name = answers.keep(asked.opened.key, data)
-        if before is None:
-            return {"resultId": name, "data": data}
-        return {"resultId": name, "edits": difference(before, data)}
-
-    def on_range(params: Json) -> Json | None:
-        asked = about(server, params)
-        if asked is None:
-            return None
-        return {"data": encoded(asked.places, tokens(asked.document, asked.range(params)))}
-
-    server.protocol.raw |= {
-        methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: on_full,
-        methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA: on_delta,
-        methods.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: on_range,
-    }
+def on_range(context: Context, params: Json) -> Json | None:
+    asked = about(context, params)
+    if asked is None:
+        return None
+    return {"data": encoded(asked.places, tokens(asked.document, asked.range(params)))}
 
 
 def encoded(places: Places, found: Iterable[Token]) -> list[int]:

@@ -1,8 +1,12 @@
-"""The language server protocol as this server speaks it: who handles a message, and what goes back.
+"""The JSON-RPC protocol of pygls, with our reader before it, our JSON behind it, and a strict life cycle.
 
-Handlers read the params as they came, because structuring them costs more than handling them (and
-importing what could structure them, more than everything else a start needs). Whatever is malformed
-gets an error answer and never a popup; a fault of ours answers the one request it hit.
+Registration, dispatch, futures, cancellation and error classes are pygls'. Handlers get the params as they came,
+because structuring them costs more than handling them. Whatever is malformed is answered with an error; a fault
+of ours answers the one request that it hit.
+
+What pygls 2.1 does otherwise than a server needs is overridden here and nowhere else. Each method that does so says
+what pygls does, and `tests/server/rpc/test_pygls.py` shows it: where such a test fails after an update, pygls was
+mended and the override may go.
 """
 
 from __future__ import annotations
@@ -10,13 +14,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from loop_ls.server.routes import LATE, register_late
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.errors import (
+from lsprotocol import types as lsp
+from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInternalError,
     JsonRpcInvalidRequest,
@@ -25,51 +28,46 @@ from loop_ls.server.rpc.errors import (
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
+from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCProtocol, JsonRPCRequestMessage
+
 from loop_ls.server.rpc.message_queue import Arrival, Cancelled, EndOfInput, Malformed
 from loop_ls.server.rpc.raw_json import Written, record
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pygls.server import JsonRPCServer
 
-    from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.rpc.transport import Writer
+    from loop_ls.server.rpc.host import Host
 
 logger = logging.getLogger(__name__)
 
 Json = Any
 MessageId = str | int
-Handler = Callable[..., Any]
+#: How the ids of our own requests and of notifications begin.
+_OURS = "loop-ls-"
 
 
-class Refused(Exception):
-    """The client answered one of our requests with an error."""
+class _About(NamedTuple):
+    """The message that a future belongs to."""
 
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
+    method: str
+    params: Json
 
 
-class LoopProtocol:
+#: A client that gives one id to two requests at a time.
+_UNKNOWN = _About("a request", {})
+
+
+class LoopProtocol(JsonRPCProtocol):
     """One connection to one client."""
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
-        self.writer: Writer | None = None
-        #: method -> its handler, which gets the params as they came
-        self.raw: dict[str, Handler] = {
-            methods.INITIALIZE: self._initialize,
-            methods.INITIALIZED: self._initialized,
-            methods.SHUTDOWN: self._shut_down,
-            methods.EXIT: self._exit,
-            methods.TEXT_DOCUMENT_DID_OPEN: self._opened,
-            methods.TEXT_DOCUMENT_DID_CHANGE: self._changed,
-            methods.TEXT_DOCUMENT_DID_CLOSE: self._closed,
-        }
-        self._started = self._shutdown = False
-        self._running: dict[MessageId, asyncio.Task[Json]] = {}
+    def __init__(self, host: Host, server: JsonRPCServer, converter: Any) -> None:
+        super().__init__(server, converter)
+        self._host = host
+        self._started = False
         self._parting: MessageId | None = None
-        self._asked: dict[MessageId, asyncio.Future[Json]] = {}
+        self._about: dict[MessageId, _About] = {}
         self._last_id = 0
+        self.fm.add_builtin_feature(lsp.EXIT, self._exit)
 
     # -- what comes in ------------------------------------------------------------------------
 
@@ -80,197 +78,196 @@ class LoopProtocol:
                 self._receive_one(arrival)
             except Exception:
                 logger.exception("A message could not be handled")
-        self._server.settle()
+        self._host.settled()
 
     def _receive_one(self, arrival: Arrival) -> None:
         match arrival:
             case Malformed(reason):
                 logger.warning("Received something that is no message: %s", reason)
-                self._fail(None, JsonRpcParseError(reason))
+                self._refuse(None, JsonRpcParseError(reason))
             case Cancelled(key):
-                self._fail(key, JsonRpcRequestCancelled("cancelled before it was looked at"))
+                self._refuse(key, JsonRpcRequestCancelled("cancelled before it was looked at"))
             case EndOfInput():
                 self._leave()
             case _:
                 self._receive_message(arrival)
 
     def _receive_message(self, message: dict[str, Json]) -> None:
+        """pygls structures every object with a `jsonrpc` key, at whatever depth, drops a request that it cannot
+        structure without an answer, and one of another version, too."""
         method, key = message.get("method"), message.get("id")
         if isinstance(method, str):
+            params = message.get("params")
+            params = params if isinstance(params, dict) else {}
             if "id" not in message:
-                self._notified(method, message)
+                self._handle_notification(method, params)
             elif isinstance(key, str | int) and not isinstance(key, bool):
-                self._requested(key, method, message)
+                self._handle_request(key, method, params)
             else:
-                self._fail(None, JsonRpcInvalidRequest("the id of a request is a number or a text"))
+                self._refuse(None, JsonRpcInvalidRequest("the id of a request is a number or a text"))
         elif "id" in message and ("result" in message or "error" in message):
-            self._answered(key, message)
+            self._handle_response(key, message.get("result"), message.get("error"))
         else:
-            self._fail(key if isinstance(key, str | int) else None, JsonRpcInvalidRequest("a message has a method"))
+            self._refuse(key if isinstance(key, str | int) else None, JsonRpcInvalidRequest("a message has a method"))
 
-    def _requested(self, key: MessageId, method: str, message: dict[str, Json]) -> None:
+    def _handle_request(self, msg_id: MessageId, method_name: str, params: Json) -> None:
+        """pygls has no life cycle below its language server: it answers before `initialize`, lets a client
+        initialize twice, and gives a request after `shutdown` no answer at all."""
         try:
-            self._check_stage(method)
-            handler, params = self._handler_and_params(method, message)
+            self._check_stage(method_name)
+            self._get_handler(method_name)
         except JsonRpcException as error:
-            logger.info("Request %s (%s) is answered with an error: %s", key, method, error)
-            self._fail(key, error)
+            logger.info("Request %s (%s) is answered with an error: %s", msg_id, method_name, error)
+            self._refuse(msg_id, error)
             return
         # Now, not when its turn comes: `exit` may be in the same breath, and its status says whether we were told.
-        if method == methods.SHUTDOWN:
-            self._shutdown, self._parting = True, key
-        about = (method, message.get("params"))
-        if asyncio.iscoroutinefunction(handler):
-            task = self._running[key] = asyncio.ensure_future(handler(params))
-            task.add_done_callback(partial(self._finished, key, about))
-            return
-        try:
-            result = handler(params)
-        except Exception as error:
-            self._failed(key, about, error)
-        else:
-            self._answer(key, result)
-
-    def _notified(self, method: str, message: dict[str, Json]) -> None:
-        if method == methods.CANCEL_REQUEST:
-            self._cancel(message.get("params"))
-            return
-        if method != methods.EXIT and (self._shutdown or not self._started):
-            logger.info("%s is ignored outside of a session", method)
-            return
-        about = (method, message.get("params"))
-        try:
-            handler, params = self._handler_and_params(method, message)
-            if asyncio.iscoroutinefunction(handler):
-                self._server.own(handler(params), partial(self._unheeded, about))
-            else:
-                handler(params)
-        except JsonRpcMethodNotFound:
-            logger.debug("%s is not known and is ignored", method)
-        except Exception as error:
-            self._unheeded(about, error)
-
-    def _answered(self, key: Json, message: dict[str, Json]) -> None:
-        future = self._asked.pop(key, None) if isinstance(key, str | int) else None
-        if future is None or future.done():
-            logger.debug("An answer to nothing that is still asked: %r", key)
-        elif (error := message.get("error")) is not None:
-            fields = error if isinstance(error, dict) else {}
-            code = fields.get("code")
-            future.set_exception(Refused(code if isinstance(code, int) else 0, str(fields.get("message", error))))
-        else:
-            future.set_result(message.get("result"))
+        if method_name == lsp.SHUTDOWN:
+            self._shut_down(msg_id)
+        self._about[msg_id] = _About(method_name, params)
+        super()._handle_request(msg_id, method_name, params)
 
     def _check_stage(self, method: str) -> None:
         if self._shutdown:
             raise JsonRpcInvalidRequest("the server was told to shut down")
-        if method == methods.INITIALIZE:
+        if method == lsp.INITIALIZE:
             if self._started:
                 raise JsonRpcInvalidRequest("the server is initialized already")
         elif not self._started:
             raise JsonRpcServerNotInitialized("`initialize` comes first")
 
-    def _handler_and_params(self, method: str, message: dict[str, Json]) -> tuple[Handler, Json]:
-        if method in LATE:
-            register_late(self._server, method)
-        if (raw := self.raw.get(method)) is not None:
-            params = message.get("params")
-            return raw, params if isinstance(params, dict) else {}
-        raise JsonRpcMethodNotFound(f"this server does not know {method}")
+    def _handle_notification(self, method_name: str, params: Json) -> None:
+        """pygls keeps the future of a notification for ever, and reads the id of a cancellation as an attribute."""
+        if method_name == lsp.CANCEL_REQUEST:
+            if isinstance(key := params.get("id"), str | int) and key in self._about:
+                self._handle_cancel_notification(key)
+            return
+        if method_name != lsp.EXIT and (self._shutdown or not self._started):
+            logger.info("%s is ignored outside of a session", method_name)
+            return
+        try:
+            handler = self._get_handler(method_name)
+        except JsonRpcMethodNotFound:
+            logger.debug("%s is not known and is ignored", method_name)
+            return
+        key = self._next_id()
+        done = partial(self._notified, key, _About(method_name, params))
+        self._execute_handler(key, handler, callback=done, args=(params,))
+
+    def _handle_response(self, msg_id: Json, result: Json = None, error: Json = None) -> None:
+        """pygls keeps the futures of both directions in one table: an answer with the id of a request that is being
+        worked on would end that. Errors it takes for objects of lsprotocol."""
+        asked = isinstance(msg_id, str | int) and isinstance(self._request_futures.get(msg_id), Future)
+        if not asked:
+            logger.debug("An answer to nothing that is still asked: %r", msg_id)
+            return
+        super()._handle_response(msg_id, result, None if error is None else _response_error(error))
+
+    # -- the end ------------------------------------------------------------------------------
+
+    def _shut_down(self, msg_id: MessageId) -> None:
+        self._shutdown, self._parting = True, msg_id
+        for future in tuple(self._request_futures.values()):
+            if isinstance(future, asyncio.Task):
+                future.cancel()
+
+    def _exit(self, params: Json) -> None:
+        self._leave()
 
     def _leave(self) -> None:
-        """End; after `shutdown` with 0, and not before that was answered."""
+        """End; after `shutdown` with 0, and not before that was answered. pygls' own `exit` is `sys.exit` in a
+        callback."""
         status = 0 if self._shutdown else 1
-        parting = None if self._parting is None else self._running.get(self._parting)
+        parting = None if self._parting is None else self._request_futures.get(self._parting)
         if parting is None or parting.done():
-            self._server.stop(status)
+            self._host.stop(status)
         else:
-            parting.add_done_callback(lambda _: self._server.stop(status))
+            parting.add_done_callback(lambda _: self._host.stop(status))
 
-    def _cancel(self, params: Json) -> None:
-        key = params.get("id") if isinstance(params, dict) else None
-        task = self._running.pop(key, None) if isinstance(key, str | int) else None
-        if task is not None:
-            task.cancel()
+    # -- results of handlers ------------------------------------------------------------------
+
+    def _send_handler_result(self, future: Future[Json], *, msg_id: MessageId) -> None:
+        """pygls reports what the client did wrong as a fault of the server, and sends the trace of one of ours."""
+        self._request_futures.pop(msg_id, None)
+        about = self._about.pop(msg_id, _UNKNOWN)
+        if future.cancelled():
+            self._refuse(msg_id, JsonRpcRequestCancelled("cancelled"))
+        elif (error := future.exception()) is None:
+            self._started = self._started or about.method == lsp.INITIALIZE
+            self._send_response(msg_id, future.result())
+        elif isinstance(error, JsonRpcException):
+            self._refuse(msg_id, error)
+        else:
+            report = self._host.failed(about.method, about.params, error)
+            more = f"a report is in {report}" if report else "its log has the details"
+            sentence = f"{about.method} failed in the server ({type(error).__name__}: {error}); {more}"
+            self._refuse(msg_id, JsonRpcInternalError(sentence))
+
+    def _notified(self, key: MessageId, about: _About, future: Future[Json]) -> None:
+        """A notification was handled: nobody waits for an answer, and a client's fault is none of ours."""
+        self._request_futures.pop(key, None)
+        if future.cancelled() or (error := future.exception()) is None:
+            return
+        if isinstance(error, JsonRpcException):
+            logger.warning("%s is ignored: %s", about.method, error.message)
+        else:
+            self._host.failed(about.method, about.params, error)
 
     # -- what goes out ------------------------------------------------------------------------
 
-    def _finished(self, key: MessageId, about: tuple[str, Json], task: asyncio.Task[Json]) -> None:
-        self._running.pop(key, None)
-        if task.cancelled():
-            self._fail(key, JsonRpcRequestCancelled("cancelled"))
-        elif (error := task.exception()) is not None:
-            self._failed(key, about, error)
-        else:
-            self._answer(key, task.result())
-
-    def _answer(self, key: MessageId, result: Json) -> None:
-        if isinstance(result, Written):
-            self._send_text(record(jsonrpc="2.0", id=key, result=result))
-        else:
-            self._send_data({"jsonrpc": "2.0", "id": key, "result": result})
-
-    def _failed(self, key: MessageId, about: tuple[str, Json], error: BaseException) -> None:
-        if isinstance(error, JsonRpcException):
-            self._fail(key, error)
-        else:
-            report = self._log_failure(about, error)
-            more = f"a report is in {report}" if report else "its log has the details"
-            sentence = f"{about[0]} failed in the server ({type(error).__name__}: {error}); {more}"
-            self._fail(key, JsonRpcInternalError(sentence))
-
-    def _fail(self, key: MessageId | None, error: JsonRpcException) -> None:
+    def _refuse(self, msg_id: MessageId | None, error: JsonRpcException) -> None:
         answer = {"code": error.code, "message": error.message}
         if error.data is not None:
             answer["data"] = error.data
-        self._send_data({"jsonrpc": "2.0", "id": key, "error": answer})
+        self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "error": answer})
 
-    def _unheeded(self, about: tuple[str, Json], error: BaseException) -> None:
-        """A notification without effect: nobody waits for an answer, and a client's fault is none of ours."""
-        if isinstance(error, JsonRpcException):
-            logger.warning("%s is ignored: %s", about[0], error.message)
+    def _send_response(self, msg_id: Json, result: Json = None, error: Json = None) -> None:
+        """pygls makes an object of each answer, and asks it for its members while it is written."""
+        if error is not None:
+            self._refuse(msg_id, JsonRpcException(error.message, error.code, error.data))
+        elif isinstance(result, Written):
+            self._send_text(record(jsonrpc=self.VERSION, id=msg_id, result=result))
         else:
-            self._log_failure(about, error)
-
-    def _log_failure(self, about: tuple[str, Json], error: BaseException) -> Path | None:
-        """Into the log, and into a file; where that is."""
-        method, params = about
-        place = self._server.place_of(params)
-        report = self._server.crash_report(method, params, error)
-        told = f"; to tell us, attach {report}" if report else ""
-        logger.error("%s failed%s%s", method, f" for {place}" if place else "", told, exc_info=error)
-        return report
+            self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
 
     def notify(self, method: str, params: Json = None) -> None:
         if isinstance(params, Written):
-            self._send_text(record(jsonrpc="2.0", method=method, params=params))
+            self._send_text(record(jsonrpc=self.VERSION, method=method, params=params))
         else:
-            self._send_data({"jsonrpc": "2.0", "method": method, "params": params})
+            self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
 
     async def ask(self, method: str, params: Json = None, limit: float = 30.0) -> Json:
-        """The client's answer as it came. Raises `Refused`, or `TimeoutError` after `limit` seconds."""
-        self._last_id += 1
-        key = f"loop-ls-{self._last_id}"
-        future = asyncio.get_running_loop().create_future()
-        self._asked[key] = future
-        self._send_data({"jsonrpc": "2.0", "id": key, "method": method, "params": params})
+        """The client's answer as it came. Raises `JsonRpcException`, or `TimeoutError` after `limit` seconds.
+
+        pygls never forgets a request that nobody answered, and does not tell the client when nobody waits any more."""
+        key = self._next_id()
         try:
-            return await asyncio.wait_for(future, limit)
+            return await asyncio.wait_for(self.send_request_async(method, params, key), limit)
         except asyncio.CancelledError:
-            self._send_data({"jsonrpc": "2.0", "method": methods.CANCEL_REQUEST, "params": {"id": key}})
+            self.notify(lsp.CANCEL_REQUEST, {"id": key})
             raise
         finally:
-            self._asked.pop(key, None)
+            self._request_futures.pop(key, None)
+            self._result_types.pop(key, None)
+
+    def _next_id(self) -> str:
+        self._last_id += 1
+        return f"{_OURS}{self._last_id}"
 
     def _send_data(self, data: Json) -> None:
+        """pygls logs every text of the user, writes NaN, and leaves a request without an answer whose result is no
+        JSON."""
+        if isinstance(data, JsonRPCRequestMessage):
+            data = {"jsonrpc": data.jsonrpc, "id": data.id, "method": data.method, "params": data.params}
+        elif isinstance(data, JsonRPCNotification):
+            data = {"jsonrpc": data.jsonrpc, "method": data.method, "params": data.params}
         try:
             body = json.dumps(data, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError):
             logger.exception("An answer cannot be written as JSON")
             if not isinstance(data, dict) or "result" not in data:
                 return
-            error = {"code": JsonRpcInternalError.CODE, "message": "the answer cannot be written as JSON"}
-            body = json.dumps({"jsonrpc": "2.0", "id": data["id"], "error": error})
+            self._refuse(data["id"], JsonRpcInternalError("the answer cannot be written as JSON"))
+            return
         self._send_text(body)
 
     def _send_text(self, body: str) -> None:
@@ -281,32 +278,12 @@ class LoopProtocol:
         except OSError:
             logger.info("The client is gone")
             self.writer = None
-            self._server.stop(0 if self._shutdown else 1)
+            self._host.stop(0 if self._shutdown else 1)
 
-    # -- life cycle and texts -----------------------------------------------------------------
 
-    def _initialize(self, params: Json) -> Json:
-        answer = self._server.initialize(params)
-        self._started = True
-        return answer
-
-    def _initialized(self, params: Json) -> None:
-        self._server.initialized()
-
-    async def _shut_down(self, params: Json) -> None:
-        for key, future in tuple(self._running.items()):
-            if key != self._parting:
-                future.cancel()
-        await self._server.close()
-
-    def _exit(self, params: Json) -> None:
-        self._leave()
-
-    def _opened(self, params: Json) -> None:
-        self._server.texts.opened(params)
-
-    def _changed(self, params: Json) -> None:
-        self._server.texts.changed(params)
-
-    def _closed(self, params: Json) -> None:
-        self._server.texts.closed(params)
+def _response_error(error: Json) -> lsp.ResponseError:
+    """What a client gives as its reason, whatever that is."""
+    fields = error if isinstance(error, dict) else {}
+    code = fields.get("code")
+    known = code if isinstance(code, int) and -(2**31) <= code < 2**31 else 0
+    return lsp.ResponseError(known, str(fields.get("message", error)))

@@ -8,12 +8,14 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types as lsp
+
+from loop_ls.server.client import Refused
+from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.show_document import show_text
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.context import RunAccess, RunContext
     from loop_ls.server.runs.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
@@ -28,8 +30,9 @@ _EXCERPT = 300
 class Approvals:
     """One open message for each question."""
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
+    def __init__(self, context: RunContext, runs: RunAccess) -> None:
+        self._session, self._client = context.session, context.client
+        self._runs = runs
         self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._told: set[tuple[tuple[str, str], Any]] = set()
 
@@ -40,9 +43,9 @@ class Approvals:
         asked = {(record.run_id, str(each.get("place") or each.get("loopId"))): each for each in pending}
         for key in [key for key in self._open if key[0] == record.run_id and key not in asked]:
             self._open.pop(key).cancel()
-        if self._server.session.asks_people:
+        if self._session.asks_people:
             return
-        if not self._server.client.message_request:
+        if not self._client.facts.message_request:
             self._tell(record, asked)
             return
         for key, each in asked.items():
@@ -57,8 +60,7 @@ class Approvals:
             if (number := (key, each.get("iteration"))) not in self._told:
                 self._told.add(number)
                 said = f"{question(record.name, each)} Answer at the loop, or: loop-ls runs approve {record.run_id[:8]}"
-                params = {"type": methods.INFO, "message": said}
-                self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
+                self._client.show(lsp.MessageType.Info, said)
 
     def close(self) -> None:
         for task in self._open.values():
@@ -67,13 +69,13 @@ class Approvals:
 
     async def _ask(self, record: RunRecord, asked: Json) -> None:
         params = {
-            "type": methods.INFO,
+            "type": lsp.MessageType.Info,
             "message": question(record.name, asked),
             "actions": [{"title": title} for title in (APPROVE, REJECT, SHOW)],
         }
         while True:
             try:
-                chosen = await self._server.protocol.ask(methods.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
+                chosen = await self._client.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
             except (Refused, TimeoutError) as error:
                 logger.info("Nobody answered run %s: %s", record.run_id, error)
                 return
@@ -87,16 +89,16 @@ class Approvals:
                 return  # put aside: the lens is still there
 
     async def _decide(self, record: RunRecord, asked: Json, approved: bool) -> None:
-        argument = {"runId": record.run_id, "loopId": asked.get("loopId"), "approved": approved}
-        answer = await self._server.commands.execute("loopLs.approve", argument)
+        run_id, loop = record.run_id, asked.get("loopId")
+        answer = await self._runs.ask_home(run_id, lambda engine: engine.approve(run_id, loop, approved))
         if not answer.get("ok"):
-            said = {"type": methods.INFO, "message": str(answer.get("message"))}
-            self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, said)
+            self._client.show(lsp.MessageType.Warning, sentence(answer))
 
     async def _show(self, record: RunRecord, asked: Json) -> None:
         """The output as a document of its own, which the editor can show however long it is."""
         what = f"iteration-{asked.get('iteration', 'output')}"
-        await show_text(self._server, record.run_id, what, str(asked.get("output") or ""))
+        data = await self._runs.data_folder(record.run_id)
+        await show_text(self._client, data, record.run_id, what, str(asked.get("output") or ""))
 
 
 def question(name: str, asked: Json) -> str:

@@ -12,17 +12,17 @@ from loop_ls.server.documents.replace_text import replace_text
 
 if TYPE_CHECKING:
     from loop_ls.formats.assistant.parts import AssistantParts
+    from loop_ls.server.context import Context
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]
 
 
-async def assistant_setup(server: LoopServer, argument: Json) -> Answer:
+async def assistant_setup(context: Context, argument: Json) -> Answer:
     """`{uri, name?, values?}`: what holds, what would hold by default, and what of the values is not taken."""
     from loop_ls.features.actions import loop_setup
 
-    opened = server.session.find(argument["uri"])
+    opened = context.session.find(argument["uri"])
     if opened is None:
         return refused("wrong_status", "The file is not open, so it cannot be edited here.", "Open it first.")
     if opened.document.format != "assistant":
@@ -40,7 +40,9 @@ async def assistant_setup(server: LoopServer, argument: Json) -> Answer:
     if given and not problems and wanted != values:
         text = loop_setup.with_loop(opened.document, one.key, wanted)
         changed = text != str(opened.document.text)
-        if changed and (why := await replace_text(server, opened, text, f"Loop of {one.name}")):
+        if changed and (
+            why := await replace_text(context.session, context.client, opened, text, f"Loop of {one.name}")
+        ):
             return refused("wrong_status", why)
         values = wanted
     return {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from loop_ls.features.answers import RunView
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.context import RunContext
     from loop_ls.server.runs.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
@@ -54,10 +55,10 @@ _PASSED = (
 class Runs:
     """One link and one watch for each folder that has an engine."""
 
-    def __init__(self, server: LoopServer, door: Door | None = None) -> None:
-        self._server = server
+    def __init__(self, context: RunContext, door: Door | None = None) -> None:
+        self._context, self._session, self._client = context, context.session, context.client
         self._door = door or EngineDoor()
-        self._show = RunShow(server)
+        self._show = RunShow(context, self)
         self._links: dict[str, tuple[EngineLink, RunWatch]] = {}
         self._attaching: set[EngineLink] = set()
 
@@ -65,7 +66,7 @@ class Runs:
 
     async def start(self, argument: Json) -> Answer:
         """`loopLs.run`."""
-        session = self._server.session
+        session = self._session
         if not session.trusted:
             hint = "Trust the workspace, then run it again."
             return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
@@ -79,7 +80,7 @@ class Runs:
         request = self.request(opened, argument)
         answer = await self._start(opened, request)
         if answer.get("code") == "consent_required" and not session.settles_answers and "consent" not in request:
-            self._server.own(self._ask_and_start(opened, request, answer), None, "consent")
+            self._context.tasks.start(self._ask_and_start(opened, request, answer), "consent")
         return answer
 
     async def _start_named(self, argument: Json) -> Answer:
@@ -94,8 +95,8 @@ class Runs:
             request["settings"] = settings
         answer = await self._start(None, request, folder)
         unasked = answer.get("code") == "consent_required" and "consent" not in request
-        if unasked and not self._server.session.settles_answers:
-            self._server.own(self._ask_and_start(None, request, answer, folder), None, "consent")
+        if unasked and not self._session.settles_answers:
+            self._context.tasks.start(self._ask_and_start(None, request, answer, folder), "consent")
         return answer
 
     async def _start(self, opened: OpenDocument | None, request: Json, folder: Folder | None = None) -> Answer:
@@ -107,13 +108,13 @@ class Runs:
         except Exception as error:
             return refusal(error)
         if answer.get("ok"):
-            self._server.own(watch.track(link, str(answer["runId"]), opened=opened), None, "new run")
+            self._context.tasks.start(watch.track(link, str(answer["runId"]), opened=opened), "new run")
         return answer
 
     async def _ask_and_start(
         self, opened: OpenDocument | None, request: Json, answer: Answer, folder: Folder | None = None
     ) -> None:
-        if await consent.allowed(self._server, answer):
+        if await consent.allowed(self._client, answer):
             await self._start(opened, {**request, "consent": answer.get("digest")}, folder)
 
     def request(self, opened: OpenDocument, argument: Json) -> Json:
@@ -125,33 +126,33 @@ class Runs:
             request["path"] = str(path)
         if settings := folder.editor_settings:
             request["settings"] = settings
-        applies = self._server.client.applies_edits and self._server.session.find(opened.uri) is opened
+        applies = self._client.facts.applies_edits and self._session.find(opened.uri) is opened
         wanted = {"start": True} if argument.get("enhance") is True else {}
         request["enhance"] = {"editor": applies, "uri": opened.uri, **wanted}
         texts = {
             uris.path_text(other.uri): str(other.document.text)
-            for other in self._server.session.open.values()
+            for other in self._session.open.values()
             if other.folder is folder and other.document.format == "workflow" and uris.to_path(other.uri) is not None
         }
         request["texts"] = {**texts, uris.path_text(opened.uri): str(opened.document.text)}
         return request
 
     async def stop(self, argument: Json) -> Answer:
-        return await self._control("stop", argument["runId"])
+        return await self._control(argument["runId"], lambda engine, which: engine.stop(which))
 
     async def pause(self, argument: Json) -> Answer:
-        return await self._control("pause", argument["runId"])
+        return await self._control(argument["runId"], lambda engine, which: engine.pause(which))
 
     async def resume(self, argument: Json) -> Answer:
-        return await self._control("resume", argument["runId"])
+        return await self._control(argument["runId"], lambda engine, which: engine.resume(which))
 
-    async def _control(self, verb: str, run_id: str) -> Answer:
+    async def _control(self, run_id: str, act: Callable[[Client, str], Awaitable[Answer]]) -> Answer:
         """One run, or `all` of every engine that is known."""
         if run_id != "all":
-            return await self.ask_home(run_id, lambda client: getattr(client, verb)(run_id))
+            return await self.ask_home(run_id, lambda client: act(client, run_id))
         runs: list[Json] = []
         for client in await self._clients():
-            answer: Answer = await asyncio.wait_for(getattr(client, verb)("all"), LIMIT)
+            answer: Answer = await asyncio.wait_for(act(client, "all"), LIMIT)
             if not answer.get("ok"):
                 return answer
             runs += answer.get("runs", [])
@@ -176,14 +177,14 @@ class Runs:
         """The engines whose records are to be read, started where something is recorded. Where nothing is,
         an engine that somebody starts later is found by a client that lists runs."""
         found = []
-        every = [] if uri is not None else list(self._server.session.all_folders())
+        every = [] if uri is not None else list(self._session.all_folders())
         for folder in every or [self.default_folder(uri)]:
             link, _ = self._link(folder)
             if (client := await link.find()) is not None:
                 found.append(client)
             elif await self._door.recorded(link.root, link.data_dir):
                 found.append(await link.connect())
-            elif self._server.session.lists_runs and link not in self._attaching:
+            elif self._session.lists_runs and link not in self._attaching:
                 self._own(self._attach(link), f"engine of {link.root}")
         return found
 
@@ -230,7 +231,7 @@ class Runs:
         """Tell the client of a run that it did not start and whose file it does not have open."""
         for link, watch in self._links.values():
             if link.client is client and run_id not in watch.records:
-                self._server.own(watch.track(link, run_id), None, "a run that is looked at")
+                self._context.tasks.start(watch.track(link, run_id), "a run that is looked at")
 
     async def engine_status(self, argument: Json) -> Answer:
         """Tells of a running engine and starts none."""
@@ -267,7 +268,7 @@ class Runs:
     def opened(self, opened: OpenDocument) -> None:
         """A file was opened: an engine that runs already may know runs of it (UP-74)."""
         if opened.document.format in ("workflow", "role_loop", "assistant"):
-            self._server.own(self._look(opened), None, "runs of an opened file")
+            self._context.tasks.start(self._look(opened), "runs of an opened file")
 
     async def _look(self, opened: OpenDocument) -> None:
         link, watch = self._link(opened.folder)
@@ -302,25 +303,25 @@ class Runs:
         for link, watch in self._links.values():
             record = watch.records.get(run_id)
             if record is not None:
-                await watch.track(link, new, opened=self._server.session.open.get(record.key))
+                await watch.track(link, new, opened=self._session.open.get(record.key))
 
     def _link(self, folder: Folder) -> tuple[EngineLink, RunWatch]:
         path = self._path(folder)
         found = self._links.get(str(path))
         if found is None:
-            watch = RunWatch(self._server, self._show)
+            watch = RunWatch(self._context, self._show)
             link = EngineLink(self._door, path, folder.data_dir, watch.listen, self._own)
             found = self._links[str(path)] = (link, watch)
         return found
 
     def _own(self, work: Any, name: str) -> asyncio.Task[Any]:
-        return self._server.own(work, None, name)
+        return self._context.tasks.start(work, name)
 
     def _path(self, folder: Folder) -> Path:
         return folder.path or Path.cwd()
 
     def default_folder(self, uri: str | None) -> Folder:
-        session = self._server.session
+        session = self._session
         if uri is not None:
             return session.folder_of(uri)
         first = next(iter(session.all_folders()), None)
@@ -328,7 +329,7 @@ class Runs:
 
     async def _clients(self, uri: str | None = None) -> list[Client]:
         """The engines that run already, of one document's folder or of all."""
-        session = self._server.session
+        session = self._session
         folders = [session.folder_of(uri)] if uri is not None else list(session.all_folders())
         found = []
         for folder in folders:

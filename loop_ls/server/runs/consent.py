@@ -6,14 +6,12 @@ The engine decides what needs consent and remembers it by hash; this only shows 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lsprotocol import types as lsp
+
+from loop_ls.server.client import Client, Refused
 from loop_ls.server.command_answers import Answer
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
-
-if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
 
 logger = logging.getLogger(__name__)
 
@@ -35,18 +33,18 @@ def _endpoint(endpoint: dict[str, Any]) -> str:
     return f"sends texts to {where}"
 
 
-async def allowed(server: LoopServer, answer: Answer) -> bool:
+async def allowed(client: Client, answer: Answer) -> bool:
     """What the person says. Silence, and an editor that cannot ask, is no."""
-    if not server.client.message_request:
+    if not client.facts.message_request:
         return False
     message = "\n".join(["This run needs your consent once.", *lines(answer)])
     params = {
-        "type": methods.WARNING,
+        "type": lsp.MessageType.Warning,
         "message": message,
         "actions": [{"title": ALLOW}, {"title": "Cancel"}],
     }
     try:
-        chosen = await server.protocol.ask(methods.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
+        chosen = await client.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
     except (Refused, TimeoutError) as error:
         logger.info("Nobody gave consent: %s", error)
         return False

@@ -9,7 +9,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.estimate.estimate import estimate
+from loop_ls.features.estimate.estimate import estimate as estimated
 from loop_ls.features.preview import Given, Preview, previews
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.rules.engine.finding import Severity
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from loop_ls.features.answers import Verdict
     from loop_ls.index.document import Document
     from loop_ls.index.element import Element
+    from loop_ls.server.context import Context
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
 
 Json = dict[str, Any]
 #: Seconds that an answer about several files waits for the index.
@@ -32,95 +32,94 @@ _SENT = frozenset({"run", "prompt", "query", "input", "until"})
 _BETWEEN = "---"
 
 
-class BeforeRun:
-    """Each method is one command."""
+async def estimate(context: Context, argument: Json) -> Answer:
+    """`loopLs.estimate`."""
+    opened, element, problem = await _asked(context, argument, ("workflow", "role_loop", "assistant"))
+    if opened is None:
+        return problem
+    name = (argument.get("target") or {}).get("name")
+    found = estimated(opened.workspace, opened.document, element, assistant=name)
+    usd = None if found.usd is None else {"min": found.usd.least, "max": found.usd.most}
+    return {"ok": True, "calls": {"min": found.calls.least, "max": found.calls.most}, "usd": usd, "why": found.why}
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
 
-    async def estimate(self, argument: Json) -> Answer:
-        """`loopLs.estimate`."""
-        opened, element, problem = await self._asked(argument, ("workflow", "role_loop", "assistant"))
-        if opened is None:
-            return problem
-        name = (argument.get("target") or {}).get("name")
-        found = estimate(opened.workspace, opened.document, element, assistant=name)
-        usd = None if found.usd is None else {"min": found.usd.least, "max": found.usd.most}
-        return {"ok": True, "calls": {"min": found.calls.least, "max": found.calls.most}, "usd": usd, "why": found.why}
+async def preview(context: Context, argument: Json) -> Answer:
+    """`loopLs.previewPrompt`."""
+    opened, element, problem = await _asked(context, argument)
+    if opened is None:
+        return problem
+    iteration = argument.get("iteration") or 1
+    loop: dict[str, str] = {} if iteration == 1 else {"loop.iteration": str(iteration)}
+    run_id = argument.get("runId")
+    if run_id is not None and element is not None:
+        verdicts = _verdicts(context, opened, run_id, element)
+        if verdicts is None:
+            return refused("not_found", f"There is no run `{run_id}` of `{element.name}` here.")
+        loop |= _after(verdicts, iteration)
+    found = previews(opened.workspace, opened.document, element, Given(loop=loop))
+    sent = [one for one in found if one.what in _SENT]
+    unresolved = list(dict.fromkeys(name for one in found for name in one.unresolved))
+    return {"ok": True, "prompt": _text(sent), "unresolved": unresolved}
 
-    async def preview(self, argument: Json) -> Answer:
-        """`loopLs.previewPrompt`."""
-        opened, element, problem = await self._asked(argument)
-        if opened is None:
-            return problem
-        iteration = argument.get("iteration") or 1
-        loop: dict[str, str] = {} if iteration == 1 else {"loop.iteration": str(iteration)}
-        run_id = argument.get("runId")
-        if run_id is not None and element is not None:
-            verdicts = self._verdicts(opened, run_id, element)
-            if verdicts is None:
-                return refused("not_found", f"There is no run `{run_id}` of `{element.name}` here.")
-            loop |= _after(verdicts, iteration)
-        found = previews(opened.workspace, opened.document, element, Given(loop=loop))
-        sent = [one for one in found if one.what in _SENT]
-        unresolved = list(dict.fromkeys(name for one in found for name in one.unresolved))
-        return {"ok": True, "prompt": _text(sent), "unresolved": unresolved}
 
-    async def definitions(self, argument: Json) -> Answer:
-        """`loopLs.definitions`: those with errors come with the first one."""
-        await self._all_files()
-        found = [
-            _definition(folder, document)
-            for folder in self._server.session.all_folders()
-            for document in folder.documents()
-            if document.format == "role_loop"
-        ]
-        names = {one["name"] for one in found}
-        shipped = [one for one in _built_in() if one["name"] not in names]
-        answer: Answer = {"ok": True}
-        answer["definitions"] = [*sorted(found, key=lambda one: (one["name"], one["uri"])), *shipped]
-        if argument.get("runnables"):
-            from loop_ls.server.runs.runnables import runnables
+async def definitions(context: Context, argument: Json) -> Answer:
+    """`loopLs.definitions`: those with errors come with the first one."""
+    await _all_files(context)
+    found = [
+        _definition(folder, document)
+        for folder in context.session.all_folders()
+        for document in folder.documents()
+        if document.format == "role_loop"
+    ]
+    names = {one["name"] for one in found}
+    shipped = [one for one in _built_in() if one["name"] not in names]
+    answer: Answer = {"ok": True}
+    answer["definitions"] = [*sorted(found, key=lambda one: (one["name"], one["uri"])), *shipped]
+    if argument.get("runnables"):
+        from loop_ls.server.runs.runnables import runnables
 
-            answer["runnables"] = runnables(self._server.session)
-        return answer
+        answer["runnables"] = runnables(context.session)
+    return answer
 
-    async def _asked(
-        self, argument: Json, formats: tuple[str, ...] = ("workflow",)
-    ) -> tuple[OpenDocument | None, Element | None, Answer]:
-        """The document and the element in it, or a refusal."""
-        await self._all_files()
-        session, uri = self._server.session, argument["uri"]
-        opened = session.find(uri) or session.indexed(uri) or session.loaded(uri)
-        if opened is None:
-            return None, None, refused("not_found", f"`{uri}` is not open and cannot be read.")
-        if opened.document.format not in formats:
-            name = opened.uri.rpartition("/")[2]
-            hint = "A workflow says `$schema: workflow/v2.0`."
-            return None, None, refused("bad_argument", f"`{name}` is no workflow.", hint)
-        if (fault := opened.document.fault) is not None:
-            name = opened.uri.rpartition("/")[2]
-            return None, None, refused("file_has_errors", f"`{name}` cannot be read: {fault.message}")
-        target = argument.get("target") or {"kind": "workflow"}
-        if target["kind"] in ("workflow", "definition", "assistant"):
-            return opened, None, {}
-        element = opened.document.element(target["name"])
-        if element is None:
-            return None, None, _no_element(opened.document, target)
-        return opened, element, {}
 
-    async def _all_files(self) -> None:
-        if any(not folder.indexed for folder in self._server.session.all_folders()):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._server.indexing.ready(), _INDEX_LIMIT)
+async def _asked(
+    context: Context, argument: Json, formats: tuple[str, ...] = ("workflow",)
+) -> tuple[OpenDocument | None, Element | None, Answer]:
+    """The document and the element in it, or a refusal."""
+    await _all_files(context)
+    session, uri = context.session, argument["uri"]
+    opened = session.find(uri) or session.indexed(uri) or session.loaded(uri)
+    if opened is None:
+        return None, None, refused("not_found", f"`{uri}` is not open and cannot be read.")
+    if opened.document.format not in formats:
+        name = opened.uri.rpartition("/")[2]
+        hint = "A workflow says `$schema: workflow/v2.0`."
+        return None, None, refused("bad_argument", f"`{name}` is no workflow.", hint)
+    if (fault := opened.document.fault) is not None:
+        name = opened.uri.rpartition("/")[2]
+        return None, None, refused("file_has_errors", f"`{name}` cannot be read: {fault.message}")
+    target = argument.get("target") or {"kind": "workflow"}
+    if target["kind"] in ("workflow", "definition", "assistant"):
+        return opened, None, {}
+    element = opened.document.element(target["name"])
+    if element is None:
+        return None, None, _no_element(opened.document, target)
+    return opened, element, {}
 
-    def _verdicts(self, opened: OpenDocument, run_id: str, element: Element) -> tuple[Verdict, ...] | None:
-        """What is known of each iteration of a loop in a run."""
-        for run in self._server.runs.views(opened):
-            if run.run_id == run_id:
-                loop = run.loops.get(element.name)
-                return () if loop is None else loop.verdicts
-        return None
+
+async def _all_files(context: Context) -> None:
+    if any(not folder.indexed for folder in context.session.all_folders()):
+        with suppress(TimeoutError):
+            await asyncio.wait_for(context.indexing.ready(), _INDEX_LIMIT)
+
+
+def _verdicts(context: Context, opened: OpenDocument, run_id: str, element: Element) -> tuple[Verdict, ...] | None:
+    """What is known of each iteration of a loop in a run."""
+    for run in context.runs.views(opened):
+        if run.run_id == run_id:
+            loop = run.loops.get(element.name)
+            return () if loop is None else loop.verdicts
+    return None
 
 
 def _after(verdicts: tuple[Verdict, ...], iteration: int) -> dict[str, str]:

@@ -20,9 +20,8 @@ from loop_ls.server.documents.replace_text import replace_text
 from loop_ls.server.documents.show_document import show_text
 
 if TYPE_CHECKING:
+    from loop_ls.server.context import Context
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands import Runs
 
 Json = dict[str, Any]
 
@@ -35,159 +34,172 @@ ADVICE = (
 )
 
 
-class Enhancing:
-    def __init__(self, server: LoopServer, runs: Runs) -> None:
-        self._server, self._runs = server, runs
+# -- loops ------------------------------------------------------------------------------------
 
-    # -- loops ------------------------------------------------------------------------------------
 
-    async def start(self, argument: Json) -> Answer:
-        """`loopLs.enhance.start`: like a run of the whole workflow, whatever the switch says."""
-        answer = await self._runs.start({**argument, "enhance": True})
-        return {**answer, "state": {"state": "running_round", "round": 1}} if answer.get("ok") else answer
+async def start(context: Context, argument: Json) -> Answer:
+    """`loopLs.enhance.start`: like a run of the whole workflow, whatever the switch says."""
+    answer = await context.runs.get().start({**argument, "enhance": True})
+    return {**answer, "state": {"state": "running_round", "round": 1}} if answer.get("ok") else answer
 
-    async def go_on(self, argument: Json) -> Answer:
-        return await self._choose(argument, "continue")
 
-    async def skip(self, argument: Json) -> Answer:
-        return await self._choose(argument, "skip")
+async def go_on(context: Context, argument: Json) -> Answer:
+    return await _choose(context, argument, "continue")
 
-    async def stop(self, argument: Json) -> Answer:
-        run_id = await self._newest(argument["uri"])
-        if run_id is None:
-            return _no_loop(argument["uri"])
-        answer = await self._runs.stop({"runId": run_id})
-        return await self.status(argument) if answer.get("ok") else answer
 
-    async def status(self, argument: Json) -> Answer:
-        return await self._asked(argument, "status", await self._newest(argument["uri"]))
+async def skip(context: Context, argument: Json) -> Answer:
+    return await _choose(context, argument, "skip")
 
-    async def timeline(self, argument: Json) -> Answer:
-        """With `show`, also as a document in the editor."""
-        run_id = await self._newest(argument["uri"])
-        answer = await self._asked(argument, "timeline", run_id)
-        if run_id is not None and answer.get("ok") and argument.get("show") is True:
-            answer["path"] = await show_text(self._server, run_id, "timeline", str(answer["markdown"]))
-        return answer
 
-    async def feedback(self, argument: Json) -> Answer:
-        given: Json = {name: argument[name] for name in ("text", "step", "negative") if name in argument}
-        return await self._said(argument, "feedback", given)
+async def stop(context: Context, argument: Json) -> Answer:
+    run_id = await _newest(context, argument["uri"])
+    if run_id is None:
+        return _no_loop(argument["uri"])
+    answer = await context.runs.get().stop({"runId": run_id})
+    return await status(context, argument) if answer.get("ok") else answer
 
-    async def revert(self, argument: Json) -> Answer:
-        """The text that the first round ran comes back, as one edit of the open document."""
-        uri = argument["uri"]
-        opened, run_id = self._server.session.find(uri), await self._newest(uri)
-        if run_id is None:
-            return _no_loop(uri)
-        if opened is None:
-            return refused("wrong_status", "The file is not open, so it cannot be edited here.", "Open it first.")
-        told = await self._runs.ask_home(run_id, lambda client: client.export(run_id))
-        if not told.get("ok"):
-            return told
-        text = first_text(told["run"])
-        if text is None:
-            return refused("not_found", "The record does not hold the text of the first round.")
-        if text == str(opened.document.text):
-            return {"ok": True, "changed": False}
-        if problem := await replace_text(self._server, opened, text, "Enhance: back to round 1"):
-            return refused("wrong_status", problem)
-        return {"ok": True, "changed": True}
 
-    async def _choose(self, argument: Json, choice: str) -> Answer:
-        opened = self._server.session.find(argument["uri"])
-        text = {} if opened is None else {"text": str(opened.document.text)}
-        return await self._said(argument, "choose", {"choice": choice, **text})
+async def status(context: Context, argument: Json) -> Answer:
+    return await _asked(context, argument, "status", await _newest(context, argument["uri"]))
 
-    async def _said(self, argument: Json, verb: str, given: Json) -> Answer:
-        run_id = await self._newest(argument["uri"])
-        if run_id is None:
-            return _no_loop(argument["uri"])
-        answer = await self._runs.ask_home(run_id, lambda client: client.enhance(run_id, verb, given))
-        return await self.status(argument) if answer.get("ok") else answer
 
-    async def _asked(self, argument: Json, verb: str, run_id: str | None) -> Answer:
-        if run_id is None:
-            return _no_loop(argument["uri"])
-        return await self._runs.ask_home(run_id, lambda client: client.enhance(run_id, verb))
+async def timeline(context: Context, argument: Json) -> Answer:
+    """With `show`, also as a document in the editor."""
+    run_id = await _newest(context, argument["uri"])
+    answer = await _asked(context, argument, "timeline", run_id)
+    if run_id is not None and answer.get("ok") and argument.get("show") is True:
+        data = await context.runs.get().data_folder(run_id)
+        answer["path"] = await show_text(context.client, data, run_id, "timeline", str(answer["markdown"]))
+    return answer
 
-    async def _newest(self, uri: str) -> str | None:
-        answer = await self._runs.recent({"uri": uris.real(uri)})
-        loops = [one for one in answer.get("runs", []) if one.get("format") == "enhance"] if answer.get("ok") else []
-        return str(loops[0]["runId"]) if loops else None
 
-    # -- settings ---------------------------------------------------------------------------------
+async def feedback(context: Context, argument: Json) -> Answer:
+    given: Json = {name: argument[name] for name in ("text", "step", "negative") if name in argument}
+    return await _said(context, argument, "feedback", given)
 
-    async def enable(self, argument: Json) -> Answer:
-        """`{uri, enabled, overrides?}`: the switch of one workflow, and its own knobs."""
-        session = self._server.session
-        opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
-        key = None if opened is None else opened.workspace.key(opened.document)
-        if opened is None or key is None:
-            return refused("not_found", f"`{argument['uri']}` is no workflow with a name.")
-        right, wrong = taken(argument.get("overrides") or {})
-        if wrong:
-            return refused("bad_argument", _listed(wrong))
-        changes: list[tuple[tuple[str, ...], Any]] = [(("enabled",), argument["enabled"] or None)]
-        changes += [((name,), None if value == defaults().get(name) else value) for name, value in right.items()]
-        path = ("enhance", "workflows", key)
-        answer = await self._write(opened, [((*path, *name), value) for name, value in changes])
-        self._server.refresh.lenses()  # the switch stands on the first line
-        return answer
 
-    async def setup(self, argument: Json) -> Answer:
-        """`{values?}`: what holds, what would hold by default, and what of the values is not taken."""
-        values = argument.get("values") or {}
-        unknown = [Wrong(name, f"`{name}` is no setting of enhance loops") for name in values if not is_knob(name)]
-        right, wrong = taken(values)
-        opened = next(iter(self._server.session.open.values()), None)
-        folder = self._runs.default_folder(argument.get("uri"))
-        if right:
-            answer = await self._write(opened, [(("enhance", name), value) for name, value in right.items()], folder)
-            if not answer.get("ok"):
-                return answer
-        settings = opened.workspace.settings if opened is not None and opened.folder is folder else folder.settings
-        section = {**(settings.raw.get("enhance") or {}), **right}
-        return {
-            "ok": True,
-            "values": knobs_as_written(section),
-            "defaults": defaults(),
-            "fields": list(SETUP),
-            "problems": [{"name": one.name, "message": one.message} for one in (*unknown, *wrong)],
-            "advice": ADVICE,
-        }
+async def revert(context: Context, argument: Json) -> Answer:
+    """The text that the first round ran comes back, as one edit of the open document."""
+    uri = argument["uri"]
+    opened, run_id = context.session.find(uri), await _newest(context, uri)
+    if run_id is None:
+        return _no_loop(uri)
+    if opened is None:
+        return refused("wrong_status", "The file is not open, so it cannot be edited here.", "Open it first.")
+    told = await context.runs.get().ask_home(run_id, lambda client: client.export(run_id))
+    if not told.get("ok"):
+        return told
+    text = first_text(told["run"])
+    if text is None:
+        return refused("not_found", "The record does not hold the text of the first round.")
+    if text == str(opened.document.text):
+        return {"ok": True, "changed": False}
+    if problem := await replace_text(context.session, context.client, opened, text, "Enhance: back to round 1"):
+        return refused("wrong_status", problem)
+    return {"ok": True, "changed": True}
 
-    async def _write(
-        self, opened: OpenDocument | None, changes: list[tuple[tuple[str, ...], Any]], folder: Any = None
-    ) -> Answer:
-        """Set values of the settings file, or take them out (None)."""
-        folder = folder or (opened.folder if opened is not None else None)
-        if folder is None or folder.path is None:
-            return refused("wrong_status", "There is no folder whose settings could be changed.", "Open a folder.")
-        near = Path(opened.document.path).parent if opened is not None and opened.folder is folder else folder.path
-        path = Path(project_folder(near) or folder.path, SETTINGS_NAME)
-        shown = self._server.session.find(uris.from_path(path))
-        try:
-            before = str(shown.document.text) if shown is not None else await asyncio.to_thread(_read, path)
-        except (OSError, UnicodeDecodeError) as error:
-            return refused("wrong_status", f"{SETTINGS_NAME} cannot be read: {error}.", "Mend the file first.")
-        text = before
-        try:
-            for keys, value in changes:
-                text = without_value(text, keys) if value is None else with_value(text, keys, value)
-        except NoPlace as no_place:
-            return refused("file_has_errors", f"{SETTINGS_NAME} cannot hold it: {no_place}.", "Mend the file first.")
-        if text != before:
-            if shown is not None:
-                if problem := await replace_text(self._server, shown, text, "Settings of enhance loops"):
-                    return refused("wrong_status", problem)
-            else:
-                try:
-                    await asyncio.to_thread(path.write_bytes, text.encode())
-                except OSError as error:
-                    return refused("wrong_status", f"{path} cannot be written: {error.strerror or error}.")
-                folder.read_settings()
-        return {"ok": True, "path": str(path), "changed": text != before}
+
+async def _choose(context: Context, argument: Json, choice: str) -> Answer:
+    opened = context.session.find(argument["uri"])
+    text = {} if opened is None else {"text": str(opened.document.text)}
+    return await _said(context, argument, "choose", {"choice": choice, **text})
+
+
+async def _said(context: Context, argument: Json, verb: str, given: Json) -> Answer:
+    run_id = await _newest(context, argument["uri"])
+    if run_id is None:
+        return _no_loop(argument["uri"])
+    answer = await context.runs.get().ask_home(run_id, lambda client: client.enhance(run_id, verb, given))
+    return await status(context, argument) if answer.get("ok") else answer
+
+
+async def _asked(context: Context, argument: Json, verb: str, run_id: str | None) -> Answer:
+    if run_id is None:
+        return _no_loop(argument["uri"])
+    return await context.runs.get().ask_home(run_id, lambda client: client.enhance(run_id, verb))
+
+
+async def _newest(context: Context, uri: str) -> str | None:
+    answer = await context.runs.get().recent({"uri": uris.real(uri)})
+    loops = [one for one in answer.get("runs", []) if one.get("format") == "enhance"] if answer.get("ok") else []
+    return str(loops[0]["runId"]) if loops else None
+
+
+# -- settings ---------------------------------------------------------------------------------
+
+
+async def enable(context: Context, argument: Json) -> Answer:
+    """`{uri, enabled, overrides?}`: the switch of one workflow, and its own knobs."""
+    session = context.session
+    opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
+    key = None if opened is None else opened.workspace.key(opened.document)
+    if opened is None or key is None:
+        return refused("not_found", f"`{argument['uri']}` is no workflow with a name.")
+    right, wrong = taken(argument.get("overrides") or {})
+    if wrong:
+        return refused("bad_argument", _listed(wrong))
+    changes: list[tuple[tuple[str, ...], Any]] = [(("enabled",), argument["enabled"] or None)]
+    changes += [((name,), None if value == defaults().get(name) else value) for name, value in right.items()]
+    path = ("enhance", "workflows", key)
+    answer = await _write(context, opened, [((*path, *name), value) for name, value in changes])
+    context.refresh.lenses()  # the switch stands on the first line
+    return answer
+
+
+async def setup(context: Context, argument: Json) -> Answer:
+    """`{values?}`: what holds, what would hold by default, and what of the values is not taken."""
+    values = argument.get("values") or {}
+    unknown = [Wrong(name, f"`{name}` is no setting of enhance loops") for name in values if not is_knob(name)]
+    right, wrong = taken(values)
+    opened = next(iter(context.session.open.values()), None)
+    folder = context.runs.get().default_folder(argument.get("uri"))
+    if right:
+        answer = await _write(context, opened, [(("enhance", name), value) for name, value in right.items()], folder)
+        if not answer.get("ok"):
+            return answer
+    settings = opened.workspace.settings if opened is not None and opened.folder is folder else folder.settings
+    section = {**(settings.raw.get("enhance") or {}), **right}
+    return {
+        "ok": True,
+        "values": knobs_as_written(section),
+        "defaults": defaults(),
+        "fields": list(SETUP),
+        "problems": [{"name": one.name, "message": one.message} for one in (*unknown, *wrong)],
+        "advice": ADVICE,
+    }
+
+
+async def _write(
+    context: Context, opened: OpenDocument | None, changes: list[tuple[tuple[str, ...], Any]], folder: Any = None
+) -> Answer:
+    """Set values of the settings file, or take them out (None)."""
+    folder = folder or (opened.folder if opened is not None else None)
+    if folder is None or folder.path is None:
+        return refused("wrong_status", "There is no folder whose settings could be changed.", "Open a folder.")
+    near = Path(opened.document.path).parent if opened is not None and opened.folder is folder else folder.path
+    path = Path(project_folder(near) or folder.path, SETTINGS_NAME)
+    shown = context.session.find(uris.from_path(path))
+    try:
+        before = str(shown.document.text) if shown is not None else await asyncio.to_thread(_read, path)
+    except (OSError, UnicodeDecodeError) as error:
+        return refused("wrong_status", f"{SETTINGS_NAME} cannot be read: {error}.", "Mend the file first.")
+    text = before
+    try:
+        for keys, value in changes:
+            text = without_value(text, keys) if value is None else with_value(text, keys, value)
+    except NoPlace as no_place:
+        return refused("file_has_errors", f"{SETTINGS_NAME} cannot hold it: {no_place}.", "Mend the file first.")
+    if text != before:
+        if shown is not None:
+            if problem := await replace_text(context.session, context.client, shown, text, "Settings of enhance loops"):
+                return refused("wrong_status", problem)
+        else:
+            try:
+                await asyncio.to_thread(path.write_bytes, text.encode())
+            except OSError as error:
+                return refused("wrong_status", f"{path} cannot be written: {error.strerror or error}.")
+            folder.read_settings()
+    return {"ok": True, "path": str(path), "changed": text != before}
 
 
 def first_text(run: Json) -> str | None:

@@ -10,15 +10,17 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types as lsp
+
+from loop_ls.server.client import Refused
+from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.documents.show_document import show_text
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
 from loop_ls.text.hash import text_hash
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.context import RunAccess, RunContext
     from loop_ls.server.runs.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
@@ -40,8 +42,9 @@ GO_ON, SHOW, AS_IT_IS, STOP, AGAIN = (
 class Rounds:
     """One task for each question of a run that this client shows."""
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
+    def __init__(self, context: RunContext, runs: RunAccess) -> None:
+        self._session, self._client = context.session, context.client
+        self._tasks, self._texts, self._runs = context.tasks, context.texts, runs
         self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._warned: set[tuple[str, int]] = set()
 
@@ -60,7 +63,7 @@ class Rounds:
             return  # the state is ahead of the facts; it is looked at again when they are here
         work = self._apply(record, question) if question["kind"] == "edit_sent" else self._ask(record, question)
         name = f"{question['kind']} of {record.run_id}"
-        self._open[record.run_id, asked] = self._server.own(work, None, name)
+        self._open[record.run_id, asked] = self._tasks.start(work, name)
 
     def close(self) -> None:
         for task in self._open.values():
@@ -77,14 +80,13 @@ class Rounds:
             return
         self._warned.add(warned)
         said = f"Round {warned[1]} of `{record.name}` failed like the round before; another one costs as much again."
-        params = {"type": methods.WARNING, "message": said}
-        self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
+        self._client.show(lsp.MessageType.Warning, said)
 
     # -- edits ------------------------------------------------------------------------------------
 
     async def _apply(self, record: RunRecord, question: Json) -> None:
         sent = _fact(record, "edit_sent", question)
-        opened = self._server.session.open.get(record.key)
+        opened = self._session.open.get(record.key)
         if sent is None or opened is None:
             return  # another window has the file open, or the engine's own limit ends the wait
         told = await self._taken(opened, sent)
@@ -97,10 +99,10 @@ class Rounds:
             return {"outcome": "applied", "text": before}  # it is there already: asked again after a restart
         if text_hash(before) != sent["baseSha256"]:
             return {"outcome": "stale", "text": before, "failureReason": "the document was changed meanwhile"}
-        seen = asyncio.ensure_future(self._server.texts.next_change(opened.key))
+        seen = asyncio.ensure_future(self._texts.next_change(opened.key))
         try:
-            answer = await self._server.protocol.ask(
-                methods.WORKSPACE_APPLY_EDIT, {"label": sent["label"], "edit": self._edit(opened, sent)}, _APPLY_LIMIT
+            answer = await self._client.ask(
+                lsp.WORKSPACE_APPLY_EDIT, {"label": sent["label"], "edit": self._edit(opened, sent)}, _APPLY_LIMIT
             )
             if not isinstance(answer, dict) or answer.get("applied") is not True:
                 reason = answer.get("failureReason") if isinstance(answer, dict) else None
@@ -118,8 +120,8 @@ class Rounds:
 
     def _edit(self, opened: OpenDocument, sent: Json) -> Json:
         """As one change that one undo takes back. Ranges of facts count UTF-16 units."""
-        text, client = opened.document.text, self._server.client
-        base, places = Places(text, "utf-16"), Places(text, self._server.session.encoding)
+        text, client = opened.document.text, self._client.facts
+        base, places = Places(text, "utf-16"), Places(text, self._session.encoding)
         edits = [places.edit(base.read_range(one["range"]), one["newText"]) for one in sent["edits"]]
         if not client.document_changes:
             return {"changes": {opened.uri: edits}}
@@ -138,20 +140,20 @@ class Rounds:
 
     async def _ask(self, record: RunRecord, question: Json) -> None:
         conflict = question.get("reason") == "conflict"
-        if not self._server.client.message_request:
+        kind = lsp.MessageType.Warning if conflict else lsp.MessageType.Info
+        if not self._client.facts.message_request:
             told = f"{self._sentence(record, question)} Answer on the first line of the file."
-            params = {"type": methods.WARNING if conflict else methods.INFO, "message": told}
-            self._server.protocol.notify(methods.WINDOW_SHOW_MESSAGE, params)
+            self._client.show(kind, told)
             return None  # there are the commands, the lens and the code action
         titles = (AGAIN, AS_IT_IS, STOP) if conflict else (GO_ON, SHOW, AS_IT_IS, STOP)
         params = {
-            "type": methods.WARNING if conflict else methods.INFO,
+            "type": kind.value,
             "message": self._sentence(record, question),
             "actions": [{"title": title} for title in titles],
         }
         while True:
             try:
-                chosen = await self._server.protocol.ask(methods.WINDOW_SHOW_MESSAGE_REQUEST, params, _ASK_LIMIT)
+                chosen = await self._client.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, _ASK_LIMIT)
             except (Refused, TimeoutError) as error:
                 logger.info("Nobody answered run %s: %s", record.run_id, error)
                 return None
@@ -179,14 +181,13 @@ class Rounds:
         return f"Round {question.get('round')} of `{name}` failed; {changes} proposed. {why}".strip()
 
     async def _show(self, record: RunRecord) -> None:
-        answer = await self._server.runs.ask_home(
-            record.run_id, lambda client: client.enhance(record.run_id, "timeline")
-        )
+        answer = await self._runs.ask_home(record.run_id, lambda client: client.enhance(record.run_id, "timeline"))
         if answer.get("ok"):
-            await show_text(self._server, record.run_id, "timeline", str(answer["markdown"]))
+            data = await self._runs.data_folder(record.run_id)
+            await show_text(self._client, data, record.run_id, "timeline", str(answer["markdown"]))
 
     async def choose(self, record: RunRecord, choice: str) -> None:
-        opened = self._server.session.open.get(record.key)
+        opened = self._session.open.get(record.key)
         text = {} if opened is None else {"text": str(opened.document.text)}
         await self._say(record, "choose", {"choice": choice, **text})
 
@@ -194,12 +195,12 @@ class Rounds:
         if conflict:  # the loop gives up and keeps what it has; a stop would cancel it
             await self._say(record, "choose", {"choice": "stop"})
         else:
-            await self._server.commands.execute("loopLs.stop", {"runId": record.run_id})
+            answer = await self._runs.ask_home(record.run_id, lambda engine: engine.stop(record.run_id))
+            if not answer.get("ok"):
+                self._client.show(lsp.MessageType.Warning, sentence(answer))
 
     async def _say(self, record: RunRecord, verb: str, given: Json) -> None:
-        answer = await self._server.runs.ask_home(
-            record.run_id, lambda client: client.enhance(record.run_id, verb, given)
-        )
+        answer = await self._runs.ask_home(record.run_id, lambda client: client.enhance(record.run_id, verb, given))
         if not answer.get("ok") and answer.get("code") != "wrong_status":  # somebody else answered
             logger.warning("Run %s did not hear: %s", record.run_id, answer.get("message"))
 

@@ -17,7 +17,7 @@ from loop_ls.server.runs.run_record import RunRecord
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.context import RunContext
     from loop_ls.server.runs.notifier import RunShow
 
 logger = logging.getLogger(__name__)
@@ -32,11 +32,11 @@ _GONE_AFTER = 2.0
 class RunWatch:
     """The runs of one root."""
 
-    def __init__(self, server: LoopServer, show: RunShow) -> None:
-        self._server, self._show = server, show
+    def __init__(self, context: RunContext, show: RunShow) -> None:
+        self._session, self._tasks, self._show = context.session, context.tasks, show
         self.records: dict[str, RunRecord] = {}
         self._foreign: set[str] = set()
-        self._others = Others(server, show.other)
+        self._others = Others(context.session, context.tasks, show.other)
         self._refreshing: set[str] = set()
         self._gone: asyncio.TimerHandle | None = None
 
@@ -162,7 +162,7 @@ class RunWatch:
         """Have the engine fold the state; once at a time, until it is as new as the facts."""
         if record.run_id not in self._refreshing:
             self._refreshing.add(record.run_id)
-            self._server.own(self._read_state(link, record), None, f"state of {record.run_id}")
+            self._tasks.start(self._read_state(link, record), f"state of {record.run_id}")
 
     async def _read_state(self, link: EngineLink, record: RunRecord) -> None:
         try:
@@ -210,7 +210,7 @@ class RunWatch:
         uri = about.get("uri")
         if not isinstance(uri, str):
             return None
-        key, session = uris.key(uri), self._server.session
+        key, session = uris.key(uri), self._session
         if key in session.open:
             return session.open[key]
         return next((one for one in session.open.values() if uris.key(uris.real(one.uri)) == key), None)

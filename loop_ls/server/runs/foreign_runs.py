@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.server.runs.run_record import ENDED
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.documents.session import Session
     from loop_ls.server.runs.engine_connection import EngineLink
+    from loop_ls.server.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -27,21 +28,22 @@ EVERY = 0.4
 class Others:
     """At most one question about a run is on its way, and at most one waits for its turn."""
 
-    def __init__(self, server: LoopServer, tell: Callable[[Json], None], every: float = EVERY) -> None:
-        self._server, self._tell, self._every = server, tell, every
+    def __init__(self, session: Session, tasks: Tasks, tell: Callable[[Json], None], every: float = EVERY) -> None:
+        self._session, self._tasks = session, tasks
+        self._tell, self._every = tell, every
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._again: set[str] = set()
         self.live: dict[str, Json] = {}
 
     def heard(self, link: EngineLink, run_id: str) -> None:
         """Something happened to a run."""
-        if not self._server.session.lists_runs:
+        if not self._session.lists_runs:
             return
         if run_id in self._due:
             self._again.add(run_id)
             return
         self._due[run_id] = asyncio.get_running_loop().call_later(self._every, self._next, link, run_id)
-        self._server.own(self._read(link, run_id), None, f"state of {run_id}")
+        self._tasks.start(self._read(link, run_id), f"state of {run_id}")
 
     def drop(self, run_id: str) -> None:
         """It is followed fact by fact from here on, or it is gone."""

@@ -16,116 +16,122 @@ from loop_ls.server.runs import consent
 from loop_ls.server.runs.engine_connection import LIMIT, Client, refusal
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
-    from loop_ls.server.runs.commands import Runs
+    from loop_ls.server.context import Context
 
 Json = dict[str, Any]
 #: A judge may think as long as a model does.
 _JUDGE = 300.0
 
 
-class RunsAgain:
-    def __init__(self, server: LoopServer, runs: Runs) -> None:
-        self._server, self._runs = server, runs
+async def fork(context: Context, argument: Json) -> Answer:
+    """`loopLs.fork`: what was finished before `iteration` is taken, the rest is paid for."""
+    if not context.session.trusted:
+        return _untrusted()
+    run_id, given = argument["runId"], {"origin": "editor"} | _named(argument, "loop", "consent")
 
-    async def fork(self, argument: Json) -> Answer:
-        """`loopLs.fork`: what was finished before `iteration` is taken, the rest is paid for."""
-        if not self._server.session.trusted:
-            return _untrusted()
-        run_id, given = argument["runId"], {"origin": "editor"} | _named(argument, "loop", "consent")
+    async def ask(client: Client, **more: Any) -> Answer:
+        return await client.fork(run_id, argument.get("iteration"), **{**given, **more})
 
-        async def ask(client: Client, **more: Any) -> Answer:
-            return await client.fork(run_id, argument.get("iteration"), **{**given, **more})
+    answer = await context.runs.get().ask_home(run_id, ask)
+    if answer.get("code") == "consent_required" and "consent" not in given and await _agreed(context, answer):
+        answer = await context.runs.get().ask_home(run_id, lambda client: ask(client, consent=answer.get("digest")))
+    return await _followed(context, run_id, answer)
 
-        answer = await self._runs.ask_home(run_id, ask)
-        if answer.get("code") == "consent_required" and "consent" not in given and await self._agreed(answer):
-            answer = await self._runs.ask_home(run_id, lambda client: ask(client, consent=answer.get("digest")))
-        return await self._followed(run_id, answer)
 
-    async def replay(self, argument: Json) -> Answer:
-        """`loopLs.replay`: recorded answers against the file as it is in the editor."""
-        run_id, given = argument["runId"], {"origin": "editor"}
-        uri = argument.get("uri")
-        if uri is not None:
-            opened = self._server.session.find(uri) or self._server.session.loaded(uri)
-            if opened is None:
-                return refused("not_found", f"`{uri}` is not open and cannot be read.")
-            given = self._runs.request(opened, {})
-        answer = await self._runs.ask_home(run_id, lambda client: client.replay(run_id, given))
-        return await self._followed(run_id, answer)
-
-    async def approve(self, argument: Json) -> Answer:
-        run_id = argument["runId"]
-        decision = (argument.get(name) for name in ("loopId", "approved", "decision", "feedback"))
-        given = tuple(decision)
-        return await self._runs.ask_home(run_id, lambda client: client.approve(run_id, *given))
-
-    async def delete(self, argument: Json) -> Answer:
-        run_id = argument["runId"]
-        return await self._runs.ask_home(run_id, lambda client: client.delete(run_id))
-
-    async def export(self, argument: Json) -> Answer:
-        """`loopLs.export`: all of a run as one object, without secrets; whoever asks writes it where he wants."""
-        run_id = argument["runId"]
-        return await self._runs.ask_home(run_id, lambda client: client.export(run_id))
-
-    async def take_in(self, argument: Json) -> Answer:
-        """`loopLs.import`: what was exported, here or elsewhere, comes into the record of a folder (of the first,
-        unless `uri` says which); it is shown and never goes on."""
-        folder = self._runs.default_folder(argument.get("uri"))
-        try:
-            client = await self._runs.engine_of(folder)
-            return await asyncio.wait_for(client.take_in(argument["run"]), LIMIT)
-        except Exception as error:
-            return refusal(error)
-
-    async def history(self, argument: Json) -> Answer:
-        """`loopLs.history`: all of it or a part; with `prompts` what the models were asked there, with `show` also
-        as a document in the editor."""
-        run_id, place = argument["runId"], argument.get("place")
-        part = {"place": place, "after": argument.get("afterSeq"), "until": argument.get("untilSeq")}
-        part["cut"] = argument.get("cut")
-        answer = await self._runs.ask_home(run_id, lambda client: client.history(run_id, **part))
-        if answer.get("ok") and argument.get("prompts") is True:
-            asked = await self._runs.ask_home(run_id, lambda client: client.prompts(run_id, place))
-            answer["prompts"] = asked.get("prompts") if asked.get("ok") else None
-            answer["noPrompts"] = None if asked.get("ok") else asked.get("message")
-        if answer.get("ok") and argument.get("show") is True:
-            whole = str((answer.get("state") or {}).get("runId") or run_id)  # it may have been shortened
-            answer["path"] = await show_text(self._server, whole, "transcript", transcript(answer))
-        return answer
-
-    async def metrics(self, argument: Json) -> Answer:
-        run_id = argument["runId"]
-        return await self._runs.ask_home(run_id, lambda client: client.metrics(run_id))
-
-    async def test_until(self, argument: Json) -> Answer:
-        """`loopLs.testUntil`: the text in the editor counts, saved or not."""
-        session = self._server.session
-        if not session.trusted:
-            return _untrusted()
-        opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
+async def replay(context: Context, argument: Json) -> Answer:
+    """`loopLs.replay`: recorded answers against the file as it is in the editor."""
+    run_id, given = argument["runId"], {"origin": "editor"}
+    uri = argument.get("uri")
+    if uri is not None:
+        opened = context.session.find(uri) or context.session.loaded(uri)
         if opened is None:
-            return refused("not_found", f"`{argument['uri']}` is not open and cannot be read.")
-        request = self._runs.request(opened, {}) | _named(
-            argument, "loop", "output", "runId", "times", "consent", "mock"
-        )
-        try:
-            client = await self._runs.engine_of(opened.folder)
-            answer = await asyncio.wait_for(client.test_until(request), _JUDGE)
-            if answer.get("code") == "consent_required" and "consent" not in request and await self._agreed(answer):
-                answer = await asyncio.wait_for(client.test_until({**request, "consent": answer.get("digest")}), _JUDGE)
-        except Exception as error:
-            return refusal(error)
-        return answer
+            return refused("not_found", f"`{uri}` is not open and cannot be read.")
+        given = context.runs.get().request(opened, {})
+    answer = await context.runs.get().ask_home(run_id, lambda client: client.replay(run_id, given))
+    return await _followed(context, run_id, answer)
 
-    async def _agreed(self, answer: Answer) -> bool:
-        return not self._server.session.settles_answers and await consent.allowed(self._server, answer)
 
-    async def _followed(self, run_id: str, answer: Answer) -> Answer:
-        if answer.get("ok"):
-            await self._runs.follow(run_id, str(answer["runId"]))
-        return answer
+async def approve(context: Context, argument: Json) -> Answer:
+    run_id = argument["runId"]
+    decision = (argument.get(name) for name in ("loopId", "approved", "decision", "feedback"))
+    given = tuple(decision)
+    return await context.runs.get().ask_home(run_id, lambda client: client.approve(run_id, *given))
+
+
+async def delete(context: Context, argument: Json) -> Answer:
+    run_id = argument["runId"]
+    return await context.runs.get().ask_home(run_id, lambda client: client.delete(run_id))
+
+
+async def export(context: Context, argument: Json) -> Answer:
+    """`loopLs.export`: all of a run as one object, without secrets; whoever asks writes it where he wants."""
+    run_id = argument["runId"]
+    return await context.runs.get().ask_home(run_id, lambda client: client.export(run_id))
+
+
+async def take_in(context: Context, argument: Json) -> Answer:
+    """`loopLs.import`: what was exported, here or elsewhere, comes into the record of a folder (of the first,
+    unless `uri` says which); it is shown and never goes on."""
+    folder = context.runs.get().default_folder(argument.get("uri"))
+    try:
+        client = await context.runs.get().engine_of(folder)
+        return await asyncio.wait_for(client.take_in(argument["run"]), LIMIT)
+    except Exception as error:
+        return refusal(error)
+
+
+async def history(context: Context, argument: Json) -> Answer:
+    """`loopLs.history`: all of it or a part; with `prompts` what the models were asked there, with `show` also
+    as a document in the editor."""
+    run_id, place = argument["runId"], argument.get("place")
+    part = {"place": place, "after": argument.get("afterSeq"), "until": argument.get("untilSeq")}
+    part["cut"] = argument.get("cut")
+    answer = await context.runs.get().ask_home(run_id, lambda client: client.history(run_id, **part))
+    if answer.get("ok") and argument.get("prompts") is True:
+        asked = await context.runs.get().ask_home(run_id, lambda client: client.prompts(run_id, place))
+        answer["prompts"] = asked.get("prompts") if asked.get("ok") else None
+        answer["noPrompts"] = None if asked.get("ok") else asked.get("message")
+    if answer.get("ok") and argument.get("show") is True:
+        whole = str((answer.get("state") or {}).get("runId") or run_id)  # it may have been shortened
+        data = await context.runs.get().data_folder(whole)
+        answer["path"] = await show_text(context.client, data, whole, "transcript", transcript(answer))
+    return answer
+
+
+async def metrics(context: Context, argument: Json) -> Answer:
+    run_id = argument["runId"]
+    return await context.runs.get().ask_home(run_id, lambda client: client.metrics(run_id))
+
+
+async def test_until(context: Context, argument: Json) -> Answer:
+    """`loopLs.testUntil`: the text in the editor counts, saved or not."""
+    session = context.session
+    if not session.trusted:
+        return _untrusted()
+    opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
+    if opened is None:
+        return refused("not_found", f"`{argument['uri']}` is not open and cannot be read.")
+    request = context.runs.get().request(opened, {}) | _named(
+        argument, "loop", "output", "runId", "times", "consent", "mock"
+    )
+    try:
+        client = await context.runs.get().engine_of(opened.folder)
+        answer = await asyncio.wait_for(client.test_until(request), _JUDGE)
+        if answer.get("code") == "consent_required" and "consent" not in request and await _agreed(context, answer):
+            answer = await asyncio.wait_for(client.test_until({**request, "consent": answer.get("digest")}), _JUDGE)
+    except Exception as error:
+        return refusal(error)
+    return answer
+
+
+async def _agreed(context: Context, answer: Answer) -> bool:
+    return not context.session.settles_answers and await consent.allowed(context.client, answer)
+
+
+async def _followed(context: Context, run_id: str, answer: Answer) -> Answer:
+    if answer.get("ok"):
+        await context.runs.get().follow(run_id, str(answer["runId"]))
+    return answer
 
 
 Ask = Callable[[Client], Awaitable[Answer]]

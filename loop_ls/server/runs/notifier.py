@@ -15,7 +15,7 @@ from loop_ls.server.runs.text_throttle import TextFeed
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.runs.context import RunAccess, RunContext
     from loop_ls.server.runs.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
@@ -29,12 +29,13 @@ ENGINE = "loopLs/engine"
 class RunShow:
     """Everything that an editor is told of runs."""
 
-    def __init__(self, server: LoopServer) -> None:
-        self._server = server
-        self._texts = TextFeed(lambda event: server.protocol.notify(EVENT, event))
+    def __init__(self, context: RunContext, runs: RunAccess) -> None:
+        self._session, self._client = context.session, context.client
+        self._tasks, self._publisher, self._refresh = context.tasks, context.publisher, context.refresh
+        self._texts = TextFeed(lambda event: context.client.notify(EVENT, event))
         self._progress: dict[str, RunProgress] = {}
-        self._approvals = Approvals(server)
-        self._rounds = Rounds(server)
+        self._approvals = Approvals(context, runs)
+        self._rounds = Rounds(context, runs)
         self._engines: dict[Path, bool] = {}
 
     def text(self, record: RunRecord, event: Json) -> None:
@@ -42,49 +43,49 @@ class RunShow:
 
     def fact(self, record: RunRecord, fact: Json) -> None:
         self._texts.push(record.run_id)
-        if fact.get("kind") == "round_started" and (opened := self._server.session.open.get(record.key)):
+        if fact.get("kind") == "round_started" and (opened := self._session.open.get(record.key)):
             record.place(opened)  # what a round says is about the text that it runs
-        self._server.protocol.notify(EVENT, fact)
+        self._client.notify(EVENT, fact)
 
     def state(self, record: RunRecord) -> None:
         """The folded state is as new as the facts."""
-        self._server.protocol.notify(RUN, worded(record.state, record.view()))
+        self._client.notify(RUN, worded(record.state, record.view()))
         self._show_progress(record)
         self._approvals.look(record)
         self._rounds.look(record)
-        opened = self._server.session.open.get(record.key)
+        opened = self._session.open.get(record.key)
         if opened is not None:
-            self._server.publisher.publish_runs(opened)
-            self._server.refresh.runs(begun_or_ended=record.ended or record.last_seq <= 1)
+            self._publisher.publish_runs(opened)
+            self._refresh.runs(begun_or_ended=record.ended or record.last_seq <= 1)
 
     def other(self, state: Json) -> None:
         """The state of a run that concerns no document here: for lists."""
-        self._server.protocol.notify(RUN, worded(state))
+        self._client.notify(RUN, worded(state))
 
     def deleted(self, run_id: str, record: RunRecord | None) -> None:
         """A run was removed from the record; `record` is what was shown of it."""
-        if record is not None or self._server.session.lists_runs:
-            self._server.protocol.notify(EVENT, {"runId": run_id, "kind": "deleted"})
+        if record is not None or self._session.lists_runs:
+            self._client.notify(EVENT, {"runId": run_id, "kind": "deleted"})
         if record is None:
             return
-        if (opened := self._server.session.open.get(record.key)) is not None:
-            self._server.publisher.publish_runs(opened)
-        self._server.refresh.runs(begun_or_ended=True)
+        if (opened := self._session.open.get(record.key)) is not None:
+            self._publisher.publish_runs(opened)
+        self._refresh.runs(begun_or_ended=True)
 
     def engine(self, root: Path, running: bool) -> None:
         """The engine is there, or has been away for a while; only for clients that list runs."""
-        if self._server.session.lists_runs and self._engines.get(root) is not running:
+        if self._session.lists_runs and self._engines.get(root) is not running:
             self._engines[root] = running
-            self._server.protocol.notify(ENGINE, {"root": str(root), "running": running})
+            self._client.notify(ENGINE, {"root": str(root), "running": running})
 
     def lost(self, records: Iterable[RunRecord]) -> None:
         """The engine is gone and did not come back at once."""
         for record in records:
             record.state = {**record.state, "status": "interrupted", "reason": "engine_restart"}
-            self._server.protocol.notify(RUN, worded(record.state, record.view()))
+            self._client.notify(RUN, worded(record.state, record.view()))
             if progress := self._progress.pop(record.run_id, None):
                 progress.end("interrupted: the engine is gone")
-        self._server.refresh.runs()
+        self._refresh.runs()
 
     def close(self) -> None:
         self._texts.close()
@@ -97,5 +98,5 @@ class RunShow:
             progress.update()
             if record.ended:
                 del self._progress[record.run_id]
-        elif self._server.client.progress and not record.ended:
-            self._progress[record.run_id] = RunProgress(self._server, record)
+        elif self._client.facts.progress and not record.ended:
+            self._progress[record.run_id] = RunProgress(self._client, self._tasks, record)

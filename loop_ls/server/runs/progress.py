@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types as lsp
+
 from loop_ls.features.runs.enhance_rounds import ended_in_rounds, progress_in_words
-from loop_ls.server.rpc import methods
-from loop_ls.server.rpc.protocol import Refused
+from loop_ls.server.client import Refused
 
 if TYPE_CHECKING:
-    from loop_ls.server.language_server import LoopServer
+    from loop_ls.server.client import Client
     from loop_ls.server.runs.run_record import RunRecord
+    from loop_ls.server.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -27,17 +29,17 @@ class RunProgress:
     #: A run may be shown again after its engine was away; a token serves only once.
     _made = 0
 
-    def __init__(self, server: LoopServer, record: RunRecord) -> None:
-        self._server, self._record = server, record
+    def __init__(self, client: Client, tasks: Tasks, record: RunRecord) -> None:
+        self._client, self._record = client, record
         RunProgress._made += 1
         self.token = f"{PREFIX}{record.run_id}/{RunProgress._made}"
         self._open = False
         self._said: Json = {}
-        server.own(self._begin(), None, f"progress of {record.run_id}")
+        tasks.start(self._begin(), f"progress of {record.run_id}")
 
     async def _begin(self) -> None:
         try:
-            await self._server.protocol.ask(methods.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": self.token})
+            await self._client.ask(lsp.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": self.token})
         except (Refused, TimeoutError) as error:
             logger.info("The client shows no progress: %s", error)
             return
@@ -67,7 +69,7 @@ class RunProgress:
             self._send({"kind": "end", "message": message})
 
     def _send(self, value: Json) -> None:
-        self._server.protocol.notify(methods.PROGRESS, {"token": self.token, "value": value})
+        self._client.notify(lsp.PROGRESS, {"token": self.token, "value": value})
 
 
 def report(record: RunRecord) -> Json:

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from loop_ls.engine.retention import run_documents as engine_side
+from loop_ls.server.client import Client
 from loop_ls.server.documents.show_document import SHOWN, show_text
 
 
-def server(data: Path | None) -> tuple[Any, list[str]]:
-    """One whose editor shows no documents."""
-    said: list[str] = []
+class Told:
+    """The connection to an editor that shows no documents."""
 
-    async def data_folder(run_id: str) -> Path | None:
-        return data
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.client = Client(self)
 
-    protocol = SimpleNamespace(notify=lambda method, params: said.append(params["message"]))
-    runs, client = SimpleNamespace(data_folder=data_folder), SimpleNamespace(shows_documents=False)
-    return SimpleNamespace(runs=runs, client=client, protocol=protocol), said
+    def notify(self, method: str, params: Any = None) -> None:
+        self.said.append(params["message"])
+
+    async def ask(self, method: str, params: Any = None, limit: float = 30.0) -> Any:
+        raise AssertionError(f"{method} is more than this editor can")
 
 
 async def test_a_transcript_lies_with_the_run_for_its_owner_alone(tmp_path: Path) -> None:
-    made, said = server(tmp_path / "data")
-    path = Path(await show_text(made, "r1", "transcript", "one"))
-    assert said == [f"It is in {path}."]
+    editor, data = Told(), tmp_path / "data"
+    path = Path(await show_text(editor.client, data, "r1", "transcript", "one"))
+    assert editor.said == [f"It is in {path}."]
     assert path == tmp_path / "data" / SHOWN / "r1-transcript.md"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    again, _ = server(tmp_path / "data")  # another editor, later
-    assert await show_text(again, "r1", "transcript", "two \ud800") == str(path)
+    again = Told()  # another editor, later
+    assert await show_text(again.client, data, "r1", "transcript", "two \ud800") == str(path)
     assert path.read_text() == "two ?"
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
@@ -39,7 +41,7 @@ async def test_a_transcript_lies_with_the_run_for_its_owner_alone(tmp_path: Path
 async def test_where_the_data_folder_cannot_be_written_there_is_a_place_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("no folder")
     for data in (tmp_path / "data", None):
-        path = Path(await show_text(server(data)[0], "r1", "timeline", "text"))
+        path = Path(await show_text(Told().client, data, "r1", "timeline", "text"))
         assert path.read_text() == "text"
         assert path.name == "r1-timeline.md"
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

@@ -12,6 +12,7 @@ import pytest
 from loop_ls.engine.enhance.edit_target import Sent, edits_wire
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.language_server import LoopServer
+from loop_ls.server.runs.context import RunContext
 from loop_ls.server.runs.enhance_session import Rounds
 from loop_ls.server.runs.progress import ending, report
 from loop_ls.server.runs.run_record import RunRecord
@@ -29,6 +30,12 @@ steps:
   - name: draft   # 😀
     run: Write about {{input}}
 """
+
+
+def rounds_of(buffer: Buffer) -> Rounds:
+    own = buffer.server.context
+    context = RunContext(own.session, own.client, own.tasks, own.texts, own.refresh, own.publisher)
+    return Rounds(context, own.runs.get())
 
 
 class Buffer:
@@ -88,7 +95,7 @@ class Buffer:
     @property
     def held(self) -> str:
         """What the server takes the document for."""
-        opened = self.server.session.find(self.uri)
+        opened = self.server.context.session.find(self.uri)
         assert opened is not None
         return str(opened.document.text)
 
@@ -105,9 +112,9 @@ def sent(base: str, text: str) -> Json:
 
 
 async def told(buffer: Buffer, fact: Json) -> Json:
-    opened = buffer.server.session.find(buffer.uri)
+    opened = buffer.server.context.session.find(buffer.uri)
     assert opened is not None
-    return await Rounds(buffer.server)._taken(opened, fact)
+    return await rounds_of(buffer)._taken(opened, fact)
 
 
 async def test_UP_23_an_edit_is_applied_once_by_the_editor_alone(tmp_path: Path) -> None:
@@ -169,8 +176,8 @@ async def test_a_state_that_is_ahead_of_its_facts_is_looked_at_again(tmp_path: P
         said.set()
 
     monkeypatch.setattr(Rounds, "_say", say)
-    rounds = Rounds(buffer.server)
-    opened = buffer.server.session.find(buffer.uri)
+    rounds = rounds_of(buffer)
+    opened = buffer.server.context.session.find(buffer.uri)
     assert opened is not None
     record = RunRecord("r1", key=opened.key)
     record.state = {"status": "running", "question": {"kind": "edit_sent", "question": "q1", "planId": "plan"}}
@@ -208,7 +215,7 @@ def test_an_edit_at_the_end_means_the_same_however_it_is_told(base: str, new: st
 async def test_a_loop_that_fails_like_before_is_warned_of_once_for_each_round(tmp_path: Path) -> None:
     buffer = Buffer(tmp_path)
     buffer.begin()
-    rounds, record = Rounds(buffer.server), RunRecord("r1")
+    rounds, record = rounds_of(buffer), RunRecord("r1")
     record.state = {"status": "running", "format": "enhance", "name": "report", "iteration": 2}
     rounds.look(record)
     for number in (2, 2, 3):

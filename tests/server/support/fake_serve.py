@@ -13,7 +13,11 @@ import logging
 import sys
 from typing import Any
 
-from loop_ls.server.serve import serve_stdio
+from loop_ls.server.rpc.lean_import import import_lean
+
+import_lean()
+
+from loop_ls.server.serve import serve_stdio  # noqa: E402 (as `loop-ls serve` does)
 
 
 def _make_analysis_fail() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from loop_ls.features.answers import Placed
 from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.index.document import Document
+from loop_ls.server.documents.outline import KINDS, Outlines
 from loop_ls.server.documents.position_mapping import Places
-from loop_ls.server.routes.outline import KINDS, Outlines
 from loop_ls.text.position import Position, Span
 from tests.properties.samples import samples
 

@@ -9,20 +9,22 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from lsprotocol import types as lsp
+
 from loop_ls.features.answers import Placed, Symbol, SymbolKind
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.rpc.raw_json import Written, sequence
 from loop_ls.text.position import Position
 
 KINDS = {
-    SymbolKind.WORKFLOW: 2,  # Module
-    SymbolKind.SECTION: 3,  # Namespace
-    SymbolKind.STEP: 6,  # Method
-    SymbolKind.LOOP: 24,  # Event
-    SymbolKind.CONSTANT: 14,  # Constant
-    SymbolKind.SETTING: 7,  # Property
-    SymbolKind.PARAMETER: 8,  # Field
-    SymbolKind.VARIABLE: 13,  # Variable
+    SymbolKind.WORKFLOW: lsp.SymbolKind.Module.value,
+    SymbolKind.SECTION: lsp.SymbolKind.Namespace.value,
+    SymbolKind.STEP: lsp.SymbolKind.Method.value,
+    SymbolKind.LOOP: lsp.SymbolKind.Event.value,
+    SymbolKind.CONSTANT: lsp.SymbolKind.Constant.value,
+    SymbolKind.SETTING: lsp.SymbolKind.Property.value,
+    SymbolKind.PARAMETER: lsp.SymbolKind.Field.value,
+    SymbolKind.VARIABLE: lsp.SymbolKind.Variable.value,
 }
 #: Documents whose parts are remembered.
 _DOCUMENTS = 4

@@ -1,0 +1,31 @@
+"""Documents that are opened, changed and closed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loop_ls.server.routes.requests import named
+
+if TYPE_CHECKING:
+    from loop_ls.server.context import Context
+
+Json = dict[str, Any]
+
+
+def opened(context: Context, params: Json) -> None:
+    context.texts.opened(params)
+
+
+def changed(context: Context, params: Json) -> None:
+    context.texts.changed(params)
+
+
+def closed(context: Context, params: Json) -> None:
+    context.texts.closed(params)
+
+
+def saved(context: Context, params: Json) -> None:
+    """The buffer is what counts; but a client that watches nothing may have changed other files too."""
+    uri = named(params)
+    context.texts.saved(uri)
+    context.indexing.saved(uri)
