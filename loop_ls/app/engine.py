@@ -127,7 +127,13 @@ def options(port: int | None, idle: float | None, root: Path) -> Options:
     as their document means them), else the settings of the project."""
     settings = load_settings(str(root))[0].engine
     limit = grace_of(os.environ, settings.teardown_on_disconnect, settings.teardown_grace_ms)
-    return Options(port=port or settings.port or 0, idle=idle, grace=limit, catalogue=catalogue(root))
+    return Options(
+        port=port or settings.port or 0,
+        idle=idle,
+        grace=limit,
+        shutdown_grace=settings.shutdown_grace_ms / 1000,
+        catalogue=catalogue(root),
+    )
 
 
 def log_manner(args: argparse.Namespace, root: Path) -> tuple[str, str]:

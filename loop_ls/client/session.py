@@ -176,10 +176,10 @@ class EngineClient:
         """`{ok, engine: {version, protocol, pid, port, dataDir, startedAt, running, listeners, position}}`."""
         return await self._send("GET", "/api/v1/engine")
 
-    async def engine_stop(self) -> Answer:
+    async def engine_stop(self, now: bool = False) -> Answer:
         """The engine leaves (it is gone from the hand-over file when this answers); unfinished runs
-        go on when it is started again."""
-        return await self._send("POST", "/api/v1/engine/stop", body={})
+        go on when it is started again. Calls in flight have some seconds; `now`: they are cut."""
+        return await self._send("POST", "/api/v1/engine/stop", body={"now": True} if now else {})
 
     async def aclose(self) -> None:
         self._closing.set()

@@ -12,6 +12,7 @@ import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,10 @@ Keeper = Callable[[str, str | None], Awaitable[Answer]]
 WAITS_FOR_PEOPLE = frozenset({"enhance"})
 
 
+#: Seconds between two looks at the calls in flight of an engine that leaves: a task goes on after its call.
+DRAIN_LOOK = 0.05
+
+
 class Engine:
     """One per data folder (the caller holds its lock). `open` inside the running loop, `close` before
     it ends. `models` opens the door to the providers of one run."""
@@ -81,7 +86,7 @@ class Engine:
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
         self.sharing: Sharing | None = None
-        self._is_open = False
+        self._is_open = self._draining = False
         self._returning = Returning(self._begin)
         self.started_at = clock()
         self.heart = Heart(self._can_work)
@@ -112,6 +117,7 @@ class Engine:
         position = await self.journal.read(self.journal.storage.position)
         self.feed = Feed(self.journal.since, position, self._clock)
         self._runs = Runs(self.journal)
+        self._runs.standing = self._stands
         self._keeping = Keeping(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
         self.journal.forgotten.append(self.feed.gone)
@@ -127,6 +133,12 @@ class Engine:
             self.journal.append(run_id, facts=await self._back(run, in_flight, unsure))
             self._returning.add(run, bool(in_flight))
         self._returning.open()
+
+    def _stands(self, run_id: str, why: JournalRefused | None) -> None:
+        """Told without a number: the journal has no room for it."""
+        body = {} if why is None else {"foundIn": "running", "reason": why.code, "message": why.message}
+        kind = "resumed" if why is None else "interrupted"
+        self.feed.publish([Event(run_id, 0, self._clock(), kind, body)])
 
     async def _back(self, run: LiveRun, in_flight: list[str], unsure: bool = False) -> list[Fact]:
         """What is said of a run that goes on after a crash, of this engine or of another one."""
@@ -165,7 +177,25 @@ class Engine:
         if self.sharing is not None:
             await self.sharing.close()
 
+    async def drain(self, seconds: float, now: asyncio.Event) -> None:
+        """Begin no further call, and let those in flight come to their end: for so long, or until `now`. `close` it
+        afterwards."""
+        self._draining = True
+        for run in self._runs:
+            run.control.hold()
+        cut = asyncio.create_task(now.wait())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while (calls := self._in_flight()) and not now.is_set():
+                    await asyncio.wait({cut, *calls}, timeout=DRAIN_LOOK, return_when=asyncio.FIRST_COMPLETED)
+        cut.cancel()
+
+    def _in_flight(self) -> set[asyncio.Task[Any]]:
+        return {call for run in self._runs for call in run.control.calls}
+
     def _begin(self, run: LiveRun) -> None:
+        if self._draining:
+            run.control.hold()
         run.task = asyncio.create_task(
             bring_to_end(run, self.journal, self.feed, self._programs, self._models, self._mask_of),
             name=f"run {run.run_id}",
@@ -461,13 +491,14 @@ class Engine:
 
     @property
     def status(self) -> Answer:
-        """What the engine says about itself: `{startedAt, running, listeners, position, damaged}`:
-        the last are runs that stand because the record of them is damaged."""
+        """What the engine says about itself: `{startedAt, running, listeners, position, inFlight, damaged}`:
+        `inFlight` counts calls, `damaged` are runs that stand because the record of them is damaged."""
         return {
             "startedAt": self.started_at,
             "running": len(self._runs.live),
             "listeners": self.feed.listeners,
             "position": self.feed.position,
+            "inFlight": len(self._in_flight()),
             "damaged": sorted(self._runs.damaged),
             "managers": self.heart.wire(),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -367,7 +368,45 @@ async def test_a_run_that_was_being_stopped_ends_stopped(world: World) -> None:
     assert world.paid == ["develop/1", "develop/2", "develop/3"]
 
 
-async def test_a_disk_that_is_full_ends_the_run_in_words_and_the_engine_lives(
+async def test_calls_in_flight_end_before_an_engine_leaves_and_no_other_begins(world: World) -> None:
+    world.turning = world.hold
+    engine = await world.open()
+    run_id = await start(engine)
+    await until(engine, run_id, "iteration_started", 3)
+    draining = asyncio.ensure_future(engine.drain(30, asyncio.Event()))
+    await asyncio.sleep(0)
+    assert engine.status["inFlight"] == 1
+    world.held.set()
+    await asyncio.wait_for(draining, 10)
+    paid = list(world.paid)
+    await world.close()
+    world.turning = world.draft
+    again = await world.open()
+    await until(again, run_id, "completed")
+    assert Counter(world.paid).most_common(1)[0][1] == 1, "a call was paid twice"
+    assert paid == world.paid[: len(paid)]
+
+
+@pytest.mark.parametrize("how", ["time", "word"])
+async def test_a_call_that_does_not_end_is_cut_after_the_time_or_at_a_second_word(world: World, how: str) -> None:
+    world.turning = world.hold
+    engine = await world.open()
+    run_id = await start(engine)
+    await until(engine, run_id, "iteration_started", 3)
+    now = asyncio.Event()
+    draining = asyncio.ensure_future(engine.drain(0.05 if how == "time" else 60, now))
+    if how == "word":
+        await asyncio.sleep(0)
+        now.set()
+    await asyncio.wait_for(draining, 10)
+    assert engine.status["inFlight"] == 1
+    await world.close()
+    world.held.set()
+    again = await world.open()
+    await until(again, run_id, "completed")
+
+
+async def test_a_journal_that_fails_for_good_ends_the_run_in_words_and_the_engine_lives(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executor, "WRITE_AGAIN", 0.01)
@@ -375,7 +414,7 @@ async def test_a_disk_that_is_full_ends_the_run_in_words_and_the_engine_lives(
     engine = await world.open()
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
-    write, full = engine.journal.storage.write, JournalRefused("disk_full", "The disk is full.", "Free some space.")
+    write, full = engine.journal.storage.write, JournalRefused("io", "The disk fails.", "Check it.")
 
     def refuse(batch: Any) -> Any:
         raise full
@@ -385,9 +424,9 @@ async def test_a_disk_that_is_full_ends_the_run_in_words_and_the_engine_lives(
     await asyncio.sleep(0)
     world.held.set()
     _, told = await asyncio.wait_for(heard, 5)
-    assert (told["kind"], told["error"]["code"], "seq" in told) == ("failed", "disk_full", False)
+    assert (told["kind"], told["error"]["code"], "seq" in told) == ("failed", "io", False)
     state = (await engine.state(run_id))["state"]
-    assert (state["status"], state["error"]["message"]) == ("failed", "The disk is full.")
+    assert (state["status"], state["error"]["message"]) == ("failed", "The disk fails.")
     assert (await engine.start({"root": "/tmp", "path": "w.yaml"}))["code"] == "engine_not_ready"
     monkeypatch.setattr(engine.journal.storage, "write", write)
     await until(engine, run_id, "failed")

@@ -19,6 +19,8 @@ from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, add_database,
 HELP = "start, stop and question the engine"
 
 TAKEN = 75
+#: Seconds that an engine which leaves is waited for: calls in flight have some, and so have last facts.
+PATIENCE = 25.0
 FAILED = 2
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -40,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "--log-level", choices=LEVELS, metavar="LEVEL", help=f"what is logged at least: {', '.join(LEVELS)}"
         )
     stop = verbs.add_parser("stop", help="end the engine; unfinished runs go on when it is started again")
+    stop.add_argument("--now", action="store_true", help="cut calls in flight instead of waiting for them")
     status = verbs.add_parser("status", help="whether it runs, and what it does")
     token.configure(verbs.add_parser("token", help="who besides you may use it: make, list and revoke tokens"))
     repair.configure(verbs.add_parser("repair", help="what a damaged journal has lost, and going on without it"))
@@ -92,10 +95,17 @@ async def _stop(args: argparse.Namespace) -> int:
     if engine is None:
         return _nobody(args)
     async with engine:
-        answer = await engine.engine_stop()
+        answer = await engine.engine_stop(args.now)
         if not answer["ok"]:
             return refuse(answer, args.json)
-        await _gone(engine.handover.pid)
+        if (calls := int(answer.get("inFlight") or 0)) and not args.now:
+            told = f"{calls} call{'s' if calls > 1 else ''} in flight"
+            print(f"Waiting some seconds for {told}; Ctrl-C cuts them.", file=sys.stderr, flush=True)
+        try:
+            await _gone(engine.handover.pid)
+        except asyncio.CancelledError:  # Ctrl-C
+            await engine.engine_stop(now=True)
+            raise
     _say(args, answer, "The engine ends; unfinished runs go on when it is started again.")
     return 0
 
@@ -129,7 +139,7 @@ def _say(args: argparse.Namespace, answer: Answer, text: str) -> None:
 
 async def _gone(pid: int) -> None:
     """Wait until the process is no more, but not for ever: it lets runs write their last facts."""
-    for _ in range(0 if os.name == "nt" else 200):  # there, asking so would end it
+    for _ in range(0 if os.name == "nt" else 1400):  # there, asking so would end it
         try:
             os.kill(pid, 0)
         except (ProcessLookupError, PermissionError, OSError):
@@ -149,7 +159,7 @@ def _foreground(args: argparse.Namespace) -> int:
     path = Path(args.data_dir).resolve() if args.data_dir else data_folder(root, data_dir_of(None, root))
     folder = DataFolder(path)
     try:
-        folder.take(patience=5.0)
+        folder.take(patience=PATIENCE)
     except FolderTaken as taken:
         return _failed(TAKEN, taken.message, taken.hint)
     except FolderRefused as refused:

@@ -32,6 +32,7 @@ class Control:
         self._clock, self._active = clock, active
         self._since: float | None = None if paused else clock()
         self._undivided = 0
+        self._holding = False
         self.needed: Callable[[], None] | None = None  # whoever drives the run is made when it is needed
         self.changed: dict[str, Any] = {}  # what people changed of the loop while it runs
         self._decided: dict[str, Any] = {}
@@ -51,8 +52,14 @@ class Control:
             self._go.clear()
             self._tick()
 
+    def hold(self) -> None:
+        """No further call begins: the engine leaves as soon as those in flight have ended."""
+        self._holding = True
+        self._go.clear()
+
     def resume(self) -> None:
-        self._go.set()
+        if not self._holding or self.stopping:
+            self._go.set()
         self._tick()
         self._wake()
 

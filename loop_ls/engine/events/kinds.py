@@ -112,7 +112,7 @@ class Interrupted(Payload):
 
     kind = "interrupted"
     found_in: str
-    reason: Literal["engine_restart", "journal_repaired", "disk_full"] = "engine_restart"
+    reason: Literal["engine_restart", "journal_repaired", "disk_full", "read_only", "busy"] = "engine_restart"
 
 
 class Recovered(Payload):

@@ -33,6 +33,9 @@ BUSY = 20.0
 HEAVY = 100_000
 #: Characters after which a page of facts ends, however many were asked for.
 PAGE_WEIGHT = 4_000_000
+#: Refusals that pass: what a run has to write is kept, and offered again after so many seconds.
+NO_ROOM = frozenset({"disk_full", "read_only", "busy"})
+OFFER_AGAIN = 5.0
 Listener = Callable[[list[Event]], None]
 Mask = Callable[[Json], Json]
 #: `disk`: the future waits until the entry survives a power failure. `now`: until it survives the end of
@@ -63,6 +66,8 @@ class _Waiting:
     facts: list[Fact]
     done: asyncio.Future[list[Event]]
     added: list[Event] | None = None  # stored already: only the disk is waited for
+    patient: bool = False  # kept here until there is room for it
+    parked: bool = False
 
 
 _Result = tuple[_Waiting, "list[Row] | JournalRefused"]
@@ -77,6 +82,12 @@ class Journal:
         self.forgotten: list[Callable[[str], None]] = []
         self.accounts: dict[str, Callable[[], dict[str, Json]]] = {}  # what runs have spent: each fact says it
         self.masks: dict[str, Mask] = {}  # what runs must not write down: values go through it before they are packed
+        #: Hears of a run that stands, and why; None: it goes on.
+        self.parked: Callable[[str, JournalRefused | None], None] = lambda run, why: None
+        self._parked: list[_Waiting] = []
+        self._standing: dict[str, JournalRefused] = {}  # runs of which nothing is written before what is parked of them
+        self._stopped: set[str] = set()  # runs of which it was said that they stand
+        self._offering: asyncio.TimerHandle | None = None
         self._queue: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._held: list[_Waiting] = []  # for the next transaction
@@ -105,11 +116,13 @@ class Journal:
         owned: str = "",
         ongoing: bool = False,
         queued: bool = False,
+        patient: bool = False,
     ) -> asyncio.Future[list[Event]]:
         """Add an entry, in order; the future gives the facts it added once they are stored. Without
         `answer` the call of `key` begins. `keep` are texts by their hash, stored with it. `owned`: only
         while this claim on the run holds. `ongoing`: only while it goes on. `queued`: and put the run into the queue
-        of all processes. Nobody has to await it."""
+        of all processes. `patient`: where there is no room for it now, it and all that follows of its run is kept
+        in memory until there is; the future waits. Nobody has to await it."""
         texts = dict(keep or {})
         spent = account() if facts and (account := self.accounts.get(run)) else {}
         mask = self.masks.get(run, _unmasked)
@@ -118,7 +131,7 @@ class Journal:
         packed = [(kind, text) for kind, _, text in entered]
         value = None if answer is ... else pack(mask(answer), texts)
         entry = Entry(run, key, value, packed, texts, self.clock(), owned=owned, ongoing=ongoing, queued=queued)
-        return self._put(entry, seen, when)
+        return self._put(entry, seen, when, patient)
 
     def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:
         """Remember the folded state of a run that ended."""
@@ -161,7 +174,9 @@ class Journal:
             for hear in self.forgotten:
                 hear(run)
 
-    def _put(self, entry: Entry, facts: list[Fact], when: When = "disk") -> asyncio.Future[list[Event]]:
+    def _put(
+        self, entry: Entry, facts: list[Fact], when: When = "disk", patient: bool = False
+    ) -> asyncio.Future[list[Event]]:
         done: asyncio.Future[list[Event]] = self._loop.create_future()
         done.add_done_callback(_seen)
         if self._closed:
@@ -171,7 +186,7 @@ class Journal:
             done.set_exception(away)
             return done
         entry.durable = when == "disk"
-        self._held.append(_Waiting(entry, facts, done))
+        self._held.append(_Waiting(entry, facts, done, patient=patient))
         if when != "soon" and self.storage.prompt and self._first_of_turn():
             self._flush()
         elif len(self._held) == 1:
@@ -251,11 +266,17 @@ class Journal:
             time.sleep(0.05)
 
     def _stored(self, batch: list[_Waiting]) -> list[_Result]:
+        if self._standing and (behind := [each for each in batch if each.patient and each.entry.run in self._standing]):
+            free = [each for each in batch if each not in behind]
+            told = [(each, self._standing[each.entry.run]) for each in behind]
+            return [*(self._stored(free) if free else []), *told]
         try:
             rows = self.storage.write([waiting.entry for waiting in batch])
             return list(zip(batch, rows, strict=True))
         except JournalRefused as error:
             if len(batch) == 1 or error.code == "busy":
+                if batch[0].patient and error.code in NO_ROOM and error.code != "busy":
+                    self._standing[batch[0].entry.run] = error
                 return [(waiting, error) for waiting in batch]
         except Exception as error:
             if len(batch) == 1:
@@ -269,8 +290,13 @@ class Journal:
         shown: list[_Waiting] = []
         for waiting, result in results:
             if isinstance(result, JournalRefused):
-                _refuse(waiting, result)
+                if not self._park(waiting, result):
+                    _refuse(waiting, result)
                 continue
+            waiting.parked = False
+            if waiting.entry.run in self._stopped:
+                self._stopped.discard(waiting.entry.run)
+                self.parked(waiting.entry.run, None)
             waiting.added = [
                 Event(row.run, row.seq, row.at, kind, body, row.position)
                 for row, (kind, body) in zip(result, waiting.facts, strict=False)
@@ -282,6 +308,29 @@ class Journal:
         for waiting in shown:
             if not waiting.entry.durable and not waiting.done.done():
                 waiting.done.set_result(waiting.added or [])
+
+    def _park(self, waiting: _Waiting, refused: JournalRefused) -> bool:
+        """Keep what a run has to write until there is room, unless that is no matter of room, or the end."""
+        if not waiting.patient or refused.code not in NO_ROOM or self._closed:
+            return False
+        run = waiting.entry.run
+        if run not in self._stopped:
+            self._stopped.add(run)
+            self.parked(run, refused)
+        waiting.parked = True
+        self._parked.append(waiting)
+        self._standing[run] = refused
+        if self._offering is None:
+            self._offering = self._loop.call_later(OFFER_AGAIN, self._offer)
+        return True
+
+    def _offer(self) -> None:
+        """Try again to write what is parked, in its order."""
+        self._offering = None
+        parked, self._parked = self._parked, []
+        self._standing.clear()
+        self._queued += len(parked)
+        self._queue.put(parked)
 
     def _show(self, facts: list[Event]) -> None:
         if facts:
@@ -298,6 +347,8 @@ class Journal:
         self._queued -= len(results)
         self._tell(results, facts)
         for waiting in batch:
+            if waiting.parked:
+                continue
             if unsynced is not None:
                 _refuse(waiting, unsynced)
             elif not waiting.done.done():
@@ -397,6 +448,9 @@ class Journal:
         return await self._loop.run_in_executor(self._readers, work, *args)
 
     async def close(self) -> None:
+        if self._offering is not None:
+            self._offering.cancel()
+            self._offer()  # the last time
         self._closed = True
         self.storage.leave()
         self._flush()

@@ -158,13 +158,13 @@ REFUSALS: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
         ("full", "no space"),
         "disk_full",
         "The journal cannot be written: the disk of the data folder is full.",
-        "Free some space; runs go on where they were when the engine is started again.",
+        "Free some space; runs go on where they were as soon as there is.",
     ),
     (
         ("readonly", "read-only", "permission denied", "unable to open"),
         "read_only",
         "The journal cannot be written: the data folder is not writable.",
-        "Make it writable, or choose another one with `engine.dataDir`.",
+        "Make it writable: runs go on as soon as it is. Or choose another one with `engine.dataDir`.",
     ),
     (
         ("malformed", "not a database", "corrupt", "could not decode"),

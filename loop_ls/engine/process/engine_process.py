@@ -25,8 +25,9 @@ from loop_ls.engine.api.sockets.socket_teardown import sockets_of
 from loop_ls.engine.assistants.api_service import Desk
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.users import Tokens
+from loop_ls.engine.journal.journal import NO_ROOM
 from loop_ls.engine.process.instance_lock import DataFolder, Handover
-from loop_ls.engine.process.signals import on_signals
+from loop_ls.engine.process.signals import SHUTDOWN_GRACE, on_signals
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
 from loop_ls.engine.telemetry import run_log
@@ -43,11 +44,13 @@ WATCHERS = frozenset({"editor", "cli", "socket"})
 @dataclass(frozen=True, slots=True)
 class Options:
     """`idle` None: stays until it is told to leave. `grace` None: attended runs are never torn down.
-    `catalogue` lists what the workspace has that can be started."""
+    `shutdown_grace`: seconds that calls in flight have to come to their end when it leaves. `catalogue` lists what
+    the workspace has that can be started."""
 
     port: int = 0
     idle: float | None = None
     grace: float | None = 60.0
+    shutdown_grace: float = SHUTDOWN_GRACE
     catalogue: Catalogue = nothing
 
 
@@ -55,8 +58,12 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
     """Run the engine of a folder that is ours until it is told to leave, or nobody needs it."""
     leaving = asyncio.Event()
 
+    now = asyncio.Event()
+
     def leave() -> None:
         folder.forget()  # at once: whoever looks from now on starts the next engine
+        if leaving.is_set():
+            now.set()
         leaving.set()
 
     on_signals(leave)
@@ -100,6 +107,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         warming = asyncio.create_task(_warm(providers, engine))
         await leaving.wait()
         warming.cancel()
+        await engine.drain(options.shutdown_grace, now)
     finally:
         folder.forget()
         await sockets.aclose()
@@ -150,7 +158,9 @@ def _presence(engine: Engine, options: Options, leave: Callable[[], None]) -> Pr
 
     async def busy() -> bool:
         answer = await engine.runs("active", limit=1000)
-        return any(state["status"] in WORKING or state.get("resumesAt") for state in answer.get("runs") or [])
+        states = answer.get("runs") or []
+        soon = (state.get("resumesAt") or state.get("reason") in NO_ROOM for state in states)
+        return any(soon) or any(state["status"] in WORKING for state in states)
 
     return Presence(teardown=teardown, busy=busy, leave=leave, grace=options.grace, idle=options.idle)
 

@@ -7,6 +7,9 @@ import os
 import signal
 from collections.abc import Callable
 
+#: Seconds that calls in flight have when we are told to leave: most of them are paid already. A second word cuts them.
+SHUTDOWN_GRACE = 5.0
+
 
 def on_signals(leave: Callable[[], None]) -> None:
     """Call `leave` in the running loop for each SIGTERM and SIGINT."""

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from loop_ls.engine.process.signals import on_signals
+from loop_ls.engine.process.signals import SHUTDOWN_GRACE, on_signals
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
 
@@ -23,7 +23,11 @@ async def work(build: Callable[[Path, Providers], Engine], ready: Callable[[], N
     `JournalRefused`."""
     leaving: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
+    now = asyncio.Event()
+
     def leave(why: str | None = None) -> None:
+        if leaving.done():
+            now.set()
         if not leaving.done():
             leaving.set_result(why)
 
@@ -35,7 +39,10 @@ async def work(build: Callable[[Path, Providers], Engine], ready: Callable[[], N
         await engine.open()
         try:
             ready()
-            return await leaving
+            why = await leaving
+            if why is None:
+                await engine.drain(SHUTDOWN_GRACE, now)
+            return why
         finally:
             await engine.close()
             await providers.aclose()

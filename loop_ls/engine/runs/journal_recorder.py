@@ -61,7 +61,7 @@ class JournalRecorder:
     def _append(
         self, key: str, facts: Sequence[Fact] = (), answer: Json = ..., when: When = "disk"
     ) -> asyncio.Future[list[Event]]:
-        return self._journal.append(self.run_id, key, facts, answer, when=when, owned=self._claim)
+        return self._journal.append(self.run_id, key, facts, answer, when=when, patient=True, owned=self._claim)
 
     # -- calls -----------------------------------------------------------------------------------
 

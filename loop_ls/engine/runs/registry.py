@@ -6,14 +6,14 @@ A live run's state is folded as its facts are committed, so questions are answer
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.run_gate import Control
-from loop_ls.engine.events import Event, RunState
+from loop_ls.engine.events import Event, RunState, Status
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal import Journal, JournalRefused, RunRow
 from loop_ls.engine.runs.approvals import approval_of
@@ -41,6 +41,7 @@ class LiveRun:
     task: asyncio.Task[None] | None = None
     lost: dict[str, Any] | None = None  # how it ended, when the journal could not take that
     mine: bool = True
+    found_in: Status | None = None  # its status before the journal had no room for it
     claim: str = ""
 
 
@@ -50,6 +51,8 @@ class Runs:
         self.live: dict[str, LiveRun] = {}
         self.damaged: dict[str, RunState] = {}  # unfinished, and what is written of them is not what was
         journal.listeners.append(self._hear)
+        journal.parked = self._park
+        self.standing: Callable[[str, JournalRefused | None], None] = lambda run_id, why: None
 
     def _hear(self, events: list[Event]) -> None:
         for event in events:
@@ -70,6 +73,20 @@ class Runs:
                 self._journal.let_go(event.run_id)
                 if run.mine:
                     self._journal.keep_snapshot(event.run_id, run.state._asdict())
+
+    def _park(self, run_id: str, why: JournalRefused | None) -> None:
+        """What a run has to write cannot be written now: it stands until it can. No fact says so."""
+        run = self.live.get(run_id)
+        if run is None or run.state.ended:
+            return
+        if why is not None:
+            error = {"code": why.code, "message": why.message, "hint": why.hint}
+            run.found_in = run.state.status
+            run.state = run.state._replace(status="interrupted", reason=why.code, error=error)
+        elif run.found_in is not None:
+            run.state = run.state._replace(status=run.found_in, reason=None, error=None)
+            run.found_in = None
+        self.standing(run_id, why)
 
     # -- coming back -------------------------------------------------------------------------------
 

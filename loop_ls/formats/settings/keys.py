@@ -307,6 +307,14 @@ ENGINE = shape(
     Key("keepRuns", Type.INTEGER, "How many ended runs are kept; older ones are forgotten.", minimum=0),
     Key("keepDays", Type.NUMBER, "How many days an ended run is kept.", minimum=0),
     Key("teardownGraceMs", Type.INTEGER, "How long it may stay away, in milliseconds.", default="60000", minimum=0),
+    Key(
+        "shutdownGraceMs",
+        Type.INTEGER,
+        "How long calls in flight may take to end when the engine stops, in milliseconds.",
+        default="5000",
+        minimum=0,
+        maximum=60_000,
+    ),
     Key("logFormat", Type.TEXT, "Lines for people, or JSON objects.", default="text", choices=("text", "json")),
     Key(
         "logLevel",

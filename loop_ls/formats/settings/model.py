@@ -62,6 +62,7 @@ class EngineSettings:
     teardown_grace_ms: int = 60_000
     keep_runs: int | None = None
     keep_days: float | None = None
+    shutdown_grace_ms: int = 5_000
 
 
 @equal_record
@@ -144,6 +145,7 @@ def _typed(raw: Mapping[str, Any]) -> Settings:
             engine.get("teardownGraceMs", 60_000),
             engine.get("keepRuns"),
             engine.get("keepDays"),
+            engine.get("shutdownGraceMs", 5_000),
         ),
         raw=raw,
     )

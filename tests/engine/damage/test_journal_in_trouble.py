@@ -6,11 +6,12 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ class House:
     def __init__(self, folder: Path) -> None:
         self.folder, self.paid = folder, [0, 0, 0]
         self.go, self.asked = asyncio.Event(), asyncio.Event()
+        self.text = ""
 
     async def open(self, storage: Any = None) -> Engine:
         self.engine = Engine(self.folder, {"workflow": self}, lambda plan: Door(), self, storage=storage)
@@ -72,7 +74,7 @@ class House:
                 if number == 1:
                     self.asked.set()
                     await self.go.wait()
-                return f"answer {number}"
+                return f"answer {number}{self.text}"
 
             await recorder.call(f"step {number}", pay, before=[("step_started", {"step": str(number)})])
         return Outcome("completed", "done")
@@ -412,10 +414,10 @@ class Full(SqliteStorage):
         return super().write(batch)
 
 
-async def test_a_full_disk_ends_runs_in_words_answers_questions_and_loses_nothing_that_was_written(
+async def test_a_full_disk_stops_runs_where_they_are_and_they_go_on_with_the_answer_they_have_when_there_is_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("loop_ls.engine.runs.executor.WRITE_AGAIN", 0.02)
+    monkeypatch.setattr("loop_ls.engine.journal.journal.OFFER_AGAIN", 0.02)
     made: list[Full] = []
 
     def storage() -> Storage:
@@ -428,17 +430,96 @@ async def test_a_full_disk_ends_runs_in_words_answers_questions_and_loses_nothin
     await house.asked.wait()
     made[0].full = True
     house.go.set()
-    state = await house.until(run_id, "failed")
-    assert state["error"]["code"] == "disk_full"
+    state = await house.until(run_id, "interrupted")
+    assert (state["reason"], state["error"]["message"]) == ("disk_full", "The disk is full.")
     refused = await house.engine.start({"root": str(tmp_path), "path": str(tmp_path / "w.yaml")})
     assert (refused["code"], refused["message"]) == ("engine_not_ready", "The disk is full.")
     assert (await house.engine.events(run_id))["events"]  # reading goes on
-    made[0].full = False
-    async with asyncio.timeout(10):
-        while (await house.engine.events(run_id))["events"][-1]["kind"] != "failed":
-            await asyncio.sleep(0.01)
     assert house.paid == [1, 1, 0]
+    made[0].full = False
+    state = await house.until(run_id, "completed")
+    assert "error" not in state
+    facts = (await house.engine.events(run_id))["events"]
+    assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
+    assert house.paid == [1, 1, 1]
     await house.engine.close()
+
+
+async def test_a_run_that_stands_for_want_of_space_goes_on_after_a_restart(tmp_path: Path) -> None:
+    made: list[Full] = []
+
+    def storage() -> Storage:
+        made.append(Full(tmp_path / "journal.db"))
+        return made[-1]
+
+    house = House(tmp_path)
+    await house.open(storage)
+    run_id = await house.start()
+    await house.asked.wait()
+    made[0].full = True
+    house.go.set()
+    await house.until(run_id, "interrupted")
+    await house.engine.close()
+    await house.open()
+    await house.until(run_id, "completed")
+    assert house.paid == [1, 2, 1]  # only the call whose answer was never written
+
+
+async def test_nothing_of_a_run_is_written_before_what_there_was_no_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loop_ls.engine.journal.journal.OFFER_AGAIN", 0.02)
+
+    class Small(SqliteStorage):
+        room = 1000
+
+        def write(self, batch: Any) -> Any:
+            if any(len(body) > self.room for entry in batch for _, body in entry.facts):
+                raise JournalRefused("disk_full", "The disk is full.", "Free some space.")
+            return super().write(batch)
+
+    storage = Small(tmp_path / "journal.db")
+    journal = Journal(storage)
+    large = journal.append("a", "1", [("large", {"n": list(range(1000))})], 1, patient=True)
+    small = [journal.append("a", str(n), [("small", {})], 1, patient=True, when="soon") for n in range(2, 5)]
+    await journal.append("b", "1", [("other", {})], 1, patient=True)
+    assert not large.done() and not any(each.done() for each in small)
+    storage.room = 100_000
+    await asyncio.gather(large, *small)
+    assert [row.kind for row in storage.facts("a", 0, 9)] == ["large", "small", "small", "small"]
+    await journal.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make a small disk")
+async def test_a_real_disk_that_is_full_repeats_no_call_and_ends_the_run_when_there_is_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loop_ls.engine.journal.journal.OFFER_AGAIN", 0.1)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "none", str(disk)], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("this system lets nobody make a small disk")
+    try:
+        ballast = disk / "ballast"
+        house = House(disk)
+        await house.open()
+        run_id = await house.start()
+        await house.asked.wait()
+        with suppress(OSError), ballast.open("wb") as file:
+            while True:
+                file.write(bytes(4096))
+                file.flush()
+        house.text = "x" * 3_000_000
+        house.go.set()
+        state = await house.until(run_id, "interrupted")
+        assert state["reason"] == "disk_full"
+        ballast.unlink()
+        await house.until(run_id, "completed")
+        assert house.paid == [1, 1, 1]
+        await house.engine.close()
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], capture_output=True)
 
 
 NOBODY = 65534

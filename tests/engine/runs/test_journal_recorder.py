@@ -208,11 +208,11 @@ async def test_parallel_branches_get_their_own_answers_back_in_any_order(desk: D
 async def test_a_fact_that_could_not_be_written_ends_the_run_and_hides_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(batch: Any) -> Any:
-        raise JournalRefused("disk_full", "The disk is full.")
+    def failing(batch: Any) -> Any:
+        raise JournalRefused("io", "The disk fails.")
 
     write = desk.journal.storage.write
-    monkeypatch.setattr(desk.journal.storage, "write", full)
+    monkeypatch.setattr(desk.journal.storage, "write", failing)
     await desk.recorder.record("k", [("x", {})])
     with pytest.raises(JournalRefused):
         await desk.recorder.call("k2", desk.pay)

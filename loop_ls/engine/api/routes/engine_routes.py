@@ -95,9 +95,13 @@ async def engine_status(request: Request) -> Response:
 
 
 async def engine_stop(request: Request) -> Response:
-    await read_object(request)
+    """`now`: calls in flight are not waited for."""
+    body = await read_object(request)
+    calls = int(engine_of(request).status.get("inFlight") or 0)
     request.app.state.leave()
-    return JSONResponse({"ok": True, "status": "stopping"})
+    if body.get("now") is True:
+        request.app.state.leave()
+    return JSONResponse({"ok": True, "status": "stopping", "inFlight": calls})
 
 
 async def prometheus(request: Request) -> Response:
