@@ -41,6 +41,7 @@ from loop_ls.engine.runs.event_bus import Feed
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
 from loop_ls.engine.runs.judge_trial import Output, given_output, recorded_outputs, tried
+from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.update import read_changes
@@ -118,6 +119,7 @@ class Engine:
         self.feed = Feed(self.journal.since, position, self._clock)
         self._runs = Runs(self.journal)
         self._runs.standing = self._stands
+        self._spending = ProjectSpending(self.journal, self._runs, self._clock)
         self._keeping = Keeping(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
         self.journal.forgotten.append(self.feed.gone)
@@ -197,7 +199,7 @@ class Engine:
         if self._draining:
             run.control.hold()
         run.task = asyncio.create_task(
-            bring_to_end(run, self.journal, self.feed, self._programs, self._models, self._mask_of),
+            bring_to_end(run, self.journal, self.feed, self._programs, self._models, self._mask_of, self._spending),
             name=f"run {run.run_id}",
         )
 

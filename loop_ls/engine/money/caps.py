@@ -46,6 +46,13 @@ class Caps:
             unchanged=None if unchanged is None else int(unchanged),
         )
 
+    @staticmethod
+    def over(limits: Any, span: str) -> Caps:
+        """Those that all runs of a project share: `perDay` or `perProject` of a section such as `limits`."""
+        section = limits.get(span) if isinstance(limits, Mapping) else None
+        found = Caps.of(section)
+        return Caps(usd=found.usd, tokens=found.tokens)
+
     def wire(self) -> dict[str, Any]:
         """As they stand in `run_started`."""
         found = {
@@ -55,6 +62,12 @@ class Caps:
             "unchanged": self.unchanged,
         }
         return {name: value for name, value in found.items() if value is not None}
+
+
+def in_dollars(*limits: Any) -> bool:
+    """Whether any of these sections caps dollars, of a run or of all runs: then every price has to be known."""
+    shared = (Caps.over(each, span).usd for each in limits for span in ("perDay", "perProject"))
+    return Caps.of(*limits).usd is not None or any(usd is not None for usd in shared)
 
 
 async def in_time(recorder: Recorder, seconds: float | None, work: Coroutine[Any, Any, T]) -> T:

@@ -23,7 +23,8 @@ from loop_ls.engine.core.ports import (
     Waiting,
 )
 from loop_ls.engine.core.price_table import Price, Usage, booked, tokens_at_most
-from loop_ls.engine.money.ledger import Cost, Hold, Ledger
+from loop_ls.engine.money.accounts import Accounts, SharedHold
+from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.providers.config import fallbacks
 from loop_ls.engine.runners.resolve import is_agent
@@ -36,12 +37,13 @@ class GatedModels:
     def __init__(
         self,
         door: Door,
-        ledger: Ledger,
+        ledger: Ledger | Accounts,
         providers: Mapping[str, Any],
         mock: bool = False,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self._door, self._ledger, self._providers, self._mock = door, ledger, providers, mock
+        self._ledger = Accounts(ledger) if isinstance(ledger, Ledger) else ledger
+        self._door, self._providers, self._mock = door, providers, mock
         self._environ = os.environ if environ is None else environ
 
     def problem(self, name: str) -> ModelFailure | None:
@@ -100,7 +102,7 @@ class GatedModels:
         """Nobody can bound what an agent costs: it works alone, and is told what is left."""
         prices = await self._prices(request)
         hold = await self._ledger.hold_rest()
-        budget = None if self._ledger.caps.usd is None else hold.most.usd
+        budget = hold.most.usd if self._ledger.caps_usd else None
         paid: Cost | None = None
         try:
             asked = replace(request, budget_usd=budget, bill=_HeldBill(self._ledger, hold, prices, request.bill))
@@ -122,7 +124,7 @@ class GatedModels:
         price = await asyncio.to_thread(price_of, *args)
         if price is not None:
             return price
-        if self._ledger.caps.usd is None:
+        if not self._ledger.caps_usd:
             return Price(0.0, 0.0)  # tokens are counted whatever they cost
         raise ModelFailure(
             "unknown_price",
@@ -136,7 +138,7 @@ class GatedModels:
 class _HeldBill:
     """What lost attempts cost comes out of what is left, and the next attempt has to fit as well."""
 
-    def __init__(self, ledger: Ledger, hold: Hold, prices: list[Price], bill: Bill | None) -> None:
+    def __init__(self, ledger: Accounts, hold: SharedHold, prices: list[Price], bill: Bill | None) -> None:
         self._ledger, self._hold, self._prices, self._bill = ledger, hold, prices, bill
 
     def lost(self, attempt: LostAttempt) -> None:

@@ -38,13 +38,22 @@ class Hold:
 class Ledger:
     """`spent` is what the facts so far say. Never used from two threads."""
 
-    def __init__(self, caps: Caps = Caps(), spent: Cost = Cost()) -> None:  # noqa: B008 - neither changes
-        self.caps, self.spent = caps, spent
+    def __init__(
+        self,
+        caps: Caps = Caps(),  # noqa: B008 - neither changes
+        spent: Cost = Cost(),
+        name: str = "",
+    ) -> None:
+        """`name`: of a cap that several runs share, the section of `limits` that it stands in (`perDay.`)."""
+        self.caps, self.spent, self._name = caps, spent, name
         self._holds: set[Hold] = set()
         self._paid: list[Cost] = []  # answered, and not a fact yet
         self._settled = asyncio.Event()
         self._warned = self._near()
         self._over = not self._fits(spent)
+
+    def begin(self) -> None:
+        """Called before anything is asked of the account."""
 
     def limit(self, caps: Caps) -> None:
         self.caps, self._warned = caps, False
@@ -57,6 +66,7 @@ class Ledger:
         """Let a call through for the first of these costs, dearest first, that fits. Waits for calls in
         flight where it would not fit only because of them. Raises `CapReached`."""
         while True:
+            self.begin()
             taken = self.spent.plus(_sum(self._paid))
             held = _sum(hold.most for hold in self._holds)
             for number, cost in enumerate(wanted):
@@ -74,6 +84,7 @@ class Ledger:
         while self._holds:
             self._settled.clear()
             await self._settled.wait()
+        self.begin()
         self.check()
         hold = Hold(Cost(self.left_usd or 0.0, self.left_tokens() or 0))
         self._holds.add(hold)
@@ -136,19 +147,23 @@ class Ledger:
             )
             return CapReached(
                 "budget",
-                f"The run reached its `{'budgetUsd' if usd else 'maxTokens'}`: the last call took the rest"
-                f" and more, {told}.",
+                f"{self._whose}{'budgetUsd' if usd else 'maxTokens'}`: the last call took the rest and more, {told}.",
             )
         if caps.usd is not None and taken.usd + least.usd > caps.usd - 1e-12:
             told = f"the next call may cost ${least.usd:.4f}, and ${taken.usd:.4f} of ${caps.usd:g} are spent"
-            return CapReached("budget", f"The run reached its `budgetUsd`: {told}.")
+            return CapReached("budget", f"{self._whose}budgetUsd`: {told}.")
         told = f"the next call may take {least.tokens} tokens, and {taken.tokens} of {caps.tokens} are used"
-        return CapReached("budget", f"The run reached its `maxTokens`: {told}.")
+        return CapReached("budget", f"{self._whose}maxTokens`: {told}.")
+
+    @property
+    def _whose(self) -> str:
+        return f"The runs of this project reached `limits.{self._name}" if self._name else "The run reached its `"
 
     # -- after a call ----------------------------------------------------------------------------
 
     def count(self, facts: Iterable[Fact]) -> list[Fact]:
         """Take the calls among these facts into the account: the warning that follows from them, once."""
+        self.begin()
         for kind, body in facts:
             if kind == "call":
                 cost = cost_of(body)

@@ -20,11 +20,13 @@ from loop_ls.engine.events.event import moment
 from loop_ls.engine.events.kinds import Cancelled, Completed, Failed, Resumed
 from loop_ls.engine.events.outcomes import CAUSES, Cause
 from loop_ls.engine.journal import END, Journal, JournalRefused
+from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.caps import CapReached, Caps, in_time
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.runs.event_bus import Feed
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
+from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import LiveRun
 from loop_ls.engine.runs.secret_mask import SecretMask
 
@@ -44,14 +46,15 @@ async def bring_to_end(
     programs: Mapping[str, Program],
     models: Callable[[Plan], Door],
     mask_of: Callable[[Plan], SecretMask],
+    spending: ProjectSpending,
 ) -> None:
     state = run.state
-    ledger = Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens))
+    ledger = Accounts(Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens)))
     recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger, run.claim)
     journal.accounts[run.run_id] = ledger.told
     due = asyncio.create_task(_resumed_when_due(run, journal))
     try:
-        end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of)
+        end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of, spending)
         await recorder.end([end.fact()])
     except JournalRefused as refused:
         if refused.code in ELSEWHERE:
@@ -80,8 +83,9 @@ async def _end_of(
     recorder: JournalRecorder,
     programs: Mapping[str, Program],
     models: Callable[[Plan], Door],
-    ledger: Ledger,
+    ledger: Accounts,
     mask_of: Callable[[Plan], SecretMask],
+    spending: ProjectSpending,
 ) -> End:
     try:
         started = (await journal.facts(run.run_id, 0, 1)).events
@@ -90,9 +94,12 @@ async def _end_of(
         journal.masks[run.run_id] = recorder.mask.value
         providers = plan.settings.get("providers") or {}
         recorder.source = Source.of(plan.source, journal.recall, run.answered)
-        ledger.limit(Caps.of(run.state.caps, plan.settings.get("limits")))
+        limits = plan.settings.get("limits")
+        ledger.own.limit(Caps.of(run.state.caps, limits))
+        if not plan.mock:
+            ledger.shared = tuple(await spending.ledgers(run, limits))
         gated = GatedModels(models(plan), ledger, providers, plan.mock)
-        outcome = await in_time(recorder, ledger.caps.seconds, programs[plan.format].run(plan, recorder, gated))
+        outcome = await in_time(recorder, ledger.own.caps.seconds, programs[plan.format].run(plan, recorder, gated))
     except CapReached as reached:
         return _at_its_cap(run, reached)
     except NothingRecorded as missing:

@@ -25,6 +25,7 @@ from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
 from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 from loop_ls.engine.journal import END, Journal, JournalRefused, When, plain
+from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.runs.secret_mask import SecretMask
 
@@ -44,14 +45,14 @@ class JournalRecorder:
         control: Control,
         answered: Iterable[str] = (),
         show: Show = lambda run_id, text, place: None,
-        ledger: Ledger | None = None,
+        ledger: Accounts | None = None,
         claim: str = "",
     ) -> None:
         self.run_id, self._claim = run_id, claim
         self.mask = SecretMask()
         self._streams: dict[str, StreamMask] = {}  # by their places
         self._journal, self._control, self._show = journal, control, show
-        self._ledger = ledger or Ledger()
+        self._ledger = ledger or Accounts(Ledger())
         self.source: Source | None = None
         self._answered = set(answered)
         self._fresh: dict[str, dict[str, Json]] = {}  # answers that are on their way to the disk

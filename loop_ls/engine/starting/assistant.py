@@ -23,7 +23,7 @@ from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.serialization import hash_of, plain_text
 from loop_ls.engine.judges.test_command import words_of
-from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.starting.agents import agents
@@ -124,7 +124,7 @@ class AssistantPreparer:
             if problem is not None:
                 raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})
             places = endpoints([provider], providers, self._environ)
-        if not plan.mock and Caps.of(plan.limits).usd is not None:
+        if not plan.mock and in_dollars(plan.limits, plan.settings.get("limits")):
             asked = [(f"`{assistant.name}`", (Target(provider, assistant.model or ""),))]
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
         if words := test_words(assistant):

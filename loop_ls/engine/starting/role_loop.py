@@ -20,7 +20,7 @@ from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.serialization import hash_of
-from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.roles.definitions import Definition, definition_of, definitions, seed, unknown_name
 from loop_ls.engine.roles.program import snapshot as snapshot_of
@@ -146,7 +146,7 @@ class RoleLoopPreparer:
         providers = settings.get("providers") or {}
         models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
         require_models(models, door.problem)
-        if caps.usd is not None:
+        if caps.usd is not None or in_dollars(settings.get("limits")):
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
         names = [target.provider for _, chain in models for target in chain]
         programs = agents((target.provider for _, chain in asked for target in chain), providers, root)

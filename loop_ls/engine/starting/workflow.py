@@ -24,7 +24,7 @@ from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
-from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.providers.scripted.answers import answers_path
 from loop_ls.engine.runs.judge_trial import Judging
@@ -146,7 +146,7 @@ class WorkflowPreparer:
         asked = [*chains(chosen.library, chosen.reached, chosen.elements, settings), *needed.asked]
         require_models(asked, models(plan).problem)
         providers = settings.get("providers") or {}
-        if Caps.of(settings.get("limits"), request.limits).usd is not None:
+        if in_dollars(settings.get("limits"), request.limits):
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
         self._settle(chosen, asked, providers, request.consent, needed, snapshot.root)
 

@@ -156,6 +156,14 @@ RAG = shape(
     Key("stores", Type.BLOCK_MAP, "Stores, by the name that steps call `server`.", shape=STORE),
 )
 
+SHARED_LIMITS = shape(
+    "shared-limits",
+    "a limit that runs share",
+    "Bounds for all runs of this project together; what each call may cost is set aside before it is made.",
+    Key("budgetUsd", Type.NUMBER, "The most US dollars that they may cost together.", minimum=0),
+    Key("maxTokens", Type.INTEGER, "The most tokens that they may use together, sent and answered.", minimum=1),
+)
+
 LIMITS = shape(
     "limits",
     "`limits`",
@@ -173,6 +181,18 @@ LIMITS = shape(
         Type.DURATION,
         "How long one run may work; waiting for a person and pauses do not count.",
         positive=True,
+    ),
+    Key(
+        "perDay",
+        Type.BLOCK,
+        "Bounds for all runs of this project in one day, from midnight to midnight of the engine's machine.",
+        shape=SHARED_LIMITS,
+    ),
+    Key(
+        "perProject",
+        Type.BLOCK,
+        "Bounds for all runs of this project that are in the record, whenever they were. Deleted runs do not count.",
+        shape=SHARED_LIMITS,
     ),
     Key(
         "unchanged",

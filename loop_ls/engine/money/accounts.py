@@ -1,0 +1,126 @@
+"""All accounts that one run draws on: its own, that of its project's day, and that of its whole project.
+
+A call has to fit into each of them before it is made. The run's own account warns and is shown; the others
+are shared with the runs beside it, and hear of every call from the journal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loop_ls.engine.core.ports import Fact
+from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.ledger import Cost, Hold, Ledger
+
+Day = tuple[int, int, int]
+
+
+def today(at: float) -> Day:
+    """The day of a moment, where this machine is."""
+    found = time.localtime(at)
+    return found.tm_year, found.tm_mon, found.tm_mday
+
+
+class DayLedger(Ledger):
+    """What a project has spent today: at midnight there is nothing in it."""
+
+    def __init__(self, caps: Caps, spent: Cost, clock: Callable[[], float], name: str) -> None:
+        super().__init__(caps, spent, name)
+        self._clock, self._day = clock, today(clock())
+
+    def begin(self) -> None:
+        now = today(self._clock())
+        if now != self._day:
+            self._day, self.spent = now, Cost()
+
+
+@dataclass(eq=False, slots=True)
+class SharedHold:
+    """`most` is what the call may cost at most; `parts` hold it in every account."""
+
+    most: Cost
+    parts: list[tuple[Ledger, Hold]]
+
+
+class Accounts:
+    """The account of a run as the gate and the recorder see it."""
+
+    def __init__(self, own: Ledger, shared: Sequence[Ledger] = ()) -> None:
+        self.own, self.shared = own, tuple(shared)
+
+    @property
+    def _all(self) -> tuple[Ledger, ...]:
+        return (self.own, *(ledger for ledger in self.shared if ledger.capped))
+
+    @property
+    def capped(self) -> bool:
+        return any(ledger.capped for ledger in self._all)
+
+    @property
+    def caps_usd(self) -> bool:
+        """Whether any cap is one of dollars: then every price has to be known."""
+        return any(ledger.caps.usd is not None for ledger in self._all)
+
+    async def hold(self, wanted: list[Cost]) -> tuple[int, SharedHold]:
+        """Let a call through for the first of these costs, dearest first, that fits everywhere. Raises
+        `CapReached`."""
+        number, parts = 0, []
+        try:
+            for ledger in self._all:
+                more, hold = await ledger.hold(wanted[number:])
+                number += more
+                parts.append((ledger, hold))
+        except BaseException:
+            _release(parts)
+            raise
+        return number, SharedHold(wanted[number], parts)
+
+    async def hold_rest(self) -> SharedHold:
+        """All that is left, for a call whose cost nobody can bound. Raises `CapReached`."""
+        parts: list[tuple[Ledger, Hold]] = []
+        try:
+            for ledger in self._all:
+                parts.append((ledger, await ledger.hold_rest()))
+        except BaseException:
+            _release(parts)
+            raise
+        usd = [hold.most.usd for ledger, hold in parts if ledger.caps.usd is not None]
+        return SharedHold(Cost(min(usd, default=0.0)), parts)
+
+    def settle(self, hold: SharedHold, paid: Cost | None) -> None:
+        for ledger, part in hold.parts:
+            ledger.settle(part, paid)
+
+    def lost(self, paid: Cost) -> None:
+        for ledger in self._all:
+            ledger.lost(paid)
+
+    def again(self, hold: SharedHold) -> None:
+        """Raises `CapReached`."""
+        for ledger, part in hold.parts:
+            ledger.again(part)
+
+    def check(self) -> None:
+        """Raises `CapReached` where nothing is left."""
+        for ledger in self._all:
+            ledger.check()
+
+    @property
+    def left_usd(self) -> float | None:
+        left = [ledger.left_usd for ledger in self._all]
+        return min((each for each in left if each is not None), default=None)
+
+    def count(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Into the run's own account; the shared ones hear of them when they are written."""
+        return self.own.count(facts)
+
+    def told(self) -> dict[str, Any]:
+        return self.own.told()
+
+
+def _release(parts: list[tuple[Ledger, Hold]]) -> None:
+    for ledger, hold in parts:
+        ledger.settle(hold, None)

@@ -1,0 +1,93 @@
+"""What all runs of a project have spent, today and in all, for caps that hold across runs.
+
+One account for each project of this engine, shared by its runs. It is read from the record once, when a run
+with such a cap begins, and follows the journal from then on. Runs that were deleted before are in no account.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from loop_ls.engine.events import Event, RunState
+from loop_ls.engine.journal import Journal
+from loop_ls.engine.money.accounts import DayLedger, today
+from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.ledger import Cost, Ledger, cost_of
+from loop_ls.engine.runs.registry import LiveRun, Runs
+
+MOST = 1_000_000
+
+
+class _Project(NamedTuple):
+    day: DayLedger
+    whole: Ledger
+
+
+class ProjectSpending:
+    """`hear` is called with every batch of facts."""
+
+    def __init__(self, journal: Journal, runs: Runs, clock: Callable[[], float]) -> None:
+        self._journal, self._runs, self._clock = journal, runs, clock
+        self._projects: dict[str, _Project] = {}
+        self._reading = asyncio.Lock()
+        journal.listeners.append(self.hear)
+
+    async def ledgers(self, run: LiveRun, limits: Any) -> Sequence[Ledger]:
+        """The shared accounts of a run, under the caps that its settings say."""
+        day, whole = Caps.over(limits, "perDay"), Caps.over(limits, "perProject")
+        root = run.state.root
+        async with self._reading:
+            if root not in self._projects and (day != Caps() or whole != Caps()):
+                self._projects[root] = await self._read(root)
+        project = self._projects.get(root)
+        if project is None:
+            return ()
+        project.day.limit(day)
+        project.whole.limit(whole)
+        return project
+
+    def hear(self, events: Sequence[Event]) -> None:
+        if not self._projects:
+            return
+        for event in events:
+            if event.kind == "call" and (run := self._runs.live.get(event.run_id)) is not None:
+                project = self._projects.get(run.state.root)
+                for ledger in project or ():
+                    ledger.count([(event.kind, event.body)])
+
+    async def _read(self, root: str) -> _Project:
+        since = today(self._clock())
+        states = [each for each in await self._runs.newest(None, None, MOST) if _counts(each, root)]
+        whole = day = Cost()
+        for state in states:
+            live = self._runs.live.get(state.run_id)
+            found = live.state if live is not None else state
+            cost = _spent(found)
+            whole = whole.plus(cost)
+            if found.last_at is not None and today(found.last_at) == since:
+                begun = found.started_at is not None and today(found.started_at) == since
+                day = day.plus(cost if begun else await self._of_day(found.run_id, since))
+        ledgers = DayLedger(Caps(), day, self._clock, "perDay."), Ledger(Caps(), whole, "perProject.")
+        return _Project(*ledgers)
+
+    async def _of_day(self, run_id: str, day: tuple[int, int, int]) -> Cost:
+        """Of a run that began before: what its facts of the day say."""
+        found, after = Cost(), 0
+        while True:
+            page = await self._journal.facts(run_id, after, 1000)
+            for event in page.events:
+                after = event.seq
+                if event.kind == "call" and today(event.at) == day:
+                    found = found.plus(cost_of(event.body))
+            if not page.more or not page.events:
+                return found
+
+
+def _counts(state: RunState, root: str) -> bool:
+    return state.root == root and not state.mock and not state.imported
+
+
+def _spent(state: RunState) -> Cost:
+    return Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens)

@@ -1,0 +1,101 @@
+"""Caps for all runs of a project together, per day and in all: in force before each call, whoever makes it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.money.accounts import DayLedger
+from loop_ls.engine.money.caps import CapReached, Caps
+from loop_ls.engine.money.ledger import Cost
+from tests.engine.control.support.project import Project
+from tests.engine.money.conftest import PRICE
+
+ONE = 'execution: {provider: ollama, model: m, max_tokens: 60}\nsteps: [{name: write, run: "Write {{input}}"}]\n'
+
+
+@pytest.fixture
+async def capped(tmp_path: Path, request: Any) -> AsyncIterator[Project]:
+    """Each run costs half a dollar, and may cost 60 cents."""
+    made = Project(tmp_path)
+    made.settings(f"limits: {{{request.param}: {{budgetUsd: 1.2}}}}\n{PRICE}")
+    made.write(one=ONE)
+    made.models.script["write"] = ["w" * 50]
+    await made.open()
+    yield made
+    await made.close()
+
+
+SPANS = pytest.mark.parametrize("capped", ["perDay", "perProject"], indirect=True)
+
+
+@SPANS
+async def test_a_run_ends_before_the_call_that_could_pass_what_all_runs_may_cost(
+    capped: Project, request: pytest.FixtureRequest
+) -> None:
+    ends = [(await capped.run("one"))[-1] for _ in range(3)]
+    assert [end["reason"] for end in ends] == ["completed", "completed", "budget"]
+    span = request.node.callspec.params["capped"]
+    assert f"`limits.{span}.budgetUsd`" in ends[-1]["because"]
+    assert len(capped.models.requests) == 2
+
+
+@SPANS
+async def test_runs_side_by_side_do_not_pass_it_together(capped: Project) -> None:
+    capped.models.wait = lambda request: 0.02
+    runs = await asyncio.gather(*(capped.run("one") for _ in range(5)))
+    assert sorted(facts[-1]["reason"] for facts in runs) == ["budget"] * 3 + ["completed"] * 2
+    assert capped.models.most_at_once == 2
+
+
+@SPANS
+async def test_what_was_spent_before_a_restart_is_spent(capped: Project) -> None:
+    await capped.run("one")
+    await capped.run("one")
+    await capped.close()
+    await capped.open()
+    assert (await capped.run("one"))[-1]["reason"] == "budget"
+
+
+@SPANS
+async def test_mock_runs_are_in_no_account(capped: Project) -> None:
+    for _ in range(3):
+        assert (await capped.run("one", mock=True))[-1]["reason"] == "completed"
+    assert (await capped.run("one"))[-1]["reason"] == "completed"
+
+
+@SPANS
+async def test_an_unknown_price_is_refused_at_the_start(capped: Project) -> None:
+    written = (capped.root / ".loop-ls.yaml").read_text()
+    capped.settings(written.replace("ollama:", "house: {baseUrl: 'https://x.example/v1'}, ollama:"))
+    capped.write(other=ONE.replace("ollama", "house"))
+    answer = await capped.start("other")
+    assert not answer["ok"]
+    assert "price" in answer["message"]
+
+
+async def test_a_cap_on_tokens_is_as_good(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.settings("limits: {perDay: {maxTokens: 150}}\n")
+    project.write(one=ONE)
+    project.models.script["write"] = ["w" * 50]
+    await project.open()
+    reasons = [(await project.run("one"))[-1]["reason"] for _ in range(6)]
+    assert reasons[0] == "completed"
+    assert reasons[-1] == "budget"
+    await project.close()
+
+
+async def test_at_midnight_there_is_a_new_day() -> None:
+    now = [time.mktime((2026, 5, 4, 23, 59, 0, 0, 0, -1))]
+    ledger = DayLedger(Caps(usd=1.0), Cost(0.9), lambda: now[0], "perDay.")
+    with pytest.raises(CapReached):
+        await ledger.hold([Cost(0.5)])
+    now[0] += 120
+    await ledger.hold([Cost(0.5)])
+    assert ledger.spent == Cost()
