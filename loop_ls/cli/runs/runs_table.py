@@ -8,7 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from loop_ls.cli.watch.words import REASONS, clock, fitted, money
+from loop_ls.cli.watch.words import clock, fitted, money
+from loop_ls.contract.endings import ending
 from loop_ls.report.paint import Paint, wants_colour
 from loop_ls.report.terminal_text import shown, width
 from loop_ls.rules.engine.finding import Severity
@@ -46,20 +47,12 @@ def table(states: list[Answer], out: TextIO | None = None, now: datetime | None 
 
 def outcome(state: Answer) -> str:
     """How a run stands, in a few words and with a mark. A limit never looks like success."""
-    status, reason = str(state.get("status")), str(state.get("reason") or "")
+    status = str(state.get("status"))
     if status in _GOING:
         label = f" ({shown(str(state['label']))})" if state.get("label") else ""
         return f"{_GOING[status]}{label}"
-    words = shown(REASONS.get(reason, reason.replace("_", " ") or status))
-    match status:
-        case "completed" if reason in ("condition_met", "approved", "goal_met", "converged", "completed"):
-            return f"✓ {words}"
-        case "completed":
-            return "◼ limit reached" if reason == "max_iterations" else f"◼ {words}"
-        case "cancelled":
-            return f"■ {words}"
-        case _:
-            return f"✗ {words}" if words in ("failed", status) else f"✗ {status}: {words}"
+    told = ending(state)
+    return f"{told['sign']} {shown(told['short'])}" if told else status
 
 
 def ago(moment: Any, now: datetime) -> str:

@@ -4,31 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from loop_ls.contract import endings
+from loop_ls.contract.endings import line, short, sign, status_of
 from loop_ls.report.terminal_text import shown, width
-
-REASONS = {
-    "condition_met": "condition met",
-    "approved": "approved",
-    "goal_met": "goal reached",
-    "converged": "converged",
-    "question": "blocked: a person is asked",
-    "missing_artifact": "blocked: an artifact is missing",
-    "max_iterations": "limit reached, condition not met",
-    "completed": "completed",
-    "error": "failed",
-    "timeout": "time limit",
-    "rejected": "rejected",
-    "success_rate_not_met": "success rate not met",
-    "exhausted": "quota, credit or usage limit used up",
-    "no_items": "no items",
-    "budget": "budget used up",
-    "time_limit": "time limit reached",
-    "unchanged": "the output did not change any more",
-    "user": "stopped",
-    "teardown": "stopped: nobody was watching any more",
-    "shutdown": "stopped with the engine",
-    "engine_restart": "interrupted by a restart of the engine",
-}
 
 
 def money(usd: float | None) -> str:
@@ -79,39 +57,16 @@ def fitted(text: str, most: int) -> str:
 
 def loop_ending(reason: str | None, iterations: int) -> str:
     """How a loop ended. A limit never looks like success."""
-    count = f"{iterations} iteration{'s' * (iterations != 1)}"
-    match reason:
-        case "condition_met":
-            return f"✓ condition met in iteration {iterations}"
-        case "max_iterations":
-            return f"◼ limit reached after {count}, condition not met"
-        case "approved" | "goal_met" | "converged":
-            return f"✓ {REASONS[reason]} in iteration {iterations}"
-        case None | "completed":
-            return f"✓ {count}"
-        case "budget" | "time_limit" | "unchanged":
-            return f"◼ {REASONS[reason]} after {count}"
-        case _:
-            return f"✗ {REASONS.get(reason, reason)} after {count}"
+    status = status_of(reason or "completed")
+    return f"{sign(status, reason)} {line(status, reason, iterations)}"
 
 
 def ending(state: dict[str, Any]) -> str:
     """How a run ended, in one line: reason, iteration, cost, time. A limit never looks like success."""
-    reason = REASONS.get(str(state.get("reason")), str(state.get("reason") or state.get("status")))
-    match state.get("reason"):
-        case "condition_met" | "max_iterations" | "approved" | "goal_met" | "converged" as known:
-            reason = loop_ending(known, state.get("iteration") or 0)
-        case "completed":
-            reason = "✓ completed"
-        case _ if state.get("status") == "cancelled":
-            reason = f"■ {reason}"
-        case _ if state.get("status") in ("failed", "blocked"):
-            reason = f"✗ {reason}"
-        case _:
-            because = shown(str(state.get("because") or "")).rstrip(".")
-            reason = f"◼ {reason}" + (f" ({because})" if because else "")
+    told = endings.ending(state)
+    how = f"{told['sign']} {shown(told['line'])}" if told else short(str(state.get("reason") or state.get("status")))
     count = sum((state.get("tokens") or {}).values())
-    said = (reason, money(state.get("costUsd")), tokens(count), clock(state.get("elapsedMs", 0) / 1000))
+    said = (how, money(state.get("costUsd")), tokens(count), clock(state.get("elapsedMs", 0) / 1000))
     return " · ".join(part for part in said if part)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from loop_ls.contract.endings import ENDED, Status, ending, exit_code, status_of
 from loop_ls.engine.events.event import Event, utc
-from loop_ls.engine.events.outcomes import ENDED, Status, exit_code, status_of
 
 #: Warnings that hold for the rest of the run: its file is not what it was started with (UP-60).
 LABELS = {"file_gone": "file deleted", "file_faulty": "file faulty", "loop_disabled": "loop disabled"}
@@ -149,6 +149,7 @@ class RunState(NamedTuple):
             "exitCode": exit_code(self.status, self.reason),
             "lastSeq": self.last_seq,
         }
+        found["ending"] = ending(found)
         return {name: value for name, value in found.items() if value is not None}
 
 

@@ -11,11 +11,12 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, assert_never
 
+from loop_ls.contract.endings import Verb
 from loop_ls.engine.core.ports import Fact
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal, JournalRefused
-from loop_ls.engine.runs.control_commands import Verb, do
+from loop_ls.engine.runs.control_commands import do
 from loop_ls.engine.runs.registry import LiveRun, Runs
 
 #: Seconds until a run that was taken is read again, where the database is away.

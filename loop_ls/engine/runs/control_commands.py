@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import Any, Literal, assert_never, cast, get_args
 
+from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Fact
 from loop_ls.engine.enhance.acknowledgements import choose
@@ -16,7 +17,6 @@ from loop_ls.engine.runs.registry import LiveRun, Runs
 
 #: How long a stopped run may take to write its end before it is ended from outside.
 PATIENCE = 2.0
-Verb = Literal["pause", "resume", "stop"]
 Cause = Literal["user", "teardown", "shutdown"]
 
 #: verb -> states in which it has nothing to do, which is no error.
@@ -24,12 +24,6 @@ ALREADY: dict[Verb, frozenset[str]] = {
     "pause": frozenset({"paused"}),
     "resume": frozenset({"running", "queued", "waiting_approval"}),
     "stop": frozenset({"stopping", "cancelled"}),
-}
-#: verb -> states in which it means something.
-POSSIBLE: dict[Verb, frozenset[str]] = {
-    "pause": frozenset({"queued", "running", "waiting_approval"}),
-    "resume": frozenset({"paused", "interrupted"}),
-    "stop": frozenset({"queued", "running", "paused", "waiting_approval", "interrupted"}),
 }
 
 

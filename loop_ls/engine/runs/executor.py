@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import cast
 
+from loop_ls.contract.endings import CAUSES, Cause
 from loop_ls.engine.core.loop_driver import Outcome, error_of
 from loop_ls.engine.core.plan import Door, Plan, Program, read_plan
 from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Failure, ModelFailure, Stopped
@@ -18,7 +19,6 @@ from loop_ls.engine.core.replay_source import NothingRecorded, Source
 from loop_ls.engine.events import Event, status_of
 from loop_ls.engine.events.event import moment
 from loop_ls.engine.events.kinds import Cancelled, Completed, Failed, Resumed
-from loop_ls.engine.events.outcomes import CAUSES, Cause
 from loop_ls.engine.journal import END, Journal, JournalRefused
 from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.caps import CapReached, Caps, in_time

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loop_ls.contract.endings import line
 from loop_ls.features.answers import Command, Lens, RunView
 from loop_ls.features.docs.assistant import ceiling, loop_in_words
 from loop_ls.features.docs.role_loop import most_iterations
 from loop_ls.features.lenses.lenses import after, going
 from loop_ls.features.lenses.open_run import look
-from loop_ls.features.runs.outcome_texts import ENDED, run_in_words, sign, spent
-from loop_ls.features.text.humanize import count, money
+from loop_ls.features.runs.outcome_texts import ENDED, sign, spent
+from loop_ls.features.text.humanize import count, excerpt, money
 from loop_ls.index.document import Document
 from loop_ls.text.position import Span
 
@@ -69,8 +70,7 @@ def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunVie
 
 
 def ended_of_whole(run: RunView) -> str:
-    where = f" after {count(run.iteration, 'iteration')}" if run.iteration else ""
-    return run_in_words(run) + where
+    return line(run.status, run.reason, run.iteration, detail=excerpt(run.error, 120) if run.error else "")
 
 
 def progress_of_whole(run: RunView) -> str:

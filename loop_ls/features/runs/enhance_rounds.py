@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loop_ls.features.text.humanize import count
+from loop_ls.contract.endings import line, sign
 from loop_ls.formats.settings.enhance_states import phase
 
 Json = Mapping[str, Any]
@@ -24,15 +24,6 @@ _DOING = {
     "backing_off": "waiting before the next round",
     "conflict": "the change is not in the file",
     "interrupted": "interrupted",
-}
-_GIVEN_UP = {
-    "max_rounds": "no round left",
-    "budget": "budget used up",
-    "fixation": "the same thing failed again",
-    "no_ops": "the planner had no change that may be made",
-    "unfixable": "editing the file cannot mend it",
-    "planner_error": "the planner gave no answer that can be used",
-    "apply_rejected": "the change was not taken",
 }
 
 
@@ -120,18 +111,18 @@ def progress_in_words(rounds: Rounds) -> str:
 
 def ended_in_rounds(rounds: Rounds) -> str:
     """`✓ converged in round 2 of 3 · $1.09`; giving up never reads like a success."""
-    where = f" in round {rounds.number} of {rounds.most}" if rounds.most else ""
-    money = f" · ${rounds.spent:.2f}"
-    match rounds.phase:
-        case "converged":
-            return f"✓ converged{where}{money}"
-        case "gave_up":
-            why = _GIVEN_UP.get(rounds.reason, rounds.reason.replace("_", " "))
-            return f"◼ gave up after {count(rounds.number, 'round')}: {why}{money}"
-        case "cancelled":
-            return f"⏹ stopped{where}{money}"
-        case _:
-            return f"✗ failed{where}{money}"
+    status, reason = _ENDED.get(rounds.phase, ("failed", None))
+    most = f" of {rounds.most}" if rounds.most and rounds.phase != "gave_up" and rounds.number else ""
+    told = line(status, reason or rounds.reason or None, rounds.number, "round")
+    return f"{sign(status, reason or rounds.reason)} {told}{most} · ${rounds.spent:.2f}"
+
+
+#: How a loop in one of these phases has ended: its status, and the reason where the phase is one.
+_ENDED: dict[str, tuple[str, str | None]] = {
+    "converged": ("completed", "converged"),
+    "gave_up": ("completed", None),
+    "cancelled": ("cancelled", None),
+}
 
 
 def _failure(one: Json) -> StepFailure:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from loop_ls.contract.endings import ENDED
 from loop_ls.features.answers import LoopView, RunView, Verdict
 from loop_ls.features.runs.enhance_rounds import rounds_of
 
@@ -16,8 +17,6 @@ Json = Mapping[str, Any]
 
 #: Of a result no more is shown than this.
 _SHOWN = 600
-
-_ENDED = frozenset(("completed", "failed", "blocked", "cancelled"))
 
 
 def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
@@ -121,11 +120,9 @@ def _settled(loop: LoopView, status: str, state: Json) -> LoopView:
     """A loop that had not ended when its run did ends with it."""
     if loop.status != "running":
         return loop
-    if status not in _ENDED:
+    if status not in ENDED:
         return replace(loop, status=status if status != "queued" else "running")
-    return replace(
-        loop, status="cancelled" if status == "cancelled" else "failed", reason=_text(state, "reason") or None
-    )
+    return replace(loop, status=status, reason=_text(state, "reason") or None)
 
 
 def _text(data: Json, key: str) -> str:

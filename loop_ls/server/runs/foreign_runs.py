@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.server.runs.run_record import ENDED
+from loop_ls.contract.endings import ENDED
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import Session

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.contract.endings import ENDED
 from loop_ls.features.runs.run_view import run_view
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
 
 Json = dict[str, Any]
-
-ENDED = frozenset({"completed", "failed", "blocked", "cancelled"})
 
 
 @dataclass(eq=False)

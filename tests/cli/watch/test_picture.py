@@ -152,7 +152,7 @@ def test_plain_lines_say_only_what_is_settled() -> None:
         ({"status": "completed", "reason": "budget"}, "◼ budget used up"),
         ({"status": "cancelled", "reason": "user"}, "■ stopped"),
         ({"status": "failed", "reason": "error"}, "✗ failed"),
-        ({"status": "failed", "reason": "something_new"}, "✗ something_new"),
+        ({"status": "failed", "reason": "something_new"}, "✗ something new"),
     ],
 )
 def test_UP_52_UP_81_endings_are_never_blurred(state: dict[str, Any], said: str) -> None:

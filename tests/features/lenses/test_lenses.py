@@ -141,7 +141,7 @@ def test_a_loop_whose_dependencies_still_run(ask: Any) -> None:
             "◼ limit reached after 5 iterations, condition not met",
         ),
         (LoopView("refine", "failed", 2, 5, "error", error="boom"), "failed", "✗ failed in iteration 2: boom"),
-        (LoopView("refine", "cancelled", 2, 5, "user"), "cancelled", "⏹ stopped in iteration 2"),
+        (LoopView("refine", "cancelled", 2, 5, "user"), "cancelled", "■ stopped in iteration 2"),
     ],
 )
 def test_UP_51_the_last_result(ask: Any, loop: LoopView, status: str, text: str) -> None:

@@ -86,7 +86,7 @@ def run(status: str = "completed", reason: str | None = "approved", **more: Any)
         (run("running", None), "running: iteration 2 of 3", Severity.INFORMATION),
         (run("paused", "user"), "paused: iteration 2 of 3", Severity.INFORMATION),
         (run("completed", "max_iterations"), "limit reached after 2 iterations", Severity.WARNING),
-        (run("completed", "goal_met"), "goal reached in iteration 2", Severity.INFORMATION),
+        (run("completed", "goal_met"), "goal met in iteration 2", Severity.INFORMATION),
         (run("failed", "error", error={"message": "no key"}), "failed: no key", Severity.ERROR),
         (run("blocked", "question", error={"message": "which one?"}), "blocked: which one?", Severity.ERROR),
     ],

@@ -122,10 +122,10 @@ def test_how_it_ended_stands_beside_the_switch(ask: Any) -> None:
 @pytest.mark.parametrize(
     ("last", "said"),
     [
-        ({"kind": "completed", "reason": "max_rounds"}, "◼ gave up after 2 rounds: no round left · $1.09"),
+        ({"kind": "completed", "reason": "max_rounds"}, "◼ gave up after 2 rounds: no rounds left · $1.09"),
         ({"kind": "completed", "reason": "budget"}, "◼ gave up after 2 rounds: budget used up · $1.09"),
         ({"kind": "completed", "reason": "new_reason"}, "◼ gave up after 2 rounds: new reason · $1.09"),
-        ({"kind": "cancelled"}, "⏹ stopped in round 2 of 3 · $1.09"),
+        ({"kind": "cancelled"}, "■ stopped in round 2 of 3 · $1.09"),
         ({"kind": "failed"}, "✗ failed in round 2 of 3 · $1.09"),
     ],
 )

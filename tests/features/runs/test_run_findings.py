@@ -76,17 +76,22 @@ def test_a_condition_that_was_met_at_once_may_be_too_broad(ask: Any) -> None:
         (
             LoopView("refine", "failed", 2, 5, "timeout"),
             "failed",
-            "time limit reached, failed in iteration 2",
+            "timed out in iteration 2",
             Severity.ERROR,
         ),
         (LoopView("refine", "cancelled", 2, 5, "user"), "cancelled", "stopped in iteration 2", Severity.INFORMATION),
         (
             LoopView("refine", "cancelled", 2, 5, "teardown"),
             "cancelled",
-            "stopped: the editor went away in iteration 2",
+            "stopped in iteration 2: the editor was closed",
             Severity.INFORMATION,
         ),
-        (LoopView("refine", "completed", 4, 5, "budget"), "completed", "budget used up", Severity.WARNING),
+        (
+            LoopView("refine", "completed", 4, 5, "budget"),
+            "completed",
+            "budget used up after 4 iterations",
+            Severity.WARNING,
+        ),
     ],
 )
 def test_UP_81_every_end_reads_differently(

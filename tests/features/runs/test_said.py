@@ -32,7 +32,7 @@ BASE: dict[str, Any] = {
     "elapsedMs": 72_000,
 }
 LIMIT = "limit reached after 3 iterations, condition not met"
-TIMEOUT = "time limit reached, failed in iteration 3: slow"
+TIMEOUT = "timed out in iteration 3: slow"
 ROUND = "Round 2 of 3 · $1.09 of $5.00"
 BEGUN = [{"kind": "step_started", "place": "refine", "step": "refine", "mode": "loop", "maxIterations": 5}]
 
@@ -53,9 +53,9 @@ GOES_ON = [*BEGUN, turn(1, "iteration_started"), turn(1, "judged", verdict="no")
         ({"status": "paused"}, GOES_ON, "", "paused · iteration 3/5 · 1 NO"),
         ({"status": "waiting_approval"}, [], "", "waiting for approval · iteration 3/5"),
         ({"status": "completed", "reason": "condition_met"}, [], "✓", "condition met in iteration 3"),
-        ({"status": "completed", "reason": "budget"}, [], "◼", "budget used up"),
+        ({"status": "completed", "reason": "budget"}, [], "◼", "budget used up after 3 iterations"),
         ({"status": "completed", "reason": "max_iterations"}, [], "◼", LIMIT),
-        ({"status": "cancelled", "reason": "user"}, [], "⏹", "stopped in iteration 3"),
+        ({"status": "cancelled", "reason": "user"}, [], "■", "stopped in iteration 3"),
         ({"status": "failed", "reason": "timeout", "error": {"message": "slow"}}, [], "✗", TIMEOUT),
     ],
 )  # fmt: skip
@@ -85,7 +85,7 @@ def test_the_lens_says_the_same(ask: Any, state: dict[str, Any]) -> None:
         ("workflow", {"status": "failed", "reason": "error", "error": {"message": "no key"}}, ("✗", "failed: no key")),
         ("workflow", {"status": "completed", "reason": "max_iterations"}, ("◼", "limit reached, condition not met")),
         ("definition", {"status": "running"}, ("", "iteration 3/5")),
-        ("definition", {"status": "completed", "reason": "approved"}, ("✓", "approved after 3 iterations")),
+        ("definition", {"status": "completed", "reason": "approved"}, ("✓", "approved in iteration 3")),
         ("assistant", {"status": "running", "progressLog": ["a", "b"]}, ("", "iteration 2/5")),
     ],
 )
@@ -99,7 +99,7 @@ def test_whole_runs_have_their_words_too(kind: str, state: dict[str, Any], expec
         ({"status": "running"}, ("", ROUND)),
         ({"status": "paused", "question": {"kind": "loop_paused"}}, ("", f"{ROUND} · waiting for you")),
         ({"status": "completed", "reason": "converged"}, ("✓", "converged in round 2 of 3 · $1.09")),
-        ({"status": "completed", "reason": "max_rounds"}, ("◼", "gave up after 2 rounds: no round left · $1.09")),
+        ({"status": "completed", "reason": "max_rounds"}, ("◼", "gave up after 2 rounds: no rounds left · $1.09")),
     ],
 )  # fmt: skip
 def test_rounds_are_counted_without_their_facts(state: dict[str, Any], expected: tuple[str, str]) -> None:

@@ -1,8 +1,7 @@
 // The state of a run as the head of its panel: what it is, how it stands, what it has spent, what it asks.
-import { endedAtLimit, hasEnded, type RunState } from "../runs/state";
+import { endingKind, endingLine, hasEnded, type RunState } from "../runs/state";
 import type { Approval, Head } from "./shape";
 import { nameOf, natureOf } from "../runs/words";
-import { plural, reasonWords } from "./web/words";
 
 interface Loose {
   caps?: { budgetUsd?: number; maxTokens?: number; wallClock?: number };
@@ -53,19 +52,8 @@ export function headOf(state: RunState): Head {
 
 /** How it stands, in words: a limit never reads like a success. */
 export function sentenceOf(state: RunState): string {
-  const unit = state.format === "enhance" ? "round" : "iteration";
-  const where = state.iteration ? ` in ${unit} ${state.iteration}` : "";
+  if (hasEnded(state)) return endingLine(state);
   switch (state.status) {
-    case "cancelled":
-      return state.reason === "teardown" ? "stopped: the editor went away" : "stopped";
-    case "failed":
-    case "blocked":
-      return state.reason && state.reason !== "error" ? `${state.status}: ${reasonWords(state.reason)}` : state.status;
-    case "completed":
-      if (state.reason === "max_iterations") return `limit reached after ${plural(state.iteration ?? 0, unit)}, condition not met`;
-      if (state.format === "enhance" && state.reason !== "converged") return `gave up${where}: ${reasonWords(state.reason ?? "")}`;
-      if (endedAtLimit(state)) return `limit reached: ${reasonWords(state.reason ?? "")}`;
-      return `${reasonWords(state.reason ?? "completed")}${state.reason === "completed" ? "" : where}`;
     case "paused":
       return state.reason === "between_rounds" ? "paused between rounds" : "paused";
     case "waiting_approval":
@@ -80,17 +68,18 @@ export function sentenceOf(state: RunState): string {
 }
 
 function toneOf(state: RunState): Head["tone"] {
-  switch (state.status) {
-    case "completed":
-      return ["condition_met", "approved", "goal_met", "converged", "completed", undefined].includes(state.reason) ? "good" : "limit";
-    case "failed":
+  switch (endingKind(state)) {
+    case "success":
+      return "good";
+    case "limit":
+      return "limit";
+    case "failure":
     case "blocked":
       return "bad";
-    case "cancelled":
-    case "interrupted":
+    case "stopped":
       return "still";
     default:
-      return "going";
+      return state.status === "interrupted" ? "still" : "going";
   }
 }
 

@@ -1,3 +1,7 @@
+import { ENDED, ENDINGS, POSSIBLE, type Ending, type EndingKind, type Verb } from "../contract/endings";
+
+export type { Verb };
+
 // What the server says of a run: its folded state and its facts, by the names of the protocol.
 // Plain shapes for all views; nothing here knows the editor.
 
@@ -28,6 +32,8 @@ export interface RunState {
   target?: { kind: string; name?: string };
   status: string;
   reason?: string;
+  /** How it ended, once it has. */
+  ending?: Ending;
   label?: string;
   iteration?: number;
   maxIterations?: number;
@@ -64,31 +70,27 @@ export interface RunEvent {
   [key: string]: unknown;
 }
 
-const ENDED = new Set(["completed", "failed", "cancelled", "blocked"]);
-
 /** Whether nothing more will happen to it by itself. */
 export const hasEnded = (state: RunState): boolean => ENDED.has(state.status);
 
-/** Reasons that are no success: the second row of `completed`. */
-const LIMITS = new Set([
-  ...["max_iterations", "time_limit", "max_rounds", "budget", "fixation", "unchanged"],
-  ...["no_ops", "unfixable", "planner_error", "apply_rejected", "no_items"],
-]);
+/** What kind of end it had; undefined while it goes on. */
+export function endingKind(state: RunState): EndingKind | undefined {
+  if (!hasEnded(state)) return undefined;
+  if (state.ending) return state.ending.kind;
+  if (state.status === "completed") return (ENDINGS[state.reason ?? "completed"]?.kind ?? "limit");
+  return state.status === "cancelled" ? "stopped" : state.status === "blocked" ? "blocked" : "failure";
+}
+
+/** How it ended, as a sentence without the run's name. */
+export const endingLine = (state: RunState): string =>
+  state.ending?.line ?? ENDINGS[state.reason ?? state.status]?.short ?? (state.reason ?? state.status).replaceAll("_", " ");
 
 /** Whether it ended at a limit, which is not a success and must not look like one. */
-export const endedAtLimit = (state: RunState): boolean => state.status === "completed" && LIMITS.has(state.reason ?? "");
+export const endedAtLimit = (state: RunState): boolean => endingKind(state) === "limit";
 
 /** What a person is asked by a run, in the order of asking. */
 export const questionsOf = (state: RunState): PendingApproval[] =>
   state.pendingApprovals ?? (state.pendingApproval ? [state.pendingApproval] : []);
-
-export type Verb = "pause" | "resume" | "stop";
-
-const POSSIBLE: Record<Verb, ReadonlySet<string>> = {
-  pause: new Set(["queued", "running", "waiting_approval"]),
-  resume: new Set(["paused", "interrupted"]),
-  stop: new Set(["queued", "running", "paused", "waiting_approval", "interrupted"]),
-};
 
 /** Whether a verb means something for a run as it is now. */
 export const isPossible = (verb: Verb, state: RunState): boolean => POSSIBLE[verb].has(state.status);

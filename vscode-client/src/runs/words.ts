@@ -1,5 +1,6 @@
 // Facts and endings as the sentences that people read. One wording for output, messages and views.
-import { endedAtLimit, type RunEvent, type RunState } from "./state";
+import { ENDINGS } from "../contract/endings";
+import { endingLine, type RunEvent, type RunState } from "./state";
 
 /** The beginning of a text on one line. */
 export const excerpt = (text: string | undefined, length = 120): string => {
@@ -33,7 +34,7 @@ export function lineOf(event: RunEvent): string | undefined {
     case "recovered":
       return "recovered after a restart; one call may have been paid twice";
     case "completed":
-      return `completed: ${(event.reason ?? "").replaceAll("_", " ")}`;
+      return `completed: ${ENDINGS[event.reason ?? ""]?.short ?? (event.reason ?? "").replaceAll("_", " ")}`;
     case "failed":
       return `failed: ${excerpt(event.error)}`;
     case "cancelled":
@@ -45,18 +46,7 @@ export function lineOf(event: RunEvent): string | undefined {
 
 /** The sentence that tells a person how a run ended. */
 export function endingOf(state: RunState): string {
-  const name = state.name ?? state.runId;
-  if (state.status === "cancelled") return `${name} was stopped.`;
-  if (state.status === "failed" || state.status === "blocked") return `${name} failed (${(state.reason ?? "error").replaceAll("_", " ")}).`;
-  if (state.reason === "condition_met") return `${name}: condition met in iteration ${state.iteration}.`;
-  if (state.format === "enhance") {
-    if (state.reason === "converged") return `${name}: converged in round ${state.iteration}.`;
-    return `${name}: gave up after round ${state.iteration} (${(state.reason ?? "no reason").replaceAll("_", " ")}).`;
-  }
-  if (endedAtLimit(state)) {
-    return `${name}: limit reached after ${state.iteration} iterations, condition not met.`;
-  }
-  return `${name}: completed.`;
+  return `${state.name ?? state.runId}: ${endingLine(state)}.`;
 }
 
 /** What people call a run: the loop or step that was started, else the name of the whole. */

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { RunStore } from "../../src/runs/store";
 import { money } from "../../src/runs/money";
+import { endedAtLimit, endingKind } from "../../src/runs/state";
+import { ENDINGS } from "../../src/contract/endings";
 import { ago, endingOf, lineOf, lineOfRun, progressOf } from "../../src/runs/words";
 
 test.each([
@@ -17,19 +19,18 @@ test.each([
   expect(lineOf({ runId: "r", ...event })).toBe(line);
 });
 
-test("a limit does not read like a success", () => {
-  expect(endingOf({ runId: "r", name: "develop", status: "completed", reason: "max_iterations", iteration: 5 })).toBe(
-    "develop: limit reached after 5 iterations, condition not met.",
-  );
-  expect(endingOf({ runId: "r", name: "develop", status: "completed", reason: "condition_met", iteration: 3 })).toBe(
-    "develop: condition met in iteration 3.",
-  );
+test("an ending is told in the words of the engine", () => {
+  const ending = { kind: "limit", sign: "◼", short: "budget used up", line: "budget used up after 2 iterations" } as const;
+  const state = { runId: "r", name: "develop", status: "completed", reason: "budget", ending };
+  expect(endingOf(state)).toBe("develop: budget used up after 2 iterations.");
+  expect(endedAtLimit(state)).toBe(true);
 });
 
-test("rounds end converged, or give up and say why", () => {
-  const state = { runId: "r", name: "report", format: "enhance", status: "completed", iteration: 2 };
-  expect(endingOf({ ...state, reason: "converged" })).toBe("report: converged in round 2.");
-  expect(endingOf({ ...state, reason: "max_rounds" })).toBe("report: gave up after round 2 (max rounds).");
+test.each(Object.entries(ENDINGS))("%s of an older engine reads like what it is", (reason, { kind, short }) => {
+  const status = { success: "completed", limit: "completed", failure: "failed", blocked: "blocked", stopped: "cancelled" }[kind];
+  const state = { runId: "r", name: "develop", status, reason };
+  expect(endingKind(state)).toBe(kind);
+  expect(endingOf(state)).toBe(`develop: ${short}.`);
 });
 
 test("a state that is older than what is known changes nothing", () => {

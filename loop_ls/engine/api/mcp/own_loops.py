@@ -6,11 +6,11 @@ from typing import Any
 
 from starlette.requests import Request
 
+from loop_ls.contract.endings import POSSIBLE
 from loop_ls.engine.api.route import person_of
 from loop_ls.engine.api.routes.loops import all_events, engine_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.projections.history import iterations
-from loop_ls.engine.runs.control_commands import POSSIBLE
 
 Json = dict[str, Any]
 

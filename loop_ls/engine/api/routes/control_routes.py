@@ -12,6 +12,7 @@ from typing import Any, get_args
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.engine.api.answers import BadRequest, read_object, refusal, refused
 from loop_ls.engine.api.route import Handler, person_of
 from loop_ls.engine.api.routes.loops import all_events, engine_of, shown
@@ -19,7 +20,6 @@ from loop_ls.engine.api.routes.start_by_name import from_catalogue, is_by_name
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.core.users import OWNER
 from loop_ls.engine.projections.history import iterations
-from loop_ls.engine.runs.control_commands import POSSIBLE, Verb
 
 Answer = dict[str, Any]
 

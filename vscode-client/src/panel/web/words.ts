@@ -1,4 +1,5 @@
 // Numbers and states as people read them, and the sentences that a screen reader says. No page, no editor.
+import { ENDINGS } from "../../contract/endings";
 import { money } from "../../runs/money";
 import type { Head, Row, Verdict } from "../shape";
 
@@ -30,26 +31,7 @@ export function size(characters: number): string {
   return `${(characters / 1_000_000).toFixed(1)}M characters`;
 }
 
-const REASONS: Record<string, string> = {
-  condition_met: "condition met",
-  goal_met: "goal met",
-  max_iterations: "no iteration left",
-  max_rounds: "no round left",
-  time_limit: "time limit",
-  budget: "budget used up",
-  fixation: "the same thing failed again",
-  unchanged: "the output did not change any more",
-  no_items: "no items to go through",
-  no_ops: "the planner had no change that may be made",
-  unfixable: "editing the file cannot mend it",
-  planner_error: "the planner gave no answer that can be used",
-  apply_rejected: "the change was not taken",
-  success_rate_not_met: "too few items succeeded",
-  exhausted: "quota, credit or usage limit used up",
-  timeout: "time limit reached",
-};
-
-export const reasonWords = (reason: string): string => REASONS[reason] ?? reason.replaceAll("_", " ");
+export const reasonWords = (reason: string): string => ENDINGS[reason]?.short ?? reason.replaceAll("_", " ");
 
 const VERDICTS: Record<Verdict, string> = { yes: "YES", no: "NO", unclear: "unclear", error: "judge failed" };
 

@@ -11,6 +11,13 @@ import { money } from "../../../src/runs/money";
 import { badge, clock, duration, progressLabel, rowLabel, size } from "../../../src/panel/web/words";
 import { begun, bookOf, iteration } from "./facts";
 
+/** A run that has ended, as the engine says it. */
+const ended = (kind: "success" | "limit", line: string, more: object = {}) => ({
+  status: "completed",
+  ending: { kind, line, sign: kind === "success" ? "✓" : "◼", short: line },
+  ...more,
+});
+
 describe("long lists", () => {
   const offsets = offsetsOf(Array.from({ length: 1000 }, (_, index) => (index % 10 === 0 ? 34 : 54)));
 
@@ -152,13 +159,13 @@ describe("words", () => {
   });
 
   test.each([
-    [{ status: "completed", reason: "condition_met", iteration: 3 }, "condition met in iteration 3", "good"],
-    [{ status: "completed", reason: "max_iterations", iteration: 5 }, "limit reached after 5 iterations, condition not met", "limit"],
-    [{ status: "completed", reason: "budget", iteration: 2 }, "limit reached: budget used up", "limit"],
-    [{ status: "completed", reason: "converged", iteration: 2, format: "enhance" }, "converged in round 2", "good"],
-    [{ status: "completed", reason: "no_ops", iteration: 2, format: "enhance" }, "gave up in round 2: the planner had no change that may be made", "limit"],
+    [ended("success", "condition met in iteration 3", { reason: "condition_met" }), "condition met in iteration 3", "good"],
+    [ended("limit", "limit reached after 5 iterations, condition not met"), "limit reached after 5 iterations, condition not met", "limit"],
+    [{ status: "completed", reason: "budget", iteration: 2 }, "budget used up", "limit"],
+    [ended("success", "converged in round 2", { format: "enhance" }), "converged in round 2", "good"],
+    [{ status: "completed", reason: "no_ops", iteration: 2, format: "enhance" }, "the planner proposed no allowed change", "limit"],
     [{ status: "completed", reason: "completed" }, "completed", "good"],
-    [{ status: "failed", reason: "rejected" }, "failed: rejected", "bad"],
+    [{ status: "failed", reason: "rejected" }, "rejected", "bad"],
     [{ status: "failed", reason: "error" }, "failed", "bad"],
     [{ status: "cancelled", reason: "user" }, "stopped", "still"],
     [{ status: "interrupted" }, "interrupted: the engine is gone", "still"],
