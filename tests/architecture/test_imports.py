@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "app": {"text", "syntax", "formats", "index", "rules", "features", "client", "engine"},
     "cli": {
         *("text", "syntax", "formats", "index", "rules", "features"),
-        *("report", "client", "server", "engine", "testing", "app", "extras"),
+        *("report", "client", "server", "engine", "testing", "app", "contract", "extras"),
     },
     "__main__": {"cli"},
     "__init__": set(),
