@@ -43,7 +43,7 @@ def test_a_limit_is_no_approval(place: Place) -> None:
 def test_a_built_in_loop_runs_by_its_name(place: Place) -> None:
     done = place.call("run", "goal-driven", "--goal", "Say hello.", "--mock")
     assert done.returncode == 0, done.stderr
-    assert "goal reached in iteration 2" in done.stderr
+    assert "goal met in iteration 2" in done.stderr
 
 
 def test_what_is_missing_is_said_with_its_option(place: Place) -> None:
