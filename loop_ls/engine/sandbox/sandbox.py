@@ -106,6 +106,12 @@ def find_sandbox() -> Sandbox | NoSandbox:
     return Bubblewrap(found)
 
 
+def sandbox_in_words() -> str:
+    """The one in force for people: its name, or that there is none and why."""
+    found = find_sandbox()
+    return f"none. {found.reason}" if isinstance(found, NoSandbox) else found.name
+
+
 def _system() -> str:
     return {"darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
 

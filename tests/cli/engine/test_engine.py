@@ -17,6 +17,7 @@ import pytest
 from loop_ls.client import EngineUnavailable, connect, find
 from loop_ls.client.engine_location import read_handover
 from loop_ls.engine.process.instance_lock import DataFolder
+from loop_ls.engine.sandbox.sandbox import sandbox_in_words
 from tests.cli.conftest import SCRIPT, Place
 
 LONG = 30
@@ -49,6 +50,7 @@ def test_start_status_stop(alone: Place) -> None:
     assert f"already: process {pid}" in alone.call("engine", "start").stdout
     status = json.loads(alone.call("engine", "status", "--json").stdout)["engine"]
     assert (status["pid"], status["running"], status["dataDir"]) == (pid, 0, str(alone.data))
+    assert status["sandbox"] == sandbox_in_words()
     assert alone.call("engine", "stop").returncode == 0
     wait_gone(pid)
     assert read_handover(alone.data) is None

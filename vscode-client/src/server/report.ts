@@ -119,6 +119,7 @@ function engine({ engine: answer, program }: Findings): string {
     ["Process", text("pid")],
     ["Runs that go on", text("running")],
     ["Since", text("startedAt")],
+    ["Sandbox of read-only shells", text("sandbox")],
     ["Data folder", facts.dataDir === undefined ? undefined : code(String(facts.dataDir))],
   ]);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from loop_ls.engine.api.answers import read_object, refused, whole_number
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.api.stream import EventStream
 from loop_ls.engine.process.instance_lock import PROTOCOL, fingerprint
+from loop_ls.engine.sandbox.sandbox import sandbox_in_words
 from loop_ls.engine.telemetry.numbers import CONTENT_TYPE
 
 
@@ -89,6 +91,7 @@ async def engine_status(request: Request) -> Response:
                 "listeners": request.app.state.presence.listeners,
                 "position": status["position"],
                 "journal": damage(status),
+                "sandbox": await asyncio.to_thread(sandbox_in_words),
             },
         }
     )
