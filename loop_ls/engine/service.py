@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
 from loop_ls.engine.core.plan import Door, Plan, Program
 from loop_ls.engine.core.ports import Fact, Failure
 from loop_ls.engine.core.preparer import Preparer
@@ -88,6 +89,7 @@ class Engine:
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
         self.sharing: Sharing | None = None
         self._is_open = self._draining = False
+        self._starting_once = asyncio.Lock()  # starts with a key come one after the other
         self._returning = Returning(self._begin)
         self.started_at = clock()
         self.heart = Heart(self._can_work)
@@ -207,20 +209,55 @@ class Engine:
 
     async def start(self, argument: Answer, user: str | None = None) -> Answer:
         """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`. `user`: whose run it
-        is; None is the owner of the data folder."""
+        is; None is the owner of the data folder. With `idempotencyKey` the same request makes one run, however often
+        it comes: then `repeated` is true."""
+        try:
+            key = key_of(argument)
+        except Refused as refused:
+            return refused.answer()
+        if key is None:
+            return await self._start(argument, user)
+        async with self._starting_once:
+            try:
+                return await self._start_once(argument, user, key)
+            except (Refused, JournalRefused) as refused:
+                return refused.answer()
+
+    async def _start_once(self, argument: Answer, user: str | None, key: str) -> Answer:
+        """Raises `Refused` for another request with this key."""
+        digest, number = digest_of(argument), 0
+        while run_id := run_of(user, key, number):
+            known = run_id in self._runs.live or run_id in await self.journal.read(
+                self.journal.storage.matching, run_id, 3
+            )
+            if not known:
+                break
+            state = await self._runs.state(run_id)
+            if self._clock() - (state.started_at or 0.0) < KEPT:
+                if (await self._first_fact(run_id)).get("requestDigest") != digest:
+                    raise conflict(run_id)
+                return {"ok": True, "runId": run_id, "repeated": True}
+            number += 1
+        return await self._start(argument, user, run_id, digest)
+
+    async def _start(
+        self, argument: Answer, user: str | None, run_id: str | None = None, digest: str | None = None
+    ) -> Answer:
         try:
             self.heart.require_ready()
             prepared = await self._preparer.prepare(read_request(argument, self.home), self._models)
-            run_id = await self._admit(prepared.started.model_copy(update={"user": user}), prepared.texts)
+            started = prepared.started.model_copy(update={"user": user, "request_digest": digest})
+            run_id = await self._admit(started, prepared.texts, run_id)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "runId": run_id, **prepared.more}
 
-    async def _admit(self, started: RunStarted, texts: Mapping[str, str]) -> str:
+    async def _admit(self, started: RunStarted, texts: Mapping[str, str], run_id: str | None = None) -> str:
         """Journal the first fact of a new run, and let it run."""
+        run_id = run_id or secrets.token_hex(6)
         one = self._runs.alone(started)
         control, alone = Control(), self._workers is None
-        run = LiveRun(run_id := secrets.token_hex(6), one._replace(run_id=run_id), control, mine=alone)
+        run = LiveRun(run_id, one._replace(run_id=run_id), control, mine=alone)
         self._runs.live[run_id] = run
         done = self.journal.append(run_id, ":start", [started.fact()], {"value": True}, texts, queued=not run.mine)
         done.add_done_callback(lambda told: self._started(run, told))

@@ -31,6 +31,7 @@ RUN: Shape = {
     "item": _COUNT,
     "limits": _OBJECT,
     "sessionId": _TEXT,
+    "idempotencyKey": _TEXT,
     "consent": _TEXT,
 }
 CONTROL: Shape = {"runId": _TEXT}

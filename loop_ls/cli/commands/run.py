@@ -32,6 +32,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")
     parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
     parser.add_argument("--detach", action="store_true", help="start it, print its id and leave it running")
+    parser.add_argument(
+        "--idempotency-key",
+        metavar="KEY",
+        help="a start that is sent again with this key within a day is the same run, not a second one",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
     parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the run uses")

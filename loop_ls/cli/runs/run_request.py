@@ -51,6 +51,8 @@ def wanted(args: argparse.Namespace) -> Wanted:
         request["parameters"] = named_values(args.param)
     if args.max_iterations is not None:
         request["maxIterations"] = args.max_iterations
+    if getattr(args, "idempotency_key", None) is not None:
+        request["idempotencyKey"] = args.idempotency_key
     if args.item is not None:
         request["item"] = args.item
     limits = {"budgetUsd": args.budget_usd, "maxTokens": args.max_tokens, "wallClock": args.max_time}

@@ -28,6 +28,7 @@ STATUS = {
     "not_allowed": 405,
     "already_running": 409,
     "conflict": 409,
+    "idempotency_conflict": 409,
     "consent_required": 409,
     "wrong_status": 409,
     "too_large": 413,

@@ -57,7 +57,7 @@ def _operation(route: Route) -> Json:
         "operationId": route.name,
         "summary": route.text,
         "tags": list(route.tags),
-        "parameters": [*_path_parameters(route), *_query_parameters(route)],
+        "parameters": [*_path_parameters(route), *_other_parameters(route)],
         "responses": _responses(route),
         "security": [] if route.role is None else [{"token": []}],
     }
@@ -82,10 +82,11 @@ def _path_parameters(route: Route) -> list[Json]:
     ]
 
 
-def _query_parameters(route: Route) -> list[Json]:
+def _other_parameters(route: Route) -> list[Json]:
     return [
-        {"name": each.name, "in": "query", "required": False, "description": each.text, "schema": each.schema}
-        for each in route.query
+        {"name": each.name, "in": where, "required": False, "description": each.text, "schema": each.schema}
+        for where, found in (("query", route.query), ("header", route.headers))
+        for each in found
     ]
 
 

@@ -44,6 +44,7 @@ class Route:
     status: int = 200
     refusals: tuple[int, ...] = ()
     query: tuple[Query, ...] = ()
+    headers: tuple[Query, ...] = ()
     body: Schema | None = None
     body_required: bool = False
     content: str = "application/json"

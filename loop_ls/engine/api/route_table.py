@@ -172,6 +172,14 @@ ACTING = (
         status=201,
         body=START,
         body_required=True,
+        headers=(
+            Query(
+                "Idempotency-Key",
+                "A start that is sent again with it within a day is the same run; another request with it is refused"
+                " (`idempotency_conflict`). Each user has their own keys.",
+                {"type": "string", "minLength": 1, "maxLength": 255},
+            ),
+        ),
         refusals=(404, 409, 429, 503),
     ),
     Route(

@@ -168,6 +168,12 @@ START: Schema = {
         "mock": FLAG,
         "consent": {**TEXT, "description": "The digest of what `consent_required` showed."},
         "detach": FLAG,
+        "idempotencyKey": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 255,
+            "description": "As the header `Idempotency-Key`, for clients that can set none.",
+        },
     },
     "anyOf": [{"required": ["definition"]}, {"required": ["path"]}, {"required": ["uri"]}],
 }

@@ -17,6 +17,7 @@ Code = Literal[
     "engine_not_ready",
     "bad_argument",
     "limit_reached",
+    "idempotency_conflict",
     "provider_unavailable",
 ]
 

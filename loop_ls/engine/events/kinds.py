@@ -58,6 +58,7 @@ class RunStarted(Payload):
     plan: dict[str, Json] = {}
     source: dict[str, Json] | None = None
     imported: bool | None = None
+    request_digest: str | None = None  # of a start with an idempotency key
 
 
 class Completed(Payload):

@@ -46,6 +46,7 @@ _PASSED = (
     "maxIterations",
     "mock",
     "sessionId",
+    "idempotencyKey",
     "consent",
     "item",
     "limits",

@@ -69,6 +69,8 @@ async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
     for name in ("project_id", "project_slug", "session_id"):
         if given.get(name):
             argument[name] = _text(given, name)
+    if given.get("idempotency_key"):
+        argument["idempotencyKey"] = _text(given, "idempotency_key")
     if given.get("consent"):
         argument["consent"] = _text(given, "consent")
     limit = given.get("max_iterations")
@@ -254,6 +256,7 @@ TOOLS: dict[str, AgentTool] = {
                 consent=_told("The digest of a refusal `consent_required`, once the user has agreed to what it lists."),
                 project_id=_told("The project by its id."),
                 project_slug=_told("The project by its slug, instead of its id."),
+                idempotency_key=_told("Makes a start that is sent again the same run: a new text for each start."),
                 session_id=_told("The session to which artifacts and todos belong; a new one without it."),
             ),
             loop_start,

@@ -18,6 +18,7 @@ from loop_ls.engine.api.route import Handler, person_of
 from loop_ls.engine.api.routes.loops import all_events, engine_of, shown
 from loop_ls.engine.api.routes.start_by_name import from_catalogue, is_by_name
 from loop_ls.engine.api.views import loop_row
+from loop_ls.engine.core.idempotency import KEY, REQUEST, digest_of
 from loop_ls.engine.core.users import OWNER
 from loop_ls.engine.projections.history import iterations
 
@@ -31,6 +32,10 @@ ENDS = frozenset({"completed", "failed", "cancelled"})
 
 async def create(request: Request) -> Response:
     argument = {"origin": "api", **await read_object(request)}
+    if key := request.headers.get("idempotency-key"):
+        argument[KEY] = key
+    if argument.get(KEY) is not None:
+        argument[REQUEST] = digest_of({**argument, REQUEST: None})
     user = person_of(request).user
     answer = await engine_of(request).start(argument, user)
     if answer.get("code") == "not_found" and is_by_name(argument):
