@@ -29,6 +29,17 @@ async def test_a_start_is_201_with_the_loop(home: House) -> None:
     assert (await home.ended(made["runId"]))["reason"] == "condition_met"
 
 
+async def test_a_start_that_is_sent_again_with_its_key_is_the_same_run_and_another_one_is_409(home: House) -> None:
+    request = {"root": str(home.folder.path), "path": str(home.folder.path / "w.yaml"), "input": "1"}
+    key = {"Idempotency-Key": "one"}
+    first = await body(home, "POST", "/loops", 201, json=request, headers=key)
+    again = await body(home, "POST", "/loops", 201, json={**request, "idempotencyKey": "one"})
+    assert (again["runId"], again["repeated"]) == (first["runId"], True)
+    refused = await body(home, "POST", "/loops", 409, json={**request, "input": "2"}, headers=key)
+    assert (refused["code"], refused["details"]["runId"]) == ("idempotency_conflict", first["runId"])
+    assert (await body(home, "GET", "/loops", 200))["count"] == 1
+
+
 async def test_the_list_counts(home: House) -> None:
     first = await home.run(1)
     await home.ended(first)
