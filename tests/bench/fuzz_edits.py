@@ -46,6 +46,8 @@ class Side:
         assert result["capabilities"]["positionEncoding"] == encoding
         self.server.send({"method": "initialized", "params": {}})
         self.version = 0
+        while not self.ask("workspace/symbol", {"query": "write"})["result"]:
+            pass  # what a file calls is not known yet
 
     def ask(self, method: str, params: Json) -> Json:
         key = self.server.next_id()

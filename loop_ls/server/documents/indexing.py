@@ -32,6 +32,7 @@ from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.nearby_lookup import with_called
+from loop_ls.index.workspace import Workspace
 from loop_ls.server.client import Refused
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.disk_sweep import DiskSweep
@@ -99,6 +100,8 @@ class Indexing:
         self._due: asyncio.TimerHandle | None = None
         #: By document: what it calls that was looked for in folders that were passed over, and is not there.
         self._missed: dict[str, frozenset[str]] = {}
+        #: The folder that is being read for the first time or again, and what was read of it.
+        self._reading: tuple[Folder, list[Document]] | None = None
         self._disk = DiskSweep(lambda folder: _listed(folder)[0])
         self._sweep_due: asyncio.TimerHandle | None = None
 
@@ -118,6 +121,14 @@ class Indexing:
         """Wait until all folders are indexed."""
         self.start()
         await self._ready.wait()
+
+    def so_far(self, folder: Folder) -> Workspace:
+        """The documents of a folder, also while it is being read: then those that were read, and the open ones."""
+        if folder.indexed or self._reading is None or self._reading[0] is not folder:
+            return folder.workspace
+        known = folder.workspace
+        documents = {one.uri: one for one in self._reading[1]} | known.documents
+        return Workspace.of(known.roots, documents.values(), known.settings, known.nested)
 
     def folders_changed(self) -> None:
         self._watcher.publish_all()
@@ -157,6 +168,7 @@ class Indexing:
             logger.warning("%s holds more files than are indexed; the others count once they are opened", folder.text)
         progress = _Progress(self._client, self._tasks, len(paths))
         documents: list[Document] = []
+        self._reading = (folder, documents)
         for at in range(0, len(paths), _BATCH):
             batch = paths[at : at + _BATCH]
             await asyncio.to_thread(self._disk.learn, batch)
@@ -212,6 +224,7 @@ class Indexing:
         known = {document.uri: document for document in documents}
         known |= {one.document.uri: one.document for one in self._session.open.values() if one.folder is folder}
         folder.replace_all(known.values(), capped)
+        self._reading = None
         self._gather(set())
 
     # -- events of the disk -------------------------------------------------------------------

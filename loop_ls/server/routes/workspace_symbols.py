@@ -17,22 +17,25 @@ if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
 Json = dict[str, Any]
-#: Seconds to wait for the index: the client shows a list, or waits with the renaming.
+#: Seconds to wait for the index: the client waits with the renaming.
 _INDEX_LIMIT = 5.0
+#: Seconds that somebody waits for a list; then it shows what was read so far.
+_LIST_LIMIT = 2.0
 
 
 async def on_symbols(context: Context, params: Json) -> list[Json]:
     query = params.get("query")
-    await _all_files(context)
+    await _all_files(context, _LIST_LIMIT)
     found: list[Json] = []
     seen: set[str] = set()
     for folder in context.session.all_folders():
         mine: set[str] = set()
-        for one in workspace_symbols(folder.workspace, query if isinstance(query, str) else ""):
-            places = context.session.places_of(one.uri)
-            if places is None or one.uri in seen:  # a folder may lie in another one
+        workspace = context.indexing.so_far(folder)
+        for one in workspace_symbols(workspace, query if isinstance(query, str) else ""):
+            if one.uri in seen:  # a folder may lie in another one
                 continue
             mine.add(one.uri)
+            places = context.session.places(workspace.documents[one.uri])
             place = {"uri": context.session.spelled(one.uri), "range": places.range(one.span)}
             entry: Json = {"name": one.name, "kind": KINDS[one.kind], "location": place}
             if one.container:
@@ -50,7 +53,7 @@ async def on_rename_files(context: Context, params: Json) -> Json | None:
         old, new = (file.get("oldUri"), file.get("newUri")) if isinstance(file, dict) else (None, None)
         if isinstance(old, str) and isinstance(new, str):
             renames[uris.path_text(old)] = uris.path_text(new)
-    await _all_files(context)
+    await _all_files(context, _INDEX_LIMIT)
     with suppress(TimeoutError):
         await asyncio.wait_for(context.indexing.catch_up(), _INDEX_LIMIT)
 
@@ -64,7 +67,7 @@ async def on_rename_files(context: Context, params: Json) -> Json | None:
     return workspace_edit(context.session, context.client.facts, edits) if edits else None
 
 
-async def _all_files(context: Context) -> None:
+async def _all_files(context: Context, limit: float) -> None:
     if any(not folder.indexed for folder in context.session.all_folders()):
         with suppress(TimeoutError):
-            await asyncio.wait_for(context.indexing.ready(), _INDEX_LIMIT)
+            await asyncio.wait_for(context.indexing.ready(), limit)

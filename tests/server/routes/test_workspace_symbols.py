@@ -35,6 +35,17 @@ def test_a_folder_inside_another_one_tells_nothing_twice(server: RawClient, fold
     assert [one["location"]["uri"] for one in found] == [(folder / "flow.yaml").as_uri()]
 
 
+def test_while_files_are_being_read_those_that_were_read_are_told(fake: Callable[..., RawClient], folder: Path) -> None:
+    for number in range(100):
+        (folder / f"z{number:02}.yaml").write_text(f"$schema: workflow/v2.0\nname: z{number:02}\n")
+    client = fake("stuck")
+    client.begin({}, folder)
+    found = client.ask("workspace/symbol", {"query": "z"})["result"]
+    names = {one["name"] for one in found}
+    assert "z00" in names
+    assert "z99" not in names
+
+
 def renamed(full: Full, old: Path, new: Path) -> dict[str, str]:
     """The texts after the edits that a renaming brings with it."""
     params = {"files": [{"oldUri": old.as_uri(), "newUri": new.as_uri()}]}

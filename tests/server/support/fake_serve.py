@@ -2,11 +2,13 @@
 
 `down`: no engine can be started. `boom`: the analysis of a document that speaks of `boom` raises.
 `torn`: an edit that types `tear` raises.
+`stuck`: the reading of a folder never gets beyond its first files.
 `modules`: at the end the names of all imported modules go to standard error, as one line of JSON.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import json
 import logging
@@ -46,6 +48,19 @@ def _make_edits_fail() -> None:
     Document.edit = failing  # type: ignore[method-assign]
 
 
+def _make_reading_stop() -> None:
+    from loop_ls.server.documents.indexing import Indexing
+
+    parse = Indexing._parse
+
+    async def stopping(self: Indexing, short: list[str], long: list[str], documents: list[Any]) -> None:
+        if documents:
+            await asyncio.Event().wait()
+        await parse(self, short, long, documents)
+
+    Indexing._parse = stopping  # type: ignore[method-assign]
+
+
 def main() -> int:
     if "modules" in sys.argv:
         atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
@@ -57,6 +72,8 @@ def main() -> int:
         _make_analysis_fail()
     if "torn" in sys.argv:
         _make_edits_fail()
+    if "stuck" in sys.argv:
+        _make_reading_stop()
     return serve_stdio(FakeDoor(down="down" in sys.argv))
 
 
