@@ -15,6 +15,7 @@ from loop_ls.text.position import Position, Span
 CODE = "merge-conflict"
 _CURRENT, _BASE, _MIDDLE, _INCOMING = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
 MARKS = frozenset({_CURRENT, _BASE, _MIDDLE, _INCOMING})
+_BEGINNINGS = tuple(f"\n{mark}" for mark in sorted(MARKS))
 
 
 class Conflict(NamedTuple):
@@ -51,7 +52,7 @@ def without_markers(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 def find_conflicts(text: Text) -> tuple[Conflict, ...]:
     """All conflicts of a text, in order. Costs a look at what was remembered of its blocks where there is none."""
-    if not any(text.mentions(f"\n{mark}") for mark in MARKS):
+    if not text.mentions(*_BEGINNINGS):
         return ()
     return tuple(sorted(_conflicts(text.lines)))
 

@@ -16,7 +16,7 @@ from loop_ls.syntax.incremental.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.incremental.single_line_edit import spliced
 from loop_ls.syntax.incremental.split import START, Follower, Kind, Unit, cut
 from loop_ls.syntax.json.reader import JsonReader
-from loop_ls.syntax.merge_conflicts import conflict_fault, find_conflicts, without_markers
+from loop_ls.syntax.merge_conflicts import Conflict, conflict_fault, find_conflicts, is_marker, without_markers
 from loop_ls.syntax.nodes import Mapping, Scalar
 from loop_ls.syntax.nodes import Sequence as SequenceNode
 from loop_ls.syntax.read import MAX_REFUSED, Slice, read_chunks
@@ -43,14 +43,19 @@ class Tree:
 
     __slots__ = ("_cut", "_flagged", "_whole", "conflicts", "faults", "pieces", "root_kind", "text")
 
-    def __init__(self, text: Text, cut: Chunks, flagged: tuple[Chunk, ...]) -> None:
+    def __init__(
+        self, text: Text, cut: Chunks, flagged: tuple[Chunk, ...], conflicts: tuple[Conflict, ...] | None = None
+    ) -> None:
         self.text, self._cut, self._flagged = text, cut, flagged
         self._whole: Chunk | None = full_reparse.read_whole(cut.chunks, flagged) if flagged else None
         self.pieces: Sequence[Piece] = cut.pieces if self._whole is None else self._whole.pieces
-        self.conflicts = find_conflicts(text)
+        self.conflicts = find_conflicts(text) if conflicts is None else conflicts
         self.faults = self._document_faults()
         self.root_kind = _root_kind(self.pieces)
         invariant(lambda: self.fits(text), "the chunks of a tree have the lines of its text")
+        invariant(
+            lambda: not self.is_read or self.conflicts == find_conflicts(text), "the conflicts are those of the text"
+        )
         invariant(lambda: flagged == _flagged(cut.chunks), "the flagged chunks of a tree are all of them")
 
     @property
@@ -89,11 +94,13 @@ class Tree:
     def after(self, text: Text, change: Change) -> Tree:
         """The tree of `text`, which differs from this one's by `change`."""
         old = self._cut
+        touched = text.lines[change.first : change.first + change.added]
+        conflicts = None if self.conflicts or any(map(is_marker, touched)) else ()
         if change.removed == change.added == 1:
             at = old.at(change.first)
             part = spliced(old.chunks[at], change.first - old.starts[at], text.line(change.first))
             if part is not None:
-                return Tree(text, old.replace(at, at + 1, [part]), self._flagged)
+                return Tree(text, old.replace(at, at + 1, [part]), self._flagged, conflicts)
         low = max(0, old.at(change.first) - 1)
         high = old.at(change.first + change.removed - 1)
         fresh, high = _recut(text, old, low, high, change.added - change.removed)
@@ -103,7 +110,7 @@ class Tree:
         allowed = MAX_REFUSED - sum(chunk.refused for chunk in flags) if at_end else None
         new = _reread(fresh, old.chunks, low, high + 1, allowed)
         flags = sorted((*flags, *_flagged(new)), key=lambda chunk: chunk.order)
-        return Tree(text, old.replace(low, high + 1, new), tuple(flags))
+        return Tree(text, old.replace(low, high + 1, new), tuple(flags), conflicts)
 
 
 def read_yaml(text: Text) -> Tree:
@@ -128,7 +135,7 @@ class _UnreadTree(Tree):
 
 def unread(text: Text) -> Tree:
     """A tree that says nothing about its text, for the price of nothing."""
-    return _UnreadTree(text, _NOTHING, ())
+    return _UnreadTree(text, _NOTHING, (), ())
 
 
 _NOTHING = Chunks.of([Chunk((), "lead", START, START, "end", (Piece(None, "lead", None, None, (), (), False, 0),), 0)])

@@ -36,7 +36,7 @@ class _Block(NamedTuple):
 
 
 #: What was found out about blocks, by word and block; shared by the versions of a text.
-_Mentions = dict[tuple[str, int], tuple[_Block, bool]]
+_Mentions = dict[tuple[tuple[str, ...], int], tuple[_Block, bool]]
 
 
 class Change(NamedTuple):
@@ -116,17 +116,17 @@ class Text:
     def line(self, index: int) -> str:
         return self.lines[index]
 
-    def mentions(self, word: str) -> bool:
-        """Whether a line holds this word, behind `\\n`: begins with it. After an edit only the block that it touched
-        is looked through."""
+    def mentions(self, *words: str) -> bool:
+        """Whether a line holds one of these words, behind `\\n`: begins with it. After an edit only the block that it
+        touched is looked through."""
         known = self._mentions
         if len(known) > 16 * len(self._blocks) + 64:
             known.clear()  # of earlier versions
         for block in self._blocks:
-            entry = known.get((word, id(block)))
+            entry = known.get((words, id(block)))
             if entry is None or entry[0] is not block:
-                entry = known[word, id(block)] = (block, _mentions(block, word))
-            invariant(partial(_is_true, word, entry), "what was found out about a block is true")
+                entry = known[words, id(block)] = (block, _mentions(block, words))
+            invariant(partial(_is_true, words, entry), "what was found out about a block is true")
             if entry[1]:
                 return True
         return False
@@ -236,12 +236,13 @@ def _counted(blocks: list[_Block], first: int) -> tuple[list[int], int]:
     return starts, first
 
 
-def _is_true(word: str, entry: tuple[_Block, bool]) -> bool:
-    return entry[1] == any(word in f"\n{line}" for line in entry[0].lines)
+def _is_true(words: tuple[str, ...], entry: tuple[_Block, bool]) -> bool:
+    return entry[1] == any(word in f"\n{line}" for line in entry[0].lines for word in words)
 
 
-def _mentions(block: _Block, word: str) -> bool:
-    return word in "\n" + "\n".join(block.lines)
+def _mentions(block: _Block, words: tuple[str, ...]) -> bool:
+    text = "\n" + "\n".join(block.lines)
+    return any(word in text for word in words)
 
 
 def _size(block: _Block) -> int:
