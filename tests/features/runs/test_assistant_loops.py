@@ -68,16 +68,12 @@ class Record:
 
 
 @dataclass
-class Server:
-    """Owns nothing; keeps what is sent."""
+class RecordingClient:
+    """Stands for the editor and for the server's tasks: starts nothing, keeps what is sent."""
 
     sent: list[dict[str, Any]] = field(default_factory=list)
 
-    @property
-    def protocol(self) -> Server:
-        return self
-
-    def own(self, work: Any, *_: Any) -> None:
+    def start(self, work: Any, *_: Any) -> None:
         work.close()
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
@@ -161,13 +157,13 @@ def test_AB_145_a_value_is_offered_where_somebody_looks_at_it(ask: Ask, type_: s
 
 
 def test_AB_147_a_new_pass_is_shown_once_and_the_same_one_not_again() -> None:
-    server, record = Server(), Record(state(2))
-    progress = RunProgress(server, record)  # type: ignore[arg-type]
+    client, record = RecordingClient(), Record(state(2))
+    progress = RunProgress(client, client, record)  # type: ignore[arg-type]
     progress._open, progress._said = True, report(record)
     for done in (3, 3, 3, 4):
         record.state = state(done)
         progress.update()
-    assert [sent["message"] for sent in server.sent] == ["iteration 3/10", "iteration 4/10"]
+    assert [sent["message"] for sent in client.sent] == ["iteration 3/10", "iteration 4/10"]
 
 
 def test_verdicts_of_a_run_stand_on_the_criterion(ask: Ask) -> None:
