@@ -124,7 +124,8 @@ class RunSecrets:
 
     def of(self, plan: Plan) -> SecretMask:
         declared = {name: self._environ.get(name, "") for name in declared_variables(plan)}
-        values = [value for name, value in declared.items() if not _is_public(name) and not _ORDINARY.fullmatch(value)]
+        written = [plan.texts.get(path, "") for path in plan.keys.values()]
+        values = [value for name, value in declared.items() if not _is_public(name, value, written)]
         with self._lock:
             self._everywhere.update(dict.fromkeys(values))
         return SecretMask((*values, *secrets_of(self._environ)), self.keyring)
@@ -163,6 +164,9 @@ def _named_in(settings: Any, key: str = "") -> Iterator[str]:
             pass
 
 
-def _is_public(name: str) -> bool:
-    """What every program is told (`HOME`, `USER`, `LANG`) is nobody's secret."""
-    return name in KEPT or name.startswith("LC_")
+def _is_public(name: str, value: str, written: Iterable[str]) -> bool:
+    """What every program is told (`HOME`, `USER`, `LANG`) is nobody's secret, and neither is what stands in the
+    workflows themselves: their texts are kept and, by an enhance loop, written back."""
+    if name in KEPT or name.startswith("LC_") or _ORDINARY.fullmatch(value):
+        return True
+    return bool(value) and any(value in text for text in written)

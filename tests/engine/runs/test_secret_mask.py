@@ -63,6 +63,11 @@ def test_switches_and_numbers_stay_readable(value: str) -> None:
     assert mask.text(f"it is {value}.") == f"it is {value}."
 
 
+def test_what_stands_in_the_workflow_itself_is_no_secret() -> None:
+    mask = RunSecrets({"FIRST": "steps", "SECOND": "value-two"}).of(plan())
+    assert mask.text("steps with value-two") == f"steps with {MASK}"
+
+
 def test_a_key_of_the_keyring_is_masked_as_soon_as_it_is_known() -> None:
     kept: list[str] = []
     secrets = RunSecrets({})
