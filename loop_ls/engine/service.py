@@ -185,6 +185,8 @@ class Engine:
         """Begin no further call, and let those in flight come to their end: for so long, or until `now`. `close` it
         afterwards."""
         self._draining = True
+        if self.sharing is not None:
+            self.sharing.leave()
         for run in self._runs:
             run.control.hold()
         cut = asyncio.create_task(now.wait())

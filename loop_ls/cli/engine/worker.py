@@ -11,10 +11,17 @@ from functools import partial
 from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, add_database, database_of
 
 FAILED = 2
+PROBE_PORT = "LOOP_LS_PROBE_PORT"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_database(parser)
+    parser.add_argument(
+        "--probe-port",
+        type=int,
+        metavar="PORT",
+        help=f"answer `/health` and `/ready` there, as Kubernetes asks (default: {PROBE_PORT}, else no port)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,18 +40,27 @@ def _work(args: argparse.Namespace) -> int:
     if url is None:
         return _failed("A worker needs the database that it shares.", f"Give `--database-url` or set {VARIABLE}.")
     from loop_ls.app.engine import build
+    from loop_ls.engine.api.server import PortTaken
     from loop_ls.engine.journal import JournalRefused
     from loop_ls.engine.journal.postgres_connection import where
     from loop_ls.engine.process.worker_process import work
     from loop_ls.engine.runs.secret_mask import RunSecrets
     from loop_ls.engine.telemetry.logs import log_to_stderr
 
+    probe_port = args.probe_port
+    if probe_port is None and (given := os.environ.get(PROBE_PORT, "")):
+        if not (given.isascii() and given.isdigit() and int(given) < 65536):
+            return _failed(f"{PROBE_PORT} is `{given}`, which is no port.", "A port is a number from 0 to 65535.")
+        probe_port = int(given)
     secrets = RunSecrets(os.environ)
     log_to_stderr(args.log_format or "text", args.log_level or "warning", secrets.everywhere)
     try:
-        why = asyncio.run(work(partial(build, database=url, secrets=secrets), lambda: _ready(where(url))))
+        built = partial(build, database=url, secrets=secrets)
+        why = asyncio.run(work(built, lambda: _ready(where(url)), probe_port))
     except JournalRefused as refused:
         return _failed(refused.message, refused.hint)
+    except PortTaken as taken:
+        return _failed(str(taken), "Choose another with `--probe-port`.")
     return 0 if why is None else _failed(why, "")
 
 

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from loop_ls.engine.api.connection import Connection
 
-LOOPBACK = "127.0.0.1"
+LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 START_SECONDS = 10.0
 #: Open event streams would keep a server from ever ending.
 GRACEFUL_SECONDS = 1
@@ -23,12 +23,12 @@ class PortTaken(Exception):
     """The wanted port is somebody else's."""
 
 
-def listen(port: int) -> socket.socket:
+def listen(port: int, host: str = LOOPBACK) -> socket.socket:
     """A bound socket; port 0 takes a free one. Raises `PortTaken`."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((LOOPBACK, port))
+        made.bind((host, port))
     except OSError as error:
         made.close()
         raise PortTaken(f"Port {port} cannot be used: {error.strerror or error}.") from None

@@ -46,7 +46,7 @@ class RunQueue:
             await run(run_id)
 
         DBOS.workflow(name="run", max_recovery_attempts=CLAIMS)(bring)
-        DBOS(
+        self._dbos = DBOS(
             config={
                 "name": "loop-ls",
                 "system_database_url": self._url,
@@ -70,6 +70,11 @@ class RunQueue:
         from dbos import DBOS
 
         DBOS._recover_pending_workflows(list(executors))
+
+    def drain(self) -> None:
+        """What DBOS does first when it ends: its queues are not looked at any more."""
+        for stop in self._dbos.background_thread_stop_events:
+            stop.set()
 
     def close(self) -> None:
         """From a thread. What is unfinished stays so."""

@@ -19,7 +19,7 @@ from loop_ls.engine.durable.provider_leases import PostgresPlaces
 from loop_ls.engine.durable.run_queue import RunQueue
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.journal.postgres_connection import Line
-from loop_ls.engine.journal.postgres_schema import LOCK, newer
+from loop_ls.engine.journal.postgres_schema import newer
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
 from loop_ls.engine.journal.storage import Storage
@@ -30,6 +30,8 @@ from loop_ls.engine.recovery.cluster_member import Sharing
 #: too, as that of a process that was killed, is dead after so many missed beats.
 BEAT, LEASE, MISSED = 1.0, 3.0, 1.7
 AGAIN = 0.25
+#: Held while tables of DBOS are made.
+MIGRATING = 4_997_013
 #: Seconds that making the tables may take, the waiting for others who do it included.
 PREPARE = 60.0
 #: Seconds that the end of DBOS may take.
@@ -86,14 +88,16 @@ class PostgresWorkers:
         self._thread.start()
 
     def _prepare(self, db: Any) -> None:
-        db.execute("select pg_advisory_lock(%s)", (LOCK,))
+        # Who waits inside a statement would hold up the indexes that DBOS makes concurrently, for ever.
+        while not db.execute("select pg_try_advisory_lock(%s)", (MIGRATING,)).fetchone()[0]:
+            time.sleep(AGAIN)
         try:
             self._queue.migrate()
             with db.transaction():
                 for statement in filter(str.strip, ADOPT.split(";")):
                     db.execute(statement, {"version": str(FORMAT)})
         finally:
-            db.execute("select pg_advisory_unlock(%s)", (LOCK,))
+            db.execute("select pg_advisory_unlock(%s)", (MIGRATING,))
         if self._takes:
             db.execute(SIGN, (self.executor,))
 
@@ -157,6 +161,11 @@ class PostgresWorkers:
         if facts:
             self._sharing.facts(facts)
         return False
+
+    def drain(self) -> None:
+        """Take nothing more off the queue."""
+        if self._takes:
+            self._queue.drain()
 
     # -- the end ---------------------------------------------------------------------------------------
 

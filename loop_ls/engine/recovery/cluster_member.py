@@ -30,6 +30,7 @@ class Workers(Protocol):
 
     async def open(self, sharing: Sharing) -> None: ...
     def claim(self, run_id: str) -> tuple[str, bool] | None: ...
+    def drain(self) -> None: ...
     def close(self) -> None: ...
 
 
@@ -59,6 +60,7 @@ class Sharing:
     def leave(self) -> None:
         """Take up nothing more."""
         self._leaving = True
+        self._workers.drain()
 
     async def close(self) -> None:
         """After the journal wrote its last: what is unfinished goes on elsewhere at once."""
