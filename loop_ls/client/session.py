@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from loop_ls.client import follow
+from loop_ls.client.consent import agreed
 from loop_ls.client.engine_location import EngineUnavailable, Handover, read_handover
 
 if TYPE_CHECKING:
@@ -153,6 +154,13 @@ class EngineClient:
     async def health(self) -> Answer:
         """The health document of the engine: `{ok, status, workspace_id, managers, ...}`."""
         return await self._send("GET", "/health")
+
+    # -- agreeing -----------------------------------------------------------------------------
+
+    def agree(self, answer: Answer) -> str:
+        """Proof that the owner has agreed to what `consent_required` showed: the `consent` of the next try. Only for
+        surfaces on which a person has just said yes; empty where this is not the owner's data folder."""
+        return agreed(self.folder, answer)
 
     # -- listening ----------------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.update import read_changes
+from loop_ls.engine.starting.asker import refused_to, require_own_place, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import Carried, exported, same_run
 from loop_ls.formats.settings.enhance_states import phase
@@ -247,11 +248,13 @@ class Engine:
     ) -> Answer:
         try:
             self.heart.require_ready()
-            prepared = await self._preparer.prepare(read_request(argument, self.home), self._models)
+            request = read_request(argument, self.home)
+            require_own_place(request, user, self.home)
+            prepared = await self._preparer.prepare(request, self._models)
             started = prepared.started.model_copy(update={"user": user, "request_digest": digest})
             run_id = await self._admit(started, prepared.texts, run_id)
         except (Refused, JournalRefused) as refused:
-            return refused.answer()
+            return refused_to(refused, user, argument).answer()
         return {"ok": True, "runId": run_id, **prepared.more}
 
     async def _admit(self, started: RunStarted, texts: Mapping[str, str], run_id: str | None = None) -> str:
@@ -275,6 +278,7 @@ class Engine:
                 raise Refused("bad_argument", f"Run {found} goes on: `iteration` says what of it to take.")
             cut = None if iteration is None else await cut_of(self.journal, found, iteration, given.get("loop"))
             body = await self._first_fact(found)
+            require_own_root(str(body.get("root", "")), user, self.home)
             with readable_record():
                 started = forked(body, found, cut, given).model_copy(update={"user": user})
                 if body.get("imported") or (body.get("source") or {}).get("kind") == "replay":
@@ -284,7 +288,7 @@ class Engine:
                     )
             return {"ok": True, "runId": await self._admit(started, await self._texts(body))}
         except (Refused, JournalRefused) as refused:
-            return refused.answer()
+            return refused_to(refused, user, given).answer()
 
     async def replay(self, run_id: str, argument: Answer | None = None, user: str | None = None) -> Answer:
         """A new run that takes the recorded answers against the files as they are now, and asks nobody:
@@ -292,14 +296,16 @@ class Engine:
         try:
             found = await self._runs.find(run_id)
             wanted = replay_argument(await self._first_fact(found), argument or {})
-            prepared = await self._preparer.prepare(read_request(wanted, self.home), self._models)
+            request = read_request(wanted, self.home)
+            require_own_place(request, user, self.home)
+            prepared = await self._preparer.prepare(request, self._models)
             source = {"mock": False, "source": {"runId": found, "kind": "replay"}, "user": user}
             new = await self._admit(prepared.started.model_copy(update=source), prepared.texts)
             return {"ok": True, "runId": new}
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
-    async def test_until(self, argument: Answer) -> Answer:
+    async def test_until(self, argument: Answer, user: str | None = None) -> Answer:
         """Ask the judge of `loop` in a file about `output`, or about all outputs that run `runId` has
         recorded, `times` times each -> `{ok, verdicts, agreement, judge, costUsd, tokens}`."""
         try:
@@ -310,10 +316,12 @@ class Engine:
             if (output is None) == (run_id is None):
                 raise Refused("bad_argument", "Either `output` or `runId` says what to judge.")
             outputs = [output] if output is not None else await self._recorded(run_id, loop)
-            judging = await self._preparer.judging(read_request(argument, self.home), loop, self._models)  # type: ignore[attr-defined]
+            request = read_request(argument, self.home)
+            require_own_place(request, user, self.home)
+            judging = await self._preparer.judging(request, loop, self._models)  # type: ignore[attr-defined]
             return await tried(judging, outputs, argument.get("times", 1))
         except (Refused, JournalRefused) as refused:
-            return refused.answer()
+            return refused_to(refused, user, argument).answer()
         except Failure as failure:
             return Refused("provider_unavailable", failure.message, failure.hint).answer()
 

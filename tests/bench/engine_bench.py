@@ -307,13 +307,11 @@ async def stopping(client: EngineClient, project: Path) -> float:
     (project / "slow.yaml").write_text(HEAD.format(name="slow", provider="slow") + LOOP.replace("cycle", "slowly"))
     (project / "slowly.yaml").write_text(HEAD.format(name="slowly", provider="slow") + CYCLE)
     gaps: list[float] = []
-    consent = None
     for _ in range(20):
-        request = {"root": str(project), "path": str(project / "slow.yaml"), "consent": consent}
+        request = {"root": str(project), "path": str(project / "slow.yaml")}
         answer = await client.start(request)
         if answer.get("code") == "consent_required":
-            consent = answer["digest"]
-            answer = await client.start({**request, "consent": consent})
+            answer = await client.start({**request, "consent": client.agree(answer)})
         assert answer["ok"], answer
         gone = await asyncio.wait_for(asked.get(), 10)
         began = time.perf_counter()

@@ -53,7 +53,7 @@ async def start(client: EngineClient, project: Path, path: Path) -> dict[str, An
     request = {"root": str(project), "path": str(path), "message": "go", "mock": True}
     answer = await client.start({**request, "target": {"kind": "assistant"}})
     if answer.get("code") == "consent_required":
-        answer = await client.start({**request, "target": {"kind": "assistant"}, "consent": answer["digest"]})
+        answer = await client.start({**request, "target": {"kind": "assistant"}, "consent": client.agree(answer)})
     assert answer["ok"], answer
     return answer
 

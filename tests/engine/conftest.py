@@ -1,12 +1,37 @@
-"""One PostgreSQL server for all tests that need one, an empty database for each of them."""
+"""One PostgreSQL server for all tests that need one, an empty database for each of them.
+
+What is tested outside of a run may do everything; a run is limited to its own capabilities here too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
+from loop_ls.engine.capabilities import guard
+from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program
 from loop_ls.testing.postgres import NoPostgres, PostgresServer
+
+
+class Everything(Capabilities):
+    def program(self, words: Sequence[str], folder: str) -> Program | None:
+        return Program(tuple(words), folder)
+
+    def endpoint(self, provider: str, written: str) -> Endpoint | None:
+        return Endpoint(provider, written)
+
+    def writes(self, path: Path) -> bool:
+        return True
+
+    def has(self, one: Capability) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def outside_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "OUTSIDE", Everything())
 
 
 @pytest.fixture(scope="session")

@@ -150,8 +150,10 @@ async def in_a_workflow(agent: Agent, programs: Path, base: Path) -> tuple[bool,
 
 
 async def _watched(engine: Any, request: dict[str, Any]) -> tuple[bool, str]:
+    from loop_ls.client.consent import agreed
+
     refused = await engine.start(request)
-    answer = await engine.start({**request, "consent": refused["digest"]})
+    answer = await engine.start({**request, "consent": agreed(engine.folder, refused)})
     began, heard = time.monotonic(), 0
     async with asyncio.timeout(120):
         async for _, event in engine.subscribe(after=0, run_id=answer["runId"]):

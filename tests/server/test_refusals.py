@@ -134,7 +134,7 @@ def test_consent_is_asked_for_with_the_programs_and_hosts(fake: Start, folder: P
     question = consent_question(client)
     assert not [m for m in client.received if m.get("method") == "window/showMessage"]  # it is asked, not told as well
     assert "rm -rf build" in question["params"]["message"]
-    assert "KEY to example.org" in question["params"]["message"]
+    assert "sends texts to example.org, with what is in KEY" in question["params"]["message"]
     client.send({"jsonrpc": "2.0", "id": question["id"], "result": question["params"]["actions"][0]})
     editor.wait_event("completed")
 
@@ -155,12 +155,20 @@ def test_without_consent_nothing_runs(fake: Start, folder: Path) -> None:
     assert editor.command("loopLs.runs", {})["runs"] == []
 
 
+def test_a_command_alone_is_no_yes_of_a_person(fake: Start, folder: Path) -> None:
+    client = fake()
+    editor = Editor(client, folder)
+    nonce = editor.run({"consent": True})["nonce"]
+    consent_question(client)
+    assert editor.run({"consent": True}, consent=nonce)["code"] == "consent_required"
+
+
 def test_a_client_that_settles_answers_itself_is_not_asked(fake: Start, folder: Path) -> None:
     client = fake()
     editor = Editor(client, folder, {"settlesAnswers": True})
     answer = editor.run({"consent": True})
-    assert answer["digest"] == "d1"
-    assert editor.run({"consent": True, "iterations": 1}, consent="d1")["ok"] is True
+    assert editor.run({"consent": True}, consent=answer["digest"])["code"] == "consent_required"
+    assert editor.run({"consent": True, "iterations": 1}, consent=answer["nonce"])["ok"] is True
     editor.wait_event("completed")
     assert not [m for m in client.received if m.get("method") == "window/showMessageRequest"]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.app.engine import build
+from loop_ls.client.consent import agreed
 from loop_ls.engine.providers import Providers
 from loop_ls.testing.proxy import Proxy
 from tests.soak.model import ModelServer
@@ -90,14 +91,13 @@ class Fleet:
         return self.workers[-1]
 
     async def start(self, count: int) -> list[str]:
-        project, found, consent = self.folder / "project", [], None
+        project, found = self.folder / "project", []
         for _ in range(count):
             name = f"r{len(self.began)}"
             request = {"root": str(project), "path": str(project / "main.yaml"), "input": name}
-            answer = await self.engine.start({**request, "consent": consent})
+            answer = await self.engine.start(request)
             if answer.get("code") == "consent_required":
-                consent = answer["digest"]
-                answer = await self.engine.start({**request, "consent": consent})
+                answer = await self.engine.start({**request, "consent": agreed(self.engine.folder, answer)})
             assert answer["ok"], answer
             self.began[answer["runId"]] = name
             found.append(answer["runId"])

@@ -78,16 +78,14 @@ class Soak:
 
     async def busy(self, client: EngineClient, engine: psutil.Process, project: Path) -> None:
         began = time.monotonic()
-        consent = None
         while (now := time.monotonic() - began) < self.seconds:
             self.memory.append((now, engine.memory_info().rss / 1e6))
             for _ in range(min(self.loops - len(self.live), 20)):
                 self.count += 1
                 request = {"root": str(project), "path": str(project / "main.yaml"), "input": f"r{self.count}"}
-                answer = await client.start({**request, "consent": consent, "detach": True})
+                answer = await client.start({**request, "detach": True})
                 if answer.get("code") == "consent_required":
-                    consent = answer["digest"]
-                    answer = await client.start({**request, "consent": consent, "detach": True})
+                    answer = await client.start({**request, "consent": client.agree(answer), "detach": True})
                 assert answer["ok"], answer
                 self.live.add(answer["runId"])
             for _ in range(3):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loop_ls.cli.arguments import from_one
-from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled, used
+from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
 from loop_ls.report.terminal_text import shown
@@ -99,7 +99,7 @@ async def _start(engine: EngineClient, request: Answer, manner: Manner) -> Answe
         answer = await engine.start(request)
         match answer.get("code"):
             case "consent_required" if "consent" not in request and agreed(answer, manner):
-                request = {**request, "consent": answer.get("digest")}
+                request = {**request, "consent": engine.agree(answer)}
             case "input_required" if manner.may_ask and answer.get("names") and not asked:
                 asked = True
                 given = _ask_inputs([str(name) for name in answer["names"]])
@@ -115,9 +115,8 @@ def agreed(answer: Answer, manner: Manner) -> bool:
         answer["hint"] = "Look at what it uses, then agree with `--yes`. " + str(answer.get("hint") or "")
         return False
     print(shown(str(answer["message"])), file=sys.stderr)
-    for kind in ("programs", "endpoints"):
-        for one in answer.get(kind) or []:
-            print(f"  {kind[:-1]}: {shown(used(one))}", file=sys.stderr)
+    for one in answer.get("capabilities") or []:
+        print(f"  it {shown(str(one))}", file=sys.stderr)
     return _line("Go on? [y/N] ").strip().lower() in ("y", "yes")
 
 

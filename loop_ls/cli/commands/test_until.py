@@ -53,9 +53,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _tried(engine: EngineClient, request: Answer, args: argparse.Namespace) -> int:
-    answer = await engine.test_until(request)
+    answer = await engine.test_until({"origin": "cli", **request})
     if answer.get("code") == "consent_required" and agreed(answer, Manner(args.json, agreed=args.yes)):
-        answer = await engine.test_until({**request, "consent": answer.get("digest")})
+        answer = await engine.test_until({"origin": "cli", **request, "consent": engine.agree(answer)})
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:

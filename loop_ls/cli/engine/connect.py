@@ -74,17 +74,6 @@ def settled(work: Callable[[], Awaitable[int]], as_json: bool = False) -> int:
         return refuse({"ok": False, "code": gone.code, "message": gone.message, "hint": gone.hint}, as_json)
 
 
-def used(one: object) -> str:
-    """A program or an endpoint that a run uses, in words."""
-    match one:
-        case dict():
-            return ", ".join(f"{name}: {value}" for name, value in one.items())
-        case list() | tuple():
-            return " ".join(map(str, one))
-        case _:
-            return str(one)
-
-
 def refuse(answer: Answer, as_json: bool = False) -> int:
     """Say why not, and what to do. The exit status of refusals."""
     if as_json:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from loop_ls.cli.engine.connect import refusal_lines, used
+from loop_ls.cli.engine.connect import refusal_lines
 from loop_ls.cli.repl import tables
 from loop_ls.cli.repl.live import Showing
 from loop_ls.client import EngineClient
@@ -169,12 +169,11 @@ class Lines:
             if answer.get("code") != "consent_required" or "consent" in request:
                 return answer
             self._refused(answer)
-            for kind in ("programs", "endpoints"):
-                for one in answer.get(kind) or []:
-                    self.say(f"  {kind[:-1]}: {shown(used(one))}")
+            for one in answer.get("capabilities") or []:
+                self.say(f"  it {shown(str(one))}")
             if not self._yes("Go on?"):
                 return None
-            request = {**request, "consent": answer.get("digest")}
+            request = {**request, "consent": self.engine.agree(answer)}
 
     async def _control(self, verb: str, run_id: str) -> None:
         """`all`, and every stop, wait for a yes."""

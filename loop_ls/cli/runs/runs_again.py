@@ -83,7 +83,7 @@ async def _begun(
     manner = Manner(args.json, args.verbose, args.detach, getattr(args, "yes", False))
     answer = await begin(None)
     if answer.get("code") == "consent_required" and agreed(answer, manner):
-        answer = await begin(answer.get("digest"))
+        answer = await begin(engine.agree(answer))
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.detach:

@@ -166,7 +166,7 @@ START: Schema = {
         "project_id": TEXT,
         "project_slug": TEXT,
         "mock": FLAG,
-        "consent": {**TEXT, "description": "The digest of what `consent_required` showed."},
+        "consent": {**TEXT, "description": "Proof that the owner agreed to what `consent_required` showed."},
         "detach": FLAG,
         "idempotencyKey": {
             "type": "string",

@@ -64,9 +64,7 @@ class Desk:
             None,
         )
 
-    async def start(
-        self, found: Found, message: str, user: str | None, origin: str, consent: str | None, mock: bool = False
-    ) -> Answer:
+    async def start(self, found: Found, message: str, user: str | None, origin: str, mock: bool = False) -> Answer:
         running = self.active(found.id)
         if running is not None:  # said before anybody is asked to agree to anything
             told = f"`{found.name}` already has a running loop: {running.run_id}."
@@ -79,7 +77,7 @@ class Desk:
             "origin": origin,
             "mock": mock,
         }
-        return await self.engine.start({**request, **({"consent": consent} if consent else {})}, user)
+        return await self.engine.start(request, user)
 
     async def control(self, verb: str, run: RunState) -> Answer:
         return await self.engine.control(verb, run.run_id)

@@ -14,6 +14,7 @@ from pathlib import Path
 from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
 from loop_ls.engine.bodies.elements import run_element
 from loop_ls.engine.bodies.parallel import run_parallel
+from loop_ls.engine.capabilities.guard import may_read
 from loop_ls.engine.context.interpolation import expand_environment
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.context.workflow_library import Library
@@ -101,12 +102,17 @@ async def run_in_order(frame: Frame, scope: Scope, elements: Sequence[Element]) 
 
 
 async def _with_env(frame: Frame, scope: Scope) -> Scope:
-    env, unset = expand_environment(frame.workflow.env, frame.context.environment)
+    env, unset = expand_environment(frame.workflow.env, _permitted(frame.context.environment))
     if unset:
         message = "`${{{name}}}` in `env` is not set in the process environment; it is empty"
         facts = [Warned(code="unset_variable", message=message.format(name=n)).fact(frame.place) for n in unset]
         await frame.recorder.record(frame.place.part("env"), facts)
     return replace(scope, env=env)
+
+
+def _permitted(lookup: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    """Only variables that the start has told of: an edit between two rounds cannot add one."""
+    return lambda name: lookup(name) if may_read(name) else None
 
 
 def chosen(order: Iterable[Element], only: Iterable[str] | None) -> list[Element]:

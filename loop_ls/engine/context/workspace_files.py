@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
+from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.core.ports import Failure
 
 FILE = "file://"
@@ -62,6 +63,7 @@ class ProjectFiles:
             shown = whole.relative_to(root)
             if is_hidden(shown):
                 raise Failure("forbidden", f"{what} {path} is hidden; nothing hidden is written", "name another file")
+            require_write(whole)
             whole.parent.mkdir(parents=True, exist_ok=True)
             whole.write_text(text, "utf-8")
         except (OSError, ValueError) as error:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 Lookup = Callable[[str], str | None]
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """The variables that a text asks for, each once, in order."""
-    return tuple(dict.fromkeys(_VARIABLE.findall(text)))
+    return tuple(dict.fromkeys(VARIABLE.findall(text)))
 
 
 def filled(text: str, lookup: Lookup) -> tuple[str, tuple[str, ...]]:
@@ -29,4 +29,4 @@ def filled(text: str, lookup: Lookup) -> tuple[str, tuple[str, ...]]:
             unset[match[1]] = None
         return found or ""
 
-    return _VARIABLE.sub(value, text), tuple(unset)
+    return VARIABLE.sub(value, text), tuple(unset)

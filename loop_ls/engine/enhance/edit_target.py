@@ -15,6 +15,7 @@ from tempfile import NamedTemporaryFile
 from typing import Literal, Protocol
 
 from loop_ls.contract.facts.enhance import Change, EditAcknowledged, EditRefused, EditSent, RoundNumbers
+from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Fact, Failure, Json, Recorder
 from loop_ls.engine.enhance.plan.working_copy import differences
@@ -90,6 +91,7 @@ class FileDesk:
         fact = _fact(sent, common, uri_of(self._path))
 
         async def work() -> Json:
+            require_write(self._path)
             return await asyncio.to_thread(written, self._path, sent)
 
         def facts(told: Json) -> Sequence[Fact]:

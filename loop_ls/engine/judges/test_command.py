@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from loop_ls.engine.capabilities.guard import using_program
 from loop_ls.engine.subprocesses import supervisor
 
 #: Of what it prints, the end is kept for whoever wants to know why it failed.
@@ -43,7 +44,10 @@ class Command:
         if not self._is_there(env):
             return Checked(False, f"`{self.words[0]}` is no program that can be started")
         try:
-            held = await supervisor.start(self._argv(env), cwd=self.folder, env=env, stderr=asyncio.subprocess.STDOUT)
+            with using_program(self.words, self.folder):
+                held = await supervisor.start(
+                    self._argv(env), cwd=self.folder, env=env, stderr=asyncio.subprocess.STDOUT
+                )
         except OSError as error:
             return Checked(False, f"`{self.words[0]}` could not be started: {error.strerror or error}")
         heard = bytearray()

@@ -7,11 +7,14 @@ that could be printed or journalled.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
+from urllib.parse import urlsplit
 
-from loop_ls.engine.core.env_substitution import filled
+from loop_ls.engine.core.addresses import address_fault, is_here, whole_address, without_password
+from loop_ls.engine.core.env_substitution import VARIABLE, filled
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
@@ -30,7 +33,9 @@ class Provider:
 
     name: str
     kind: Kind
-    base_url: str = ""
+    base_url: str = ""  # as it is written, `${NAME}` unfilled: what people, logs and records see
+    written: str = ""  # the same where the project writes one
+    address: str = field(default="", repr=False)  # filled, for the socket alone
     key_env: str = ""
     default_model: str = ""
     max_concurrency: int | None = None
@@ -47,11 +52,21 @@ class Provider:
     options: Mapping[str, Any] = field(default_factory=dict)  # what only its kind understands (a script)
 
     @property
+    def socket_url(self) -> str:
+        """Where it is really asked. May hold what nobody should read: never for a message."""
+        return self.address or self.base_url
+
+    @property
+    def filled_in(self) -> tuple[str, ...]:
+        """What no message shows: the address, and its path, where variables were put into them."""
+        if not self.address or self.address == self.base_url:
+            return ()
+        return (self.address, urlsplit(self.address).path.strip("/"), *_values(self.base_url, self.address))
+
+    @property
     def on_this_machine(self) -> bool:
         """Whether texts stay here: no proxy, no certificates, no cost."""
-        rest = self.base_url.partition("://")[2]
-        host = rest[: rest.index("]") + 1] if rest.startswith("[") and "]" in rest else rest.partition("/")[0]
-        return host.partition(":")[0] in ("127.0.0.1", "localhost") or host == "[::1]"
+        return is_here(self.socket_url)
 
 
 def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str]) -> Provider:
@@ -72,10 +87,14 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
             provider=name,
         )
     facts = known or Known(cast(Kind, kind))
+    written = str(own.get("baseUrl") or "")
+    shown, address = _addresses(name, written, facts, environ)
     return Provider(
         name=name,
         kind=cast(Kind, kind),
-        base_url=_base_url(name, str(own.get("baseUrl") or ""), facts, environ),
+        base_url=shown,
+        written=written,
+        address=address,
         key_env=str(own.get("apiKeyEnv") or ("" if own.get("baseUrl") and not known else facts.key_env)),
         default_model=str(own.get("defaultModel") or facts.default_model),
         max_concurrency=limit(own.get("maxConcurrency")),
@@ -93,19 +112,27 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
     )
 
 
-def _base_url(name: str, own: str, facts: Known, environ: Mapping[str, str]) -> str:
-    own, _ = filled(own, environ.get)  # `${NAME}`, as the configuration of other tools writes it
-    url = own or environ.get(facts.base_url_env, "") or facts.base_url
-    if not url:
-        return ""
-    if "://" not in url:  # OLLAMA_HOST is often only `host:port`
-        url = f"http://{url}"
-    url = url.rstrip("/")
-    if not own and name == "ollama" and not url.endswith("/v1"):
+def _addresses(name: str, written: str, facts: Known, environ: Mapping[str, str]) -> tuple[str, str]:
+    """How an address is shown, and where it is. Raises `ModelFailure` for one that is no address of a host."""
+    if written:
+        filled_in, _ = filled(written, environ.get)  # `${NAME}`, as the configuration of other tools writes it
+        shown, address = whole_address(written), whole_address(filled_in)
+        if fault := address_fault(shown) or address_fault(address):
+            told = f"`providers.{name}.baseUrl` {fault}."
+            raise ModelFailure("unknown_provider", told, "Write it as `https://host/path`.", provider=name)
+        return shown, address
+    url = whole_address(environ.get(facts.base_url_env, "") or facts.base_url)
+    if url and name == "ollama" and not url.endswith("/v1"):
         url += "/v1"
-    if not own and name == "azure-foundry" and "/openai" not in url:
+    if url and name == "azure-foundry" and "/openai" not in url:
         url += "/openai/v1"
-    return url
+    return without_password(url), url
+
+
+def _values(written: str, address: str) -> tuple[str, ...]:
+    """The texts that stand in an address where the written one has variables."""
+    found = re.fullmatch("(.*)".join(map(re.escape, VARIABLE.sub("\0", written).split("\0"))), address)
+    return tuple(value for value in found.groups() if value) if found else ()
 
 
 def fallbacks(name: str, settings: Mapping[str, Any]) -> tuple[Target, ...]:

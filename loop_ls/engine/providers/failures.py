@@ -146,7 +146,7 @@ def refused(
 ) -> ModelFailure:
     """From an HTTP status, or from the status that an error inside a stream stands for."""
     said, kind = _said(body)
-    said = redact(said, [secret])[:SAID_LIMIT].rstrip(". \n")
+    said = redact(said, [secret, *provider.filled_in])[:SAID_LIMIT].rstrip(". \n")
     wait = retry_after(headers)
     details: dict[str, Any] = {"status": status, "said": said, "type": kind}
     if status == 402 or _used_up(kind) or (status == 429 and (wait or 0.0) > LONGEST_WAIT):

@@ -13,6 +13,8 @@ import re
 import socket
 from urllib.parse import urljoin, urlsplit
 
+from loop_ls.engine.capabilities.guard import require_page
+
 MOST_BYTES = 1024 * 1024
 SECONDS = 30.0
 REDIRECTS = 5
@@ -29,6 +31,7 @@ async def fetch(url: str) -> str:
     """The text behind an address; of HTML the words. Raises `NotFetched`."""
     import httpx
 
+    require_page(url)
     try:
         async with asyncio.timeout(SECONDS), httpx.AsyncClient(trust_env=False, timeout=SECONDS) as http:
             for _ in range(REDIRECTS + 1):

@@ -13,8 +13,9 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.engine.capabilities.guard import require_endpoint
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
-from loop_ls.engine.core.redaction import StreamMask, unquoted
+from loop_ls.engine.core.redaction import StreamMask, redact, unquoted
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.attempt import Attempt
 from loop_ls.engine.providers.config import Provider
@@ -60,7 +61,7 @@ class HttpModels:
     async def post(self, path: str, body: dict[str, Any], model: str, limit: float | None) -> dict[str, Any]:
         """One question whose answer comes in one piece (`/embeddings`). Raises `ModelFailure`."""
         key, total = await self._usable(), limit or self.provider.timeout
-        call = Call(f"{self.provider.base_url}{path}", self._dialect.headers(self.provider, key), body)
+        call = Call(f"{self.provider.socket_url}{path}", self._dialect.headers(self.provider, key), body)
         try:
             async with asyncio.timeout(total), self._answer(call, model, key) as response:
                 return self._decode(await _some(response.aiter_bytes(), WHOLE_BODY_BYTES), model)
@@ -83,6 +84,7 @@ class HttpModels:
         """The response to a call, once it says that it is one. Raises `ModelFailure`."""
         import httpx
 
+        require_endpoint(self.provider.name, self.provider.written, self.provider.base_url)
         try:
             client = await self._open()
             async with client.stream("POST", call.url, headers=call.headers, json=call.body) as response:
@@ -91,9 +93,9 @@ class HttpModels:
                     raise failures.refused(self.provider, model, response.status_code, body, response.headers, key)
                 yield response
         except httpx.TransportError as error:
-            raise failures.unreachable(self.provider, _why(error), model) from None
+            raise failures.unreachable(self.provider, self._why(error), model) from None
         except (httpx.InvalidURL, httpx.DecodingError) as error:
-            raise failures.unreadable(self.provider, model, _why(error)) from None
+            raise failures.unreadable(self.provider, model, self._why(error)) from None
 
     async def _ask(self, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
         """Again at once, without the parameter, when the model turns out not to take one."""
@@ -224,6 +226,10 @@ class HttpModels:
             raise failures.unreadable(self.provider, model, "a piece that is no object")
         return event
 
+    def _why(self, error: Exception) -> str:
+        """What the library says, which may quote the address as it was filled."""
+        return redact(str(error).strip().rstrip("."), self.provider.filled_in) or type(error).__name__
+
     async def _open(self) -> httpx.AsyncClient:
         if self._client is None:
             import httpx
@@ -255,7 +261,3 @@ async def _some(chunks: AsyncIterator[bytes], most: int) -> bytes:
         if len(body) >= most:
             break
     return bytes(body[:most])
-
-
-def _why(error: Exception) -> str:
-    return str(error).strip().rstrip(".") or type(error).__name__

@@ -62,7 +62,7 @@ class House:
 
     def http(self, provider: Provider) -> HttpModels:
         limits = (provider.timeout, provider.first_token, provider.idle)
-        key = (provider.name, provider.kind, provider.base_url, provider.key_env, str(limits))
+        key = (provider.name, provider.kind, provider.base_url, provider.address, provider.key_env, str(limits))
         if key not in self._http:
             dialect = Anthropic() if provider.kind == "anthropic" else OpenAI()
             self._http[key] = HttpModels(provider, dialect, self.keys)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from loop_ls.engine.capabilities.guard import require_server
 from loop_ls.engine.core.ports import Failure, Json
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.retrieval.values import Hit, Query, Store
@@ -21,6 +22,7 @@ _ARRAYS = ("real[]", "double precision[]", "numeric[]")
 
 async def search_database(address: str, store: Store, query: Query, limit: float) -> list[Hit]:
     """The nearest rows by cosine. Raises `Failure`."""
+    require_server(store.name, store.written)
     try:
         import psycopg
     except ImportError:

@@ -37,6 +37,11 @@ class Store:
     dimensions: int | None = None
     strategies: tuple[Strategy, ...] = (Strategy(),)
 
+    @property
+    def written(self) -> str:
+        """The address of a database as it may be shown: the variable that holds it."""
+        return f"${{{self.database}}}"
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

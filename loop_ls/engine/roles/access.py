@@ -6,18 +6,24 @@ that a server offers is left out: no setting can add what would let loops start 
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never, cast
 
 from loop_ls.engine.bodies.tools import ServerTools
+from loop_ls.engine.capabilities.guard import using
+from loop_ls.engine.capabilities.values import AnyCommand, Capability, ReadingCommands, ToolUse
 from loop_ls.engine.core.messages import ToolSpec
 from loop_ls.engine.core.ports import Json
 from loop_ls.engine.model_calls.tool_loop import Outcome
+from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.tools.files import reading_tools, writing_tools
 from loop_ls.engine.roles.tools.notes import Desk, artifact_tools, memory_tools, sprint_tools, todo_tools
 from loop_ls.engine.roles.tools.shell import full_shell, readonly_shell
@@ -61,16 +67,61 @@ def shell_server(access: Access, root: str, sandbox: Sandbox | NoSandbox) -> tup
     return (sys.executable, "-P", "-m", "loop_ls", "mcp", "--readonly-shell", "--root", root)
 
 
+#: Tools of our own that change nothing outside of the loop's own records.
+HARMLESS = frozenset({"file_read", "file_list", "file_search"})
+
+
+def stands_for(access: Access, role: str, root: str) -> Capability | None:
+    """The capability that a role of this access needs for its own tools."""
+    match access:
+        case "minimal" | "readonly":
+            return None
+        case "readonly-shell":
+            return ReadingCommands(root)
+        case "full":
+            return AnyCommand(role, root)
+        case never:
+            assert_never(never)
+
+
+def tool_use(tool: str, arguments: Mapping[str, Any], root: str) -> ToolUse:
+    """One tool with these arguments, which are compared and shown as JSON."""
+    told = json.dumps(arguments, ensure_ascii=False, sort_keys=True, default=str)
+    return ToolUse(tool, told, root, is_own(tool) and tool in HARMLESS)
+
+
+def is_own(name: str) -> bool:
+    """Whether a tool is one of ours, at any access."""
+    return name in _own_names()
+
+
+def servers_with(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The servers that have to be asked for a tool: the one that its name begins with, else any of them."""
+    if is_own(name) or is_excluded(name):
+        return ()
+    servers = tuple(known)
+    named = tuple(server for server in servers if name.startswith(f"{server}__"))
+    return named or servers
+
+
+@cache
+def _own_names() -> frozenset[str]:
+    nowhere = Desk(cast(Records, None), "", "", "", "", "", "")
+    return frozenset(tool.name for tool in tools_of("full", Path(), nowhere, {}, NoSandbox("")))
+
+
 def is_excluded(name: str) -> bool:
     return EXCLUDED.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class RoleToolbox:
-    """The tools of one stage as a conversation uses them. `servers` are discovered ones (full access)."""
+    """The tools of one stage as a conversation uses them. `servers` are discovered ones (full access). `stands_for`
+    is the capability of the run that covers what our own tools do; None: they do nothing that needs one."""
 
     own: Iterable[RoleTool]
     servers: ServerTools | None = None
+    stands_for: Capability | None = None
     _known: dict[str, RoleTool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -88,6 +139,7 @@ class RoleToolbox:
                 return Outcome(f"there is no tool `{name}`", failed=True)
             return await self.servers.call(name, arguments)
         try:
-            return Outcome(await own.run(arguments))
+            with using(self.stands_for) if self.stands_for is not None else nullcontext():
+                return Outcome(await own.run(arguments))
         except Refusal as refusal:
             return Outcome(str(refusal), failed=True)

@@ -11,14 +11,14 @@ from typing import Any
 from loop_ls.engine.bodies.tools import ServerTools
 from loop_ls.engine.context.model_targets import DEFAULT_TEMPERATURE
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Failure, Json, Models, Recorder
+from loop_ls.engine.core.ports import Failure, Json, ModelRequest, Models, Recorder
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.model_calls.tool_loop import converse
-from loop_ls.engine.roles.access import RoleToolbox, shell_server, tools_of
+from loop_ls.engine.roles.access import RoleToolbox, servers_with, shell_server, stands_for, tool_use, tools_of
 from loop_ls.engine.roles.agent import Job
 from loop_ls.engine.roles.program import HandsOf
 from loop_ls.engine.roles.records.records import Records
-from loop_ls.engine.roles.targets import role_target
+from loop_ls.engine.roles.targets import MOCK, role_target
 from loop_ls.engine.roles.tools.notes import Desk
 from loop_ls.engine.roles.tools.shell import MARK
 from loop_ls.engine.runners.recorded import perform
@@ -27,7 +27,7 @@ from loop_ls.engine.runners.runner import Assignment
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.common.target import Target
-from loop_ls.formats.role_loop.roles import Access, Role
+from loop_ls.formats.role_loop.roles import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +72,41 @@ class RunHands:
         """Everything the role may do, and no more."""
         by = f"{self.plan.run_id}/{job.place.key}"
         desk = self._desk(job.session, job.project, job.sprint, by)
-        return self._box(job.role.access, desk)
+        access, settings = job.role.access, self.plan.settings
+        servers = tuple(settings.get("servers") or ()) if access == "full" and not self.plan.mock else ()
+        own = tools_of(access, Path(self.plan.root), desk, self.environ, self.sandbox)
+        covered = stands_for(access, job.role.name, self.plan.root)
+        return RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered)
 
     def _desk(self, session: str, project: str, sprint: str, by: str) -> Desk:
         return Desk(self.records, session, self.plan.run_id, project, sprint, by, self.plan.root)
 
-    def _box(self, access: Access, desk: Desk) -> RoleToolbox:
-        servers = tuple(self.plan.settings.get("servers") or ())
-        discovers = access == "full" and servers and not self.plan.mock
-        own = tools_of(access, Path(self.plan.root), desk, self.environ, self.sandbox)
-        return RoleToolbox(own, ServerTools(self.sessions, servers) if discovers else None)
-
     async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
-        """One call of one tool with full access, for `tool_bound`."""
-        desk = self._desk(self.plan.session_id or "", "", "", key)
-        box = self._box("full", desk)
+        """One call of one tool, for `tool_bound`: of this tool alone, with these arguments. In a mock run the
+        script answers, and nothing is used."""
 
         async def work() -> Json:
-            found = await box.call(tool, arguments)
-            if found.failed:
-                raise Failure("tool_failed", f"`{tool}`: {found.text}")
-            return found.text
+            return await (self._scripted(tool, arguments) if self.plan.mock else self._measured(key, tool, arguments))
 
         return str(await self.recorder.call(key, work))
+
+    async def _measured(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
+        servers = servers_with(tool, self.plan.settings.get("servers") or {})
+        desk = self._desk(self.plan.session_id or "", "", "", key)
+        own = [
+            one for one in tools_of("full", Path(self.plan.root), desk, self.environ, self.sandbox) if one.name == tool
+        ]
+        covered = tool_use(tool, arguments, self.plan.root)
+        box = RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered)
+        found = await box.call(tool, arguments)
+        if found.failed:
+            raise Failure("tool_failed", f"`{tool}`: {found.text}")
+        return found.text
+
+    async def _scripted(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        asked = tool_use(tool, arguments, self.plan.root)
+        request = ModelRequest(MOCK.provider, MOCK.model, f"{tool} {asked.arguments}", purpose="tool")
+        return (await self.models.ask(request)).text
 
     async def close(self) -> None:
         await self.sessions.aclose()

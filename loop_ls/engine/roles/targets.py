@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from loop_ls.engine.core.errors import Refused
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, RoleLoop
 
 MOCK = Target("mock", "mock")
 
@@ -32,3 +34,24 @@ def _target(value: Any, settings: Mapping[str, Any]) -> Target | None:
     known = (settings.get("providers") or {}).get(provider)
     usual = known.get("defaultModel") if isinstance(known, Mapping) else None
     return Target(provider, str(value.get("model") or usual or ""))
+
+
+def asked_of(loop: RoleLoop, settings: Mapping[str, Any]) -> list[tuple[str, tuple[Target, ...]]]:
+    """Every model that the loop asks, with who asks it. Raises `Refused` where nobody is named."""
+    roles = dict.fromkeys(stage.role for stage in loop.stages)
+    found: list[tuple[str, tuple[Target, ...]]] = []
+    for role in roles:
+        target = role_target(role, settings)
+        if target is None:
+            told = f"Nobody speaks for role `{role}`: neither it nor `assist` names a provider and model."
+            hint = f"Add `roles.{role}` or `assist` with `provider` and `model` to .loop-ls.yaml."
+            raise Refused("provider_unavailable", told, hint, {"role": role})
+        found.append((f"Role `{role}`", (target,)))
+    judging = utility_targets(settings)
+    gated = isinstance(loop.termination, EvaluationBound) and loop.approval.mode == "llm"
+    if gated and not judging:
+        told = "`approval` has the mode `llm`, and no model judges."
+        raise Refused("provider_unavailable", told, "Add `judge` or `assist` with `provider` and `model`.")
+    if judging and (gated or isinstance(loop.termination, GoalBound)):
+        found.append(("The judge of the loop", judging))
+    return found

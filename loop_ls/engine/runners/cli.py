@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from loop_ls.engine.capabilities.guard import using_program
 from loop_ls.engine.core.ports import EXHAUSTED, Failure, LostAttempt
 from loop_ls.engine.core.price_table import Booked, Price, Usage, booked, known_price
 from loop_ls.engine.core.redaction import redact
@@ -66,14 +67,15 @@ class Dialect(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CliRunner:
-    """`program` are the words with which it starts; `environ` is that of the engine, `settings` those of
-    the provider."""
+    """`program` are the words with which it starts, `written` all of them in the settings; `environ` is that of
+    the engine, `settings` those of the provider."""
 
     name: str
     program: tuple[str, ...]
     dialect: Dialect
     environ: Mapping[str, str]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    written: tuple[str, ...] = ()
 
     async def run(self, work: Assignment, hear: Hear = deaf) -> Work:
         async with gate_of(self.name, self.settings).passing():
@@ -106,7 +108,8 @@ class CliRunner:
             argv = (*self.program, *said.words)
             own = {**env, **said.environment}
             invocation = Invocation(argv, work.folder or None, own, said.stdin, work.idle, work.total)
-            ended = await self._ended(invocation, speech)
+            with using_program(self.written or self.program, work.folder):
+                ended = await self._ended(invocation, speech)
         heard = speech.heard()
         output = self._output(ended, heard)
         cost = self._booked(work, heard, output)

@@ -49,7 +49,7 @@ def runner_for(
     words = program_of(provider, settings)
     dialect = _DIALECTS.get(_speech(own, words))
     if dialect is None:
-        return CliRunner(provider, words[:1], AnyCommand(words[1:]), environment, own)
+        return CliRunner(provider, words[:1], AnyCommand(words[1:]), environment, own, words)
     return CliRunner(provider, words, dialect(), environment, own)
 
 

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import cast
 
 from loop_ls.contract.endings import CAUSES, Cause
+from loop_ls.engine.capabilities.derive import capabilities_of
+from loop_ls.engine.capabilities.guard import permitting
+from loop_ls.engine.capabilities.values import NOTHING, Capabilities
+from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.loop_driver import Outcome, error_of
 from loop_ls.engine.core.plan import Door, Plan, Program, read_plan
 from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Failure, ModelFailure, Stopped
@@ -99,7 +104,8 @@ async def _end_of(
         if not plan.mock:
             ledger.shared = tuple(await spending.ledgers(run, limits))
         gated = GatedModels(models(plan), ledger, providers, plan.mock)
-        outcome = await in_time(recorder, ledger.own.caps.seconds, programs[plan.format].run(plan, recorder, gated))
+        with permitting(lambda: _capabilities(plan)):
+            outcome = await in_time(recorder, ledger.own.caps.seconds, programs[plan.format].run(plan, recorder, gated))
     except CapReached as reached:
         return _at_its_cap(run, reached)
     except NothingRecorded as missing:
@@ -121,6 +127,15 @@ async def _end_of(
         logger.exception("run %s: a mistake of the engine", run.run_id)
         return _failed(run, _fault(f"{type(error).__name__}: {error}"))
     return _ended(run, outcome)
+
+
+def _capabilities(plan: Plan) -> Capabilities:
+    """A plan that cannot be read permits nothing."""
+    try:
+        return capabilities_of(plan, os.environ)
+    except (Refused, Failure) as fault:
+        logger.warning("What run %s may do cannot be read, so it may do nothing: %s", plan.run_id, fault)
+        return NOTHING
 
 
 def _ended(run: LiveRun, outcome: Outcome) -> End:

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from loop_ls.engine.capabilities.guard import permitting
+from loop_ls.engine.capabilities.values import Capabilities
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.location import Place
@@ -36,12 +38,13 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """Who judges which loop, and the run that it would be part of."""
+    """Who judges which loop, the run that it would be part of, and what the trial may do."""
 
     loop: Loop
     choice: Choice
     plan: Plan
     door: Door
+    capabilities: Capabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Answ
     ledger = Ledger(Caps.of(plan.settings.get("limits"), plan.limits))
     models = GatedModels(judging.door, ledger, plan.settings.get("providers") or {}, plan.mock)
     try:
-        rows = await together(_one(judging, models, output) for output in outputs for _ in range(count))
+        with permitting(lambda: judging.capabilities):
+            rows = await together(_one(judging, models, output) for output in outputs for _ in range(count))
     except CapReached as reached:
         raise Refused("limit_reached", reached.told, "Try fewer outputs, or fewer times.") from None
     except Exhausted as ended:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from loop_ls.engine.bodies.called import MAX_DEPTH
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
@@ -30,6 +31,7 @@ def refusal(
             for element in chosen(workflow, wanted if found == key else None):
                 _arguments(element)
                 _judge(library, found, workflow, element, judging)
+        _too_deep(library, key, wanted)
     except Failure as failure:
         if failure.code == "not_found":
             return Failure("file_has_errors", f"{failure.message} (WF601)", failure.hint)
@@ -52,6 +54,22 @@ def reachable(library: Library, key: str, elements: frozenset[str] | None = None
                     found[called] = None
                     waiting.append(called)
     return tuple(found)
+
+
+def _too_deep(library: Library, key: str, elements: frozenset[str] | None) -> None:
+    """Raises `Failure` for calls inside calls that a run would not make, however it went."""
+    level: dict[str, None] = {key: None}
+    for depth in range(MAX_DEPTH + 1):
+        level = {
+            library.called(caller, reference): None
+            for caller in level
+            for element in chosen(library.workflow(caller), elements if depth == 0 else None)
+            for reference in _references(element)
+        }
+    if level:
+        told = f"`{key}` calls workflows {MAX_DEPTH + 1} levels deep, down to `{next(iter(level))}`"
+        hint = "look for a workflow that calls itself, or call some of them side by side"
+        raise Failure("too_deep", f"{told}; {MAX_DEPTH} levels are possible", hint)
 
 
 def needed_elements(workflow: Workflow, name: str) -> tuple[str, ...]:

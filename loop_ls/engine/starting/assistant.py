@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.assistants.program import start_of
+from loop_ls.engine.capabilities.consent import Consents
+from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Door, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
@@ -22,15 +24,11 @@ from loop_ls.engine.core.preparer import Prepared, Problem, Validate
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.serialization import hash_of, plain_text
-from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.runners.resolve import is_agent
-from loop_ls.engine.starting.agents import agents
-from loop_ls.engine.starting.consent import Consents, Endpoint, StartedProgram, endpoints
 from loop_ls.engine.starting.recorded import has_errors, recorded, unread
 from loop_ls.engine.starting.required_inputs import require_mock, require_prices
-from loop_ls.formats.assistant.keys import TEST_PASS
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.problems import TOLERATED
 from loop_ls.formats.assistant.read import read_assistants
@@ -114,30 +112,16 @@ class AssistantPreparer:
     def _settle(self, assistant: Assistant, plan: Plan, consent: str | None, models: Callable[[Plan], Door]) -> None:
         """Somebody can be asked, and the user has agreed to what is started and sent. Raises `Refused`."""
         provider, providers = assistant.provider, plan.settings.get("providers") or {}
-        programs, places = list[StartedProgram](), list[Endpoint]()
-        if plan.mock:  # nobody is asked, nothing is sent, and no agent is started
+        if plan.mock:  # nobody is asked, nothing is sent, and nothing is started
             require_mock(models(plan))
-        else:
-            programs += agents([provider], providers, plan.root)
-        if not plan.mock and not is_agent(provider, providers):
-            problem = models(plan).problem(provider)
-            if problem is not None:
-                raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})
-            places = endpoints([provider], providers, self._environ)
-        if not plan.mock and in_dollars(plan.limits, plan.settings.get("limits")):
+            return
+        found = capabilities_of(plan, self._environ)
+        if not is_agent(provider, providers) and (problem := models(plan).problem(provider)) is not None:
+            raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})
+        if in_dollars(plan.limits, plan.settings.get("limits")):
             asked = [(f"`{assistant.name}`", (Target(provider, assistant.model or ""),))]
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
-        if words := test_words(assistant):
-            programs.append(StartedProgram(words, plan.root))
-        self._consents.settle(places, consent, programs, plan.root)
-
-
-def test_words(assistant: Assistant) -> tuple[str, ...]:
-    """The words of the command that judges an assistant; () where none does."""
-    criteria = assistant.criteria
-    if criteria is None or criteria.type != TEST_PASS:
-        return ()
-    return words_of(criteria.value) if criteria.argv is None else criteria.argv
+        self._consents.settle(found, consent, plan.root)
 
 
 def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:

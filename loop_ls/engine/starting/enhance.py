@@ -53,13 +53,14 @@ class EnhancePreparer:
         return await self._workflow.agree(started, texts, consent, models, planner)
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
-        prepared = await self._workflow.prepare(request, models)
+        prepared = await self._workflow.prepared(request, models)
         snapshot = await self._workflow.look(request)
         section, key = snapshot.settings.raw.get("enhance"), prepared.started.name
         wanted = request.enhance.get("start")
         if wanted is None:
             wanted = is_enabled(section, key) and request.target_kind == "workflow"
         if not wanted:
+            await self._workflow.settle(prepared, request.consent)
             return prepared
         if request.target_kind != "workflow":
             raise Refused("bad_argument", "An enhance loop is about a whole workflow, not about a part of it.")
@@ -67,7 +68,9 @@ class EnhancePreparer:
         document = snapshot.document(request.path)
         planner = planner_of(settings, snapshot, document)
         self._ask_planner(prepared, snapshot, planner, request, models)
-        return _as_loop(prepared, snapshot, request, settings, planner, section)
+        loop = _as_loop(prepared, snapshot, request, settings, planner, section)
+        await self._workflow.settle(loop, request.consent)
+        return loop
 
     def _ask_planner(
         self,
@@ -77,7 +80,7 @@ class EnhancePreparer:
         request: StartRequest,
         models: Callable[[Plan], Door],
     ) -> None:
-        """Raises `Refused`: the planner cannot plan, cannot be asked, or nobody agreed to ask it."""
+        """Raises `Refused`: the planner cannot plan, or cannot be asked."""
         cli = _cli(snapshot, planner.target.provider)
         if cli in UNSUITABLE and not planner.chosen:
             told = f"`{planner.target.provider}` runs {cli}, which does not plan well, and it would be inherited."
@@ -86,7 +89,7 @@ class EnhancePreparer:
         if request.mock:
             return
         plan = read_plan("", prepared.started.fact()[1], lambda name: prepared.texts.get(name, ""))
-        self._workflow.ask_of([("the planner", (planner.target,))], snapshot, plan, request, models)
+        self._workflow.ask_planner(planner.target, plan, models)
 
 
 def planner_of(settings: Knobs, snapshot: Snapshot, document: Document | None) -> Planner:

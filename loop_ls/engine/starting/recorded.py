@@ -1,7 +1,7 @@
 """What every preparer writes down or says in the same words: the settings of a run, the errors of a file.
 
-Keys of providers live in the environment, so there is nothing secret in settings; passwords inside addresses
-are left out.
+Keys of providers live in the environment, so there is nothing secret in settings; an address with a password in
+it is refused.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from loop_ls.engine.core.addresses import address_fault, whole_address
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.preparer import Problem
-from loop_ls.engine.starting.consent import without_password
 from loop_ls.index.disk.discovery import load
 
 #: Sections of the settings that a run depends on.
@@ -19,15 +19,20 @@ SECTIONS = ("judge", "assist", "limits", "assistants")
 
 
 def recorded(settings: Mapping[str, Any], sections: Iterable[str] = SECTIONS) -> dict[str, Any]:
+    """Raises `Refused` where an address holds what may not be recorded."""
     found = {name: settings[name] for name in sections if name in settings}
     if providers := settings.get("providers"):
-        found["providers"] = {name: _without_password(each) for name, each in providers.items()}
+        for name, provider in providers.items():
+            _require_address(name, provider.get("baseUrl"))
+        found["providers"] = {name: dict(each) for name, each in providers.items()}
     return found
 
 
-def _without_password(provider: Mapping[str, Any]) -> dict[str, Any]:
-    address = provider.get("baseUrl")
-    return {**provider, "baseUrl": without_password(address)} if isinstance(address, str) else dict(provider)
+def _require_address(name: str, address: Any) -> None:
+    if isinstance(address, str) and (fault := address_fault(whole_address(address))):
+        told = f"`providers.{name}.baseUrl` {fault}."
+        hint = "Write it as `https://host/path`; a key belongs into the variable that `apiKeyEnv` names."
+        raise Refused("bad_argument", told, hint, {"provider": name})
 
 
 def unread(root: str, path: str) -> Refused:

@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.capabilities.consent import Consents
+from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Door, Plan, read_plan
 from loop_ls.engine.core.preparer import Prepared
@@ -29,15 +31,11 @@ from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.sprints import project_of
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.records.tables import Row, Table
-from loop_ls.engine.roles.targets import role_target, utility_targets
+from loop_ls.engine.roles.targets import asked_of
 from loop_ls.engine.runners.resolve import is_agent
-from loop_ls.engine.starting.agents import agents
-from loop_ls.engine.starting.consent import Consents, StartedProgram, endpoints
 from loop_ls.engine.starting.folder import Folder, Snapshot
 from loop_ls.engine.starting.recorded import recorded, unread
 from loop_ls.engine.starting.required_inputs import require_inputs, require_mock, require_models, require_prices
-from loop_ls.engine.starting.required_services import of_servers
-from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop
@@ -141,22 +139,13 @@ class RoleLoopPreparer:
 
     def _settle(self, loop: RoleLoop, plan: Plan, consent: str | None, door: Door, caps: Caps) -> None:
         """Raises `Refused`: somebody cannot be asked, or nobody has agreed to what would happen."""
-        settings, root = plan.settings, plan.root
-        asked = list(_asked(loop, settings))
-        providers = settings.get("providers") or {}
+        providers = plan.settings.get("providers") or {}
+        asked = list(asked_of(loop, plan.settings))
         models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
         require_models(models, door.problem)
-        if caps.usd is not None or in_dollars(settings.get("limits")):
+        if caps.usd is not None or in_dollars(plan.settings.get("limits")):
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
-        names = [target.provider for _, chain in models for target in chain]
-        programs = agents((target.provider for _, chain in asked for target in chain), providers, root)
-        roles = known_roles(settings.get("roles"))
-        full = sorted({stage.role for stage in loop.stages if roles[stage.role].access == "full"})
-        programs += [StartedProgram(("any command", f"(role {role})"), root) for role in full]
-        servers = settings.get("servers") or {}
-        needed = of_servers(servers, servers if full else ())
-        places = [*endpoints(names, providers, self._environ), *needed.places(self._environ)]
-        self._consents.settle(places, consent, [*programs, *needed.programs(root)], root)
+        self._consents.settle(capabilities_of(plan, self._environ), consent, plan.root)
 
 
 def _without_records(error: Unavailable) -> Refused:
@@ -244,27 +233,6 @@ def _limits(loop: RoleLoop, limit: int | None) -> dict[str, Any]:
             found["criterion"] = {"type": "tool_bound", "value": f"{tool} {operator} {threshold}"}
         case _:
             found["criterion"] = {"type": "iteration_bound", "value": str(limit)}
-    return found
-
-
-def _asked(loop: RoleLoop, settings: Mapping[str, Any]) -> list[tuple[str, tuple[Target, ...]]]:
-    """Every model that the loop asks, with who asks it."""
-    roles = dict.fromkeys(stage.role for stage in loop.stages)
-    found: list[tuple[str, tuple[Target, ...]]] = []
-    for role in roles:
-        target = role_target(role, settings)
-        if target is None:
-            told = f"Nobody speaks for role `{role}`: neither it nor `assist` names a provider and model."
-            hint = f"Add `roles.{role}` or `assist` with `provider` and `model` to .loop-ls.yaml."
-            raise Refused("provider_unavailable", told, hint, {"role": role})
-        found.append((f"Role `{role}`", (target,)))
-    judging = utility_targets(settings)
-    gated = isinstance(loop.termination, EvaluationBound) and loop.approval.mode == "llm"
-    if gated and not judging:
-        told = "`approval` has the mode `llm`, and no model judges."
-        raise Refused("provider_unavailable", told, "Add `judge` or `assist` with `provider` and `model`.")
-    if judging and (gated or isinstance(loop.termination, GoalBound)):
-        found.append(("The judge of the loop", judging))
     return found
 
 

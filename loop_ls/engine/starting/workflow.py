@@ -14,6 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from loop_ls.engine.capabilities.asked import chains, environment_names
+from loop_ls.engine.capabilities.consent import Consents
+from loop_ls.engine.capabilities.derive import capabilities_of, needs_of, of_targets, reached_by
+from loop_ls.engine.capabilities.needs import Needs, needs
+from loop_ls.engine.capabilities.values import NOTHING, Capabilities
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import outputs_folder
 from loop_ls.engine.core.errors import Code, Refused
@@ -29,20 +34,15 @@ from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.providers.scripted.answers import answers_path
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.runs.preflight import needed_elements, reachable, refusal
-from loop_ls.engine.starting.agents import agents
-from loop_ls.engine.starting.consent import Consents, endpoints
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
 from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
 from loop_ls.engine.starting.required_inputs import (
-    chains,
-    environment_names,
     missing_inputs,
     require_inputs,
     require_mock,
     require_models,
     require_prices,
 )
-from loop_ls.engine.starting.required_services import Needs, needs
 from loop_ls.formats.workflow.model import Loop, Target, Workflow
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
@@ -78,6 +78,12 @@ class WorkflowPreparer:
         self._thread = ThreadPoolExecutor(1, "start")
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        prepared = await self.prepared(request, models)
+        await self.settle(prepared, request.consent)
+        return prepared
+
+    async def prepared(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+        """The same before anybody was asked to agree. Raises `Refused`."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
 
     def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
@@ -138,7 +144,8 @@ class WorkflowPreparer:
         prepared: Prepared,
         needed: Needs,
     ) -> None:
-        plan = _plan(prepared.started, prepared.texts)
+        """Somebody can be asked. Raises `Refused`."""
+        plan = plan_of(prepared.started, prepared.texts)
         if request.mock:
             require_mock(models(plan))
             return  # nobody is asked and nothing is sent
@@ -148,22 +155,15 @@ class WorkflowPreparer:
         providers = settings.get("providers") or {}
         if in_dollars(settings.get("limits"), request.limits):
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
-        self._settle(chosen, asked, providers, request.consent, needed, snapshot.root)
 
-    def _settle(
-        self,
-        chosen: Chosen,
-        asked: Asked,
-        providers: Mapping[str, Any],
-        consent: str | None,
-        needed: Needs = Needs(),  # noqa: B008 - it never changes
-        root: str = "",
-    ) -> None:
-        names = {target.provider for _, targets in asked for target in targets}
-        variables = environment_names(chosen.library, chosen.reached)
-        places = endpoints(names, providers, self._environ, variables) + needed.places(self._environ)
-        programs = [*agents(names, providers, root), *needed.programs(root)]
-        self._consents.settle(places, consent, programs, root)
+    async def settle(self, prepared: Prepared, consent: str | None) -> None:
+        """The user has agreed to all that the prepared run may do. Raises `Refused`."""
+        plan = plan_of(prepared.started, prepared.texts)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._settle, plan, consent)
+
+    def _settle(self, plan: Plan, consent: str | None) -> None:
+        if not plan.mock:
+            self._consents.settle(capabilities_of(plan, self._environ), consent, plan.root)
 
     async def look(self, request: StartRequest) -> Snapshot:
         """The root of a start as it is now."""
@@ -171,15 +171,9 @@ class WorkflowPreparer:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, folder.snapshot, request.texts, request.path, request.settings)
 
-    def ask_of(
-        self, asked: Asked, snapshot: Snapshot, plan: Plan, request: StartRequest, models: Callable[[Plan], Door]
-    ) -> None:
-        """Further models that a start needs, besides those of its steps. Raises `Refused`."""
-        require_models(asked, models(plan).problem)
-        providers = snapshot.settings.raw.get("providers") or {}
-        names = {target.provider for _, targets in asked for target in targets}
-        places, programs = endpoints(names, providers, self._environ), agents(names, providers, snapshot.root)
-        self._consents.settle(places, request.consent, programs, snapshot.root)
+    def ask_planner(self, planner: Target, plan: Plan, models: Callable[[Plan], Door]) -> None:
+        """A further model that an enhance loop needs. Raises `Refused`."""
+        require_models([("the planner", (planner,))], models(plan).problem)
 
     async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
         """The judge of a loop in a file, as a run would ask it. Raises `Refused`."""
@@ -194,13 +188,14 @@ class WorkflowPreparer:
         callee = library.workflow(library.called(chosen.key, loop.workflow)).execution
         choice = choose_judge(loop, chosen.workflow.execution, callee, JudgeSettings.of(settings))
         prepared = _prepared(snapshot, chosen, request, Needs())
-        plan = _plan(prepared.started, prepared.texts)
-        door = models(plan)
+        plan = plan_of(prepared.started, prepared.texts)
+        door, capabilities = models(plan), NOTHING
         if choice.local is None and not request.mock:
-            asked = [(f"`until` of `{name}`", choice.targets)]
-            require_models(asked, door.problem)
-            self._settle(chosen, asked, settings.get("providers") or {}, request.consent, Needs(), snapshot.root)
-        return Judging(loop, choice, plan, door)
+            require_models([(f"`until` of `{name}`", choice.targets)], door.problem)
+            variables = environment_names(chosen.library, chosen.reached)
+            capabilities = Capabilities.of(of_targets(choice.targets, plan, self._environ, variables))
+            self._consents.settle(capabilities, request.consent, snapshot.root)
+        return Judging(loop, choice, plan, door, capabilities)
 
     async def agree(
         self,
@@ -211,16 +206,16 @@ class WorkflowPreparer:
         planner: Target | None = None,
     ) -> RunStarted:
         """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
-        plan = _plan(started, texts)
+        plan = plan_of(started, texts)
         library = Library(plan.texts, plan.keys)
-        key = library.key_of(plan.path)
         elements = None if plan.elements is None else frozenset(plan.elements)
-        chosen = Chosen(library, key, elements, reachable(library, key, elements))
-        needed = Needs() if plan.mock else self._needs(chosen, plan.settings)
-        asked = [*chains(library, chosen.reached, elements, plan.settings), *needed.asked]
+        if plan.mock:
+            require_mock(models(plan))
+            return started
+        asked = [*chains(library, reached_by(plan, library), elements, plan.settings), *needs_of(plan).asked]
         asked += [("the planner", (planner,))] if planner else []
         require_models(asked, models(plan).problem)
-        self._settle(chosen, asked, plan.settings.get("providers") or {}, consent, needed, plan.root)
+        self._settle(plan, consent)
         return started
 
 
@@ -232,7 +227,7 @@ def _loop_named(workflow: Workflow, name: str) -> Loop:
     raise Refused("not_found", f"`{workflow.name}` has no loop `{name}`.")
 
 
-def _plan(started: RunStarted, texts: Mapping[str, str]) -> Plan:
+def plan_of(started: RunStarted, texts: Mapping[str, str]) -> Plan:
     return read_plan("", started.fact()[1], lambda name: texts.get(name, ""))
 
 

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from loop_ls.engine.capabilities.guard import require_start
+
 CHILD = Path(__file__).with_name("supervisor_child.py")
 #: By this variable `leash_child` knows what the program started, whichever session that made for itself.
 MARK = "LOOP_LS_LEASH"
@@ -85,7 +87,9 @@ async def start(
     stdout: int = PIPE,
     stderr: int = PIPE,
 ) -> Leashed:
-    """Start `argv`. A program that does not exist ends with 127 and one line on its standard error."""
+    """Start `argv`. A program that does not exist ends with 127 and one line on its standard error. Raises
+    `NotPermitted` where the run that asks may not start it."""
+    require_start(argv)
     own = dict(env) if env is not None else reduced(os.environ)
     if os.name == "nt":  # no process groups of this kind: the program alone is ended
         process = await asyncio.create_subprocess_exec(

@@ -9,8 +9,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, cast
 
+from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.env_substitution import filled, names_in
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.common.did_you_mean import nearest
@@ -53,6 +55,13 @@ class Server:
                 f"set {unset[0]} where the engine starts, then restart the engine (`loop-ls engine stop`)",
             )
         return found
+
+
+def server_program(server: Server, root: str) -> Program:
+    """What is started for a server, with the environment that is written for it: it decides what runs as much
+    as the words do."""
+    env = ("env", *(f"{name}={value}" for name, value in server.env.items())) if server.env else ()
+    return Program((*env, *server.argv), str(Path(root) / server.cwd))
 
 
 def read_servers(settings: Mapping[str, Any], names: Iterable[str]) -> list[Server]:

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -23,8 +22,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
+from loop_ls.engine.capabilities.guard import require_server, using_program
+from loop_ls.engine.core.addresses import is_here
 from loop_ls.engine.subprocesses.supervisor import Leashed, reduced, start
-from loop_ls.engine.tools.servers import Server
+from loop_ls.engine.tools.servers import Server, server_program
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
@@ -61,7 +62,9 @@ class LeashedServer:
     async def _running(self) -> AsyncIterator[Streams]:
         server = self._server
         env = reduced(self._environ, **server.filled(server.env, self._environ))
-        child = await start(server.argv, cwd=self._root / server.cwd, env=env, stdin=PIPE)
+        written = server_program(server, str(self._root))
+        with using_program(written.words, written.folder):
+            child = await start(server.argv, cwd=self._root / server.cwd, env=env, stdin=PIPE)
         self._child = child
         told, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outbox, asked = anyio.create_memory_object_stream[SessionMessage](0)
@@ -136,8 +139,9 @@ async def _leave(child: Leashed) -> None:
 async def over_http(server: Server, environ: Mapping[str, str]) -> AsyncIterator[Any]:
     """Streamable HTTP, or the older SSE. The environment names proxies and certificates, but not for
     a server on this machine."""
+    require_server(server.name, server.url)
     url, headers = server.fill(server.url, environ), server.filled(server.headers, environ)
-    near = urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    near = is_here(url)
 
     def client(
         headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None

@@ -47,7 +47,6 @@ _PASSED = (
     "mock",
     "sessionId",
     "idempotencyKey",
-    "consent",
     "item",
     "limits",
 )
@@ -60,6 +59,7 @@ class Runs:
         self._context, self._session, self._client = context, context.session, context.client
         self._door = door or EngineDoor()
         self._show = RunShow(context, self)
+        self.questions = consent.Questions()
         self._links: dict[str, tuple[EngineLink, RunWatch]] = {}
         self._attaching: set[EngineLink] = set()
 
@@ -79,8 +79,8 @@ class Runs:
         if problem := hindrance(opened):
             return problem
         request = self.request(opened, argument)
-        answer = await self._start(opened, request)
-        if answer.get("code") == "consent_required" and not session.settles_answers and "consent" not in request:
+        answer = await self._start(opened, request, agreed=self.questions.agreed(session, argument))
+        if answer.get("code") == "consent_required" and not session.settles_answers:
             self._context.tasks.start(self._ask_and_start(opened, request, answer), "consent")
         return answer
 
@@ -94,18 +94,21 @@ class Runs:
         request |= {"root": str(self._path(folder)), "origin": "editor", "detach": False}
         if settings := folder.editor_settings:
             request["settings"] = settings
-        answer = await self._start(None, request, folder)
-        unasked = answer.get("code") == "consent_required" and "consent" not in request
-        if unasked and not self._session.settles_answers:
+        answer = await self._start(None, request, folder, self.questions.agreed(self._session, argument))
+        if answer.get("code") == "consent_required" and not self._session.settles_answers:
             self._context.tasks.start(self._ask_and_start(None, request, answer, folder), "consent")
         return answer
 
-    async def _start(self, opened: OpenDocument | None, request: Json, folder: Folder | None = None) -> Answer:
+    async def _start(
+        self, opened: OpenDocument | None, request: Json, folder: Folder | None = None, agreed: Answer | None = None
+    ) -> Answer:
+        """`agreed` is what the person has just said yes to."""
         place = folder or (opened.folder if opened is not None else self.default_folder(None))
         link, watch = self._link(place)
         try:
             client = await link.connect()
-            answer = await asyncio.wait_for(client.start(request), LIMIT)
+            proof = {} if agreed is None else {"consent": client.agree(agreed)}
+            answer = self.questions.noted(await asyncio.wait_for(client.start({**request, **proof}), LIMIT))
         except Exception as error:
             return refusal(error)
         if answer.get("ok"):
@@ -116,7 +119,7 @@ class Runs:
         self, opened: OpenDocument | None, request: Json, answer: Answer, folder: Folder | None = None
     ) -> None:
         if await consent.allowed(self._client, answer):
-            await self._start(opened, {**request, "consent": answer.get("digest")}, folder)
+            await self._start(opened, request, folder, answer)
 
     def request(self, opened: OpenDocument, argument: Json) -> Json:
         folder = opened.folder

@@ -1,6 +1,6 @@
 """Asks once whether programs may be started and where texts and keys may go, in editors that can ask.
 
-The engine decides what needs consent and remembers it by hash; this only shows it and passes it on.
+The engine decides what needs consent and remembers it by hash; this shows it, and proves that a person said yes.
 """
 
 from __future__ import annotations
@@ -12,25 +12,41 @@ from lsprotocol import types as lsp
 
 from loop_ls.server.client import Client, Refused
 from loop_ls.server.command_answers import Answer
+from loop_ls.server.documents.session import Session
 
 logger = logging.getLogger(__name__)
 
 ALLOW = "Allow and run"
 #: A person may take this long.
 _LIMIT = 600.0
+#: Questions that wait for an answer; older ones are forgotten.
+_MOST = 100
+
+
+class Questions:
+    """What the person at this editor was asked to agree to and has not answered yet, by the number of the question.
+    An editor that shows it itself comes back with the number, which nobody else was told."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, Answer] = {}
+
+    def noted(self, answer: Answer) -> Answer:
+        """The answer of a start, kept where it is a question."""
+        if answer.get("code") == "consent_required" and isinstance(nonce := answer.get("nonce"), str):
+            self._asked[nonce] = answer
+            while len(self._asked) > _MOST:
+                del self._asked[next(iter(self._asked))]
+        return answer
+
+    def agreed(self, session: Session, argument: dict[str, Any]) -> Answer | None:
+        """The question that a command says yes to; None where it says yes to nothing that this editor showed."""
+        given = argument.get("consent")
+        return self._asked.pop(given, None) if session.settles_answers and isinstance(given, str) else None
 
 
 def lines(answer: Answer) -> list[str]:
-    """One line for each program and endpoint, as a person has to judge them."""
-    programs = [f"runs: {' '.join(map(str, argv))}" for argv in answer.get("programs") or ()]
-    return programs + [_endpoint(one) for one in answer.get("endpoints") or () if isinstance(one, dict)]
-
-
-def _endpoint(endpoint: dict[str, Any]) -> str:
-    where = endpoint.get("host") or endpoint.get("url") or endpoint.get("provider") or "an endpoint"
-    if variable := endpoint.get("variable"):
-        return f"sends texts and the key in {variable} to {where}"
-    return f"sends texts to {where}"
+    """One line for each thing that the run may do, as a person has to judge it."""
+    return [f"It {one}." for one in answer.get("capabilities") or ()]
 
 
 async def allowed(client: Client, answer: Answer) -> bool:

@@ -27,14 +27,17 @@ async def fork(context: Context, argument: Json) -> Answer:
     """`loopLs.fork`: what was finished before `iteration` is taken, the rest is paid for."""
     if not context.session.trusted:
         return _untrusted()
-    run_id, given = argument["runId"], {"origin": "editor"} | _named(argument, "loop", "consent")
+    run_id, given, runs = argument["runId"], {"origin": "editor"} | _named(argument, "loop"), context.runs.get()
+    shown = runs.questions.agreed(context.session, argument)
 
-    async def ask(client: Client, **more: Any) -> Answer:
-        return await client.fork(run_id, argument.get("iteration"), **{**given, **more})
+    async def ask(client: Client, agreed: Answer | None) -> Answer:
+        proof = {} if agreed is None else {"consent": client.agree(agreed)}
+        return runs.questions.noted(await client.fork(run_id, argument.get("iteration"), **given, **proof))
 
-    answer = await context.runs.get().ask_home(run_id, ask)
-    if answer.get("code") == "consent_required" and "consent" not in given and await _agreed(context, answer):
-        answer = await context.runs.get().ask_home(run_id, lambda client: ask(client, consent=answer.get("digest")))
+    answer = await runs.ask_home(run_id, lambda client: ask(client, shown))
+    if answer.get("code") == "consent_required" and await _agreed(context, answer):
+        asked = answer
+        answer = await runs.ask_home(run_id, lambda client: ask(client, asked))
     return await _followed(context, run_id, answer)
 
 
@@ -111,14 +114,18 @@ async def test_until(context: Context, argument: Json) -> Answer:
     opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
     if opened is None:
         return refused("not_found", f"`{argument['uri']}` is not open and cannot be read.")
-    request = context.runs.get().request(opened, {}) | _named(
-        argument, "loop", "output", "runId", "times", "consent", "mock"
-    )
+    runs = context.runs.get()
+    request = runs.request(opened, {}) | _named(argument, "loop", "output", "runId", "times", "mock")
+
+    async def ask(client: Client, agreed: Answer | None) -> Answer:
+        proof = {} if agreed is None else {"consent": client.agree(agreed)}
+        return runs.questions.noted(await asyncio.wait_for(client.test_until({**request, **proof}), _JUDGE))
+
     try:
-        client = await context.runs.get().engine_of(opened.folder)
-        answer = await asyncio.wait_for(client.test_until(request), _JUDGE)
-        if answer.get("code") == "consent_required" and "consent" not in request and await _agreed(context, answer):
-            answer = await asyncio.wait_for(client.test_until({**request, "consent": answer.get("digest")}), _JUDGE)
+        client = await runs.engine_of(opened.folder)
+        answer = await ask(client, runs.questions.agreed(session, argument))
+        if answer.get("code") == "consent_required" and await _agreed(context, answer):
+            answer = await ask(client, answer)
     except Exception as error:
         return refusal(error)
     return answer

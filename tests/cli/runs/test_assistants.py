@@ -95,7 +95,7 @@ def test_UP_32_a_server_that_leaves_takes_its_loops_along_after_the_grace_time(a
     agent.say({"text": "x", "child": True, "hang": True})
     uri = (alone.root / FILE).as_uri()
     with RawClient(env=alone.env()) as client:
-        client.begin({}, alone.root)
+        client.begin({}, alone.root, {"settlesAnswers": True})
         client.open(uri, FIXER)
         client.diagnostics(uri, 1)
         argument = {"uri": uri, "target": {"kind": "assistant", "name": "fixer"}, "message": "do it"}
@@ -106,7 +106,7 @@ def test_UP_32_a_server_that_leaves_takes_its_loops_along_after_the_grace_time(a
 
         asked = run({})
         assert asked["code"] == "consent_required", asked
-        started = run({"consent": asked["digest"]})
+        started = run({"consent": asked["nonce"]})
         assert started["ok"], started
         detached = alone.call("engine", "status")
         assert detached.returncode == 0

@@ -129,7 +129,7 @@ async def house(
     folder = DataFolder(path)
     folder.take()
     providers = Providers({})
-    engine = engine or Engine(path, {"workflow": program}, lambda plan: providers.models(), preparer)
+    engine = engine or Engine(path, {"workflow": program}, lambda plan: providers.models(), preparer, home=path)
     await engine.open()
 
     async def teardown() -> None:

@@ -100,6 +100,20 @@ async def test_a_viewer_reads_and_changes_nothing(home: House) -> None:
     assert not home.left.is_set()
 
 
+async def test_only_the_owner_starts_in_another_folder_or_with_other_texts(home: House, tmp_path: Path) -> None:
+    eve = token_of(home, "eve", "editor")
+    other = tmp_path / "evehome"
+    other.mkdir()
+    (other / "w.yaml").write_text("x")
+    elsewhere = {"root": str(other), "path": str(other / "w.yaml")}
+    for more in (elsewhere, {"texts": {"w.yaml": "y"}}, {"settings": {"providers": {"a": {"kind": "agent-cli"}}}}):
+        answer = await start(home, eve, **more)
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+        assert "by the owner of the engine only" in answer.json()["error"]
+    assert (await start(home, bearer(TOKEN), **elsewhere)).status_code == 201
+    assert (await start(home, eve)).status_code == 201
+
+
 async def test_an_editor_controls_what_is_theirs_and_nothing_else(home: House) -> None:
     home.program.hold.clear()
     ada, bob = token_of(home, "ada", "editor"), token_of(home, "bob", "editor")

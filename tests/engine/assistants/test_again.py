@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from loop_ls.client.consent import agreed
 from tests.engine.assistants.support.house import House
 
 
@@ -50,9 +51,9 @@ async def test_a_fork_of_a_run_that_came_in_starts_no_program_before_somebody_ag
     assert answer["code"] == "consent_required"
     assert answer["programs"] == [list(it.agent.program)]
     assert len(it.agent.calls) == 3
-    agreed = await engine.fork(taken["runId"], 3, consent=answer["digest"])
-    assert agreed["ok"], agreed
-    assert (await it.ended(agreed["runId"])).outputs == ["one", "two", "other three"]
+    forked = await engine.fork(taken["runId"], 3, consent=agreed(it.data, answer))
+    assert forked["ok"], forked
+    assert (await it.ended(forked["runId"])).outputs == ["one", "two", "other three"]
     assert it.agent.calls[3]["cwd"] == str(it.root)  # here, not where it was recorded
 
 
@@ -74,8 +75,8 @@ async def test_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_its_p
         assert sorted(refused["programs"]) == sorted([list(it.agent.program), ["test", "-e", "done"]])
         assert len(it.agent.calls) == 2
         (other.root / "done").touch()
-        agreed = await engine.fork(run_id, 2, consent=refused["digest"])
-        facts = await other.ended(agreed["runId"])
+        forked = await engine.fork(run_id, 2, consent=agreed(other.data, refused))
+        facts = await other.ended(forked["runId"])
         assert (facts.end["reason"], facts.outputs[0], len(it.agent.calls)) == ("condition_met", "one", 3)
         assert it.agent.calls[2]["cwd"] == str(other.root)
     finally:

@@ -233,9 +233,10 @@ async def test_AB_149_a_program_that_nobody_confirmed_is_not_started(tmp_path: P
         assert (refused.status_code, body["success"], body["code"]) == (409, False, "consent_required")
         assert sorted(body["programs"]) == sorted([list(home.agent.program), ["true"]])
         assert home.agent.calls == []
-        assert (await home.post("start", {"message": "x", "consent": "wrong"})).status_code == 409
-        agreed = await home.post("start", {"message": "x", "consent": body["digest"]})
-        assert agreed.status_code == 202
+        assert body["error"].startswith("The owner has to agree first: this run starts ")
+        assert (await home.post("start", {"message": "x", "consent": body["digest"]})).status_code == 409
+        await home.agree()
+        assert (await home.post("start", {"message": "x"})).status_code == 202
         await home.calls(1)
 
 

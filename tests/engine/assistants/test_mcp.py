@@ -31,7 +31,13 @@ async def test_AB_151_over_mcp_a_program_needs_the_same_consent(tmp_path: Path) 
             assert refused.is_error
             assert (told["code"], told["programs"]) == ("consent_required", [list(home.agent.program)])
             assert home.agent.calls == []
-            started = await client.call_tool("loop_start", {**start, "consent": told["digest"]})
+            assert told["message"].startswith("The owner has to agree first: this run starts ")
+            assert not {"digest", "nonce"} & set(told)
+            given = await client.call_tool("loop_start", {**start, "consent": "yes"})
+            assert given.is_error
+            assert home.agent.calls == []
+            await home.agree()
+            started = await client.call_tool("loop_start", start)
             assert not started.is_error, started
         run_id = json.loads(started.content[0].text)["loop_id"]  # type: ignore[union-attr]
         facts = await home.ended(run_id)

@@ -235,7 +235,12 @@ async def test_AB_150_a_program_that_nobody_confirmed_is_told_to_the_caller(tmp_
         assert told["programs"] == [list(home.agent.program)]
         assert client.of("agent:status") == other.heard == []
         assert home.agent.calls == []
+        assert "nonce" not in told
         await started(client, consent=told["digest"])
+        again = await client.until("agent:error")
+        assert (again["code"], home.agent.calls) == ("consent_required", [])
+        await home.agree()
+        await started(client)
         await client.status("idle")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.client.consent import agreed
 from loop_ls.engine.durable.workers import PostgresWorkers
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.roles.program import RoleLoopProgram
@@ -95,7 +96,7 @@ async def test_what_a_worker_writes_of_a_loop_is_shown_where_it_was_started(
     try:
         request: dict[str, Any] = {"definition": "pair", "goal": "Do it.", "root": str(root), "origin": "editor"}
         asked = await desk.start(request)
-        run_id = (await desk.start({**request, "consent": asked["digest"]}))["runId"]
+        run_id = (await desk.start({**request, "consent": agreed(desk.folder, asked)}))["runId"]
         async with asyncio.timeout(30):
             async for _, event in desk.subscribe(0, run_id):
                 if event["kind"] in ("completed", "failed"):
@@ -110,7 +111,7 @@ async def test_what_a_worker_writes_of_a_loop_is_shown_where_it_was_started(
         kept = await two[0].do(lambda table: table.find("artifacts", loop_id=run_id))
         assert [one["content"] for one in kept] == ["text", "NEEDS CHANGES: more", "text", "APPROVED"]
         assert {one["session_id"] for one in kept} == {state["sessionId"]}
-        again = await desk.start({**request, "consent": asked["digest"]})
+        again = await desk.start(request)
         assert again["projectId"] == state["projectId"]
         assert (await desk.delete(run_id))["ok"]
         async with asyncio.timeout(10):

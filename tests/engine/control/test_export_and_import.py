@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.client.consent import agreed
 from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import ENDS, Project
 
@@ -195,8 +196,8 @@ async def test_a_run_that_came_in_sends_nothing_anywhere_before_somebody_agrees(
     ]
     assert other.models.requests == []
     other.models.script |= {"write": ["new"], "judge": ["YES"]}
-    agreed = await engine.fork(run_id, 2, consent=answer["digest"])
-    assert (await other.ended(agreed["runId"]))[-1]["finalOutput"] == "new"
+    forked = await engine.fork(run_id, 2, consent=agreed(engine.folder, answer))
+    assert (await other.ended(forked["runId"]))[-1]["finalOutput"] == "new"
 
 
 @pytest.mark.parametrize(

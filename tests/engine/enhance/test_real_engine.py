@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from loop_ls.app.engine import build
+from loop_ls.client.consent import agreed
 from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import SILENCE, ScriptedModels
@@ -250,7 +251,12 @@ async def test_EB_005_but_may_be_chosen(world: World, monkeypatch: pytest.Monkey
     engine = await world.open()
     asked = await world.start(engine, editor=True)
     assert asked["programs"] == [["cursor"]]  # it is a program that nobody agreed to yet
-    argument = {"root": str(world.root), "path": str(world.file), "input": "tea", "consent": asked["digest"]}
+    argument = {
+        "root": str(world.root),
+        "path": str(world.file),
+        "input": "tea",
+        "consent": agreed(engine.folder, asked),
+    }
     started = await engine.start({**argument, "enhance": {"start": True, "editor": True}})
     assert started["ok"]
     assert "cursor" in started["warnings"][0]
@@ -434,9 +440,9 @@ async def test_a_loop_that_came_in_is_forked_after_somebody_agreed_to_whom_it_as
     refused = await engine.fork("stranger1", 2)
     assert (refused["code"], refused["endpoints"][0]["host"]) == ("consent_required", "planner.example")
     assert len(world.calls) == asked
-    agreed = await engine.fork("stranger1", 2, consent=refused["digest"])
-    assert agreed["ok"], agreed
-    assert (await until(engine, agreed["runId"], ended))["status"] == "completed"
+    forked = await engine.fork("stranger1", 2, consent=agreed(engine.folder, refused))
+    assert forked["ok"], forked
+    assert (await until(engine, forked["runId"], ended))["status"] == "completed"
 
 
 async def test_only_workflows_are_enhanced(world: World) -> None:

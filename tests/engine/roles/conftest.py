@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.client.consent import agreed
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.projections.history import iterations
 from loop_ls.engine.roles.program import HandsOf, RoleLoopProgram
@@ -102,7 +103,7 @@ class House:
         request = {name: value for name, value in request.items() if value is not None}
         answer = await self.engine.start(request)
         if answer.get("code") == "consent_required":
-            answer = await self.engine.start({**request, "consent": answer["digest"]})
+            answer = await self.engine.start({**request, "consent": agreed(self.data, answer)})
         return answer
 
     async def start(self, definition: str = "pair", /, **others: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 
 from loop_ls.app.catalogue import catalogue
+from loop_ls.client.consent import agreed
 from loop_ls.client.engine_location import PROTOCOL, Handover
 from loop_ls.client.session import EngineClient
 from loop_ls.engine.api.app import Facts, application, workspace_id
@@ -44,10 +45,12 @@ class Served(House):
 
     async def begin(self, **more: Any) -> str:
         """Start a pair over HTTP, agreeing to what it may do."""
-        body: Json = {"definition": "pair", "goal": "Do it.", **more}
+        body: Json = {"definition": "pair", "goal": "Do it.", "origin": "cli", **more}
         response = await self.http.post(LOOPS, json=body)
         if response.status_code == 409:
-            response = await self.http.post(LOOPS, json={**body, "consent": response.json()["details"]["digest"]})
+            response = await self.http.post(
+                LOOPS, json={**body, "consent": agreed(self.data, response.json()["details"])}
+            )
         return str(self._body(response, 201)["loop"]["id"])
 
     async def held(self, number: int) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from loop_ls.client.consent import agreed
 from loop_ls.testing.models import failure
 
 from .conftest import House
@@ -69,10 +70,10 @@ async def test_a_fork_of_a_loop_that_came_in_does_nothing_before_somebody_agrees
     answer = await house.engine.fork(taken["runId"], 2)
     assert (answer["code"], answer["programs"]) == ("consent_required", [["any command", "(role coder)"]])
     assert len(house.models.requests) == asked
-    agreed = await house.engine.fork(taken["runId"], 2, consent=answer["digest"])
-    assert agreed["ok"], agreed
-    assert (await house.ended(agreed["runId"]))["reason"] == "approved"
-    first = (await house.facts(agreed["runId"], "run_started"))[0]
+    forked = await house.engine.fork(taken["runId"], 2, consent=agreed(house.data, answer))
+    assert forked["ok"], forked
+    assert (await house.ended(forked["runId"]))["reason"] == "approved"
+    first = (await house.facts(forked["runId"], "run_started"))[0]
     assert first["root"] == str(house.root)  # here, not where it was recorded
 
 
@@ -88,7 +89,7 @@ async def test_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_what_
     refused = await engine.fork(state["runId"], 2)
     assert (refused["code"], refused["programs"]) == ("consent_required", [["any command", "(role coder)"]])
     assert other.models.requests == []
-    answer = await engine.fork(state["runId"], 2, consent=refused["digest"])
+    answer = await engine.fork(state["runId"], 2, consent=agreed(other.data, refused))
     assert answer["ok"], answer
     forked = await other.ended(answer["runId"])
     assert (forked["status"], forked["reason"], forked["iteration"]) == ("completed", "approved", 2)

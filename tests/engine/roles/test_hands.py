@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from loop_ls.client.consent import agreed
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.roles.stage_agents import hands
@@ -54,11 +55,11 @@ async def test_a_start_is_agreed_to_once_with_its_programs_and_what_full_access_
     assert answer["code"] == "consent_required"
     assert [sys.executable, str(path), "{message}"] in answer["programs"]
     assert ["any command", "(role coder)"] in answer["programs"]
-    agreed = await house.engine.start({**request, "consent": answer["digest"]})
-    assert agreed["ok"]
+    first = await house.engine.start({**request, "consent": agreed(house.data, answer)})
+    assert first["ok"]
     again = await house.engine.start(request)
     assert again["ok"]
-    for run_id in (agreed["runId"], again["runId"]):
+    for run_id in (first["runId"], again["runId"]):
         await house.ended(run_id)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.client.consent import agreed
 from loop_ls.engine.api.mcp.agent_tools import loop_list, loop_status
 from loop_ls.testing.models import SILENCE
 
@@ -34,7 +35,12 @@ async def test_RB_085_a_start_answers_with_loop_iteration_and_stages_or_says_wha
     body = {"definition": "pair", "goal": "Do it."}
     asked = await served.post(body=body, code=409)
     assert asked["code"] == "consent_required"
-    made = await served.post(body={**body, "consent": asked["details"]["digest"]}, code=201)
+    assert asked["error"].startswith("The owner has to agree first: this run lets the role coder start any command")
+    assert "nonce" not in asked["details"]
+    again = await served.post(body={**body, "consent": asked["details"]["digest"]}, code=409)
+    assert again["code"] == "consent_required"
+    shown = (await served.post(body={**body, "origin": "cli"}, code=409))["details"]
+    made = await served.post(body={**body, "consent": agreed(served.data, shown)}, code=201)
     assert (made["loop"]["status"], made["loop"]["definition_name"]) == ("running", "pair")
     assert (made["iteration"]["iteration_number"], made["iteration"]["status"]) == (1, "running")
     assert [stage["role"] for stage in made["stages"]] == ["coder", "reviewer"]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from loop_ls.app.engine import build
+from loop_ls.client.consent import agreed
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
 from loop_ls.testing.workflows import whole
@@ -49,7 +50,7 @@ class Place:
         request = {"root": str(self.root), "path": str(self.root / f"{name}.yaml"), **more}
         answer = await self.engine.start(request)
         if agree and answer.get("code") == "consent_required":
-            answer = await self.engine.start({**request, "consent": answer["digest"]})
+            answer = await self.engine.start({**request, "consent": agreed(self.data, answer)})
         return answer
 
     async def run(self, name: str = "main", **more: Any) -> list[dict[str, Any]]:

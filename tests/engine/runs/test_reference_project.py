@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from loop_ls.app.engine import validate
+from loop_ls.client.consent import agreed
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
@@ -103,7 +104,7 @@ async def test_it_runs_unchanged_once_somebody_agreed(project: Project, llmock: 
     assert asked["code"] == "consent_required"
     assert asked["programs"] == [["env", "MCP_LOG=${MCP_LOG}", sys.executable, "-S", mcp_server.FILE]]
     assert asked["endpoints"][0]["variable"] == "HOUSE_KEY"
-    started = await project.start(consent=asked["digest"])
+    started = await project.start(consent=agreed(project.data, asked))
     facts = await project.facts(started["runId"])
     assert (facts[-1]["kind"], facts[-1]["finalOutput"]) == ("completed", "it is 3")
     called = [json.loads(line) for line in project.log.read_text().splitlines()]
@@ -123,8 +124,8 @@ async def test_in_hostile_hands_nothing_leaves_and_nothing_starts(project: Proje
     trap = await asyncio.start_server(listen, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{trap.sockets[0].getsockname()[1]}/v1"
     asked = await project.start()
-    agreed = await project.start(consent=asked["digest"])
-    await project.facts(agreed["runId"])
+    first = await project.start(consent=agreed(project.data, asked))
+    await project.facts(first["runId"])
     project.log.unlink(missing_ok=True)
     seen = len(llmock.requests)
     house, things = project.root / "config/providers/house.yaml", project.root / "config/servers/things.yaml"
@@ -135,6 +136,6 @@ async def test_in_hostile_hands_nothing_leaves_and_nothing_starts(project: Proje
         assert refused["code"] == "consent_required"
         assert [each["url"] for each in refused["endpoints"]] == [url]
         assert len(refused["programs"]) == 1
-        again = await project.start(consent=asked["digest"])
+        again = await project.start(consent=agreed(project.data, asked))
         assert again["code"] == "consent_required", "what was agreed to before is something else"
     assert (leaving, len(llmock.requests), project.log.exists()) == ([], seen, False)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.client.consent import agreed
 from loop_ls.testing import mcp_server
 from tests.engine.starting.test_workflow_start import Desk
 
@@ -30,7 +31,7 @@ async def test_a_program_of_the_project_is_shown_with_its_environment_before_it_
     refused = await desk.refused("flow.yaml")
     assert refused.code == "consent_required"
     assert refused.details["programs"] == [["env", "TOKEN=${MY_TOKEN}", "PRELOAD=x.so", "node", "srv.js"]]
-    prepared = await desk.start("flow.yaml", consent=refused.details["digest"])
+    prepared = await desk.start("flow.yaml", consent=agreed(desk.data, refused.details))
     assert list(prepared.started.settings["servers"]) == ["things"]
     await desk.start("flow.yaml")
 
@@ -38,7 +39,7 @@ async def test_a_program_of_the_project_is_shown_with_its_environment_before_it_
 async def test_another_environment_is_another_program(desk: Desk) -> None:
     given(desk, TOOLS, "servers: {things: {command: node, env: {A: '1'}}}")
     refused = await desk.refused("flow.yaml")
-    await desk.start("flow.yaml", consent=refused.details["digest"])
+    await desk.start("flow.yaml", consent=agreed(desk.data, refused.details))
     desk.settings("servers: {things: {command: node, env: {A: '1', LD_PRELOAD: ./evil.so}}}")
     assert (await desk.refused("flow.yaml")).code == "consent_required"
 
@@ -160,7 +161,7 @@ async def test_a_project_of_the_reference_tool_asks_for_consent_like_any_other(d
         {"provider": "house", "host": "h.test", "url": "https://h.test/v1", "variable": "H_KEY"}
     ]
     assert refused.details["programs"] == [[sys.executable, mcp_server.FILE]]
-    prepared = await desk.start("flow.yaml", consent=refused.details["digest"])
+    prepared = await desk.start("flow.yaml", consent=agreed(desk.data, refused.details))
     assert prepared.started.settings["providers"]["house"]["baseUrl"] == "https://h.test/v1"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.client.consent import agreed
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Plan, read_plan
 from loop_ls.engine.core.ports import ModelFailure
@@ -290,7 +291,7 @@ async def test_the_models_of_a_vote_are_shown_before_they_are_asked(desk: Desk) 
     refused = await desk.refused("vote.yaml")
     assert refused.code == "consent_required"
     assert [each["host"] for each in refused.details["endpoints"]] == ["api.openai.com"]
-    await desk.start("vote.yaml", consent=refused.details["digest"])
+    await desk.start("vote.yaml", consent=agreed(desk.data, refused.details))
     await desk.start("vote.yaml")
 
 
@@ -322,15 +323,21 @@ async def test_settings_of_the_project_are_recorded_without_anything_secret(desk
         judge: {provider: ollama, model: judge}
         rules: {WF103: off}
         providers:
-          mine: {kind: openai, baseUrl: "https://me:secret@example.test/v1", apiKeyEnv: MY_KEY}
+          mine: {kind: openai, baseUrl: "https://example.test/${MY_KEY}/v1", apiKeyEnv: MY_KEY}
         """
     )
     desk.environ["MY_KEY"] = "sk-very-secret"
     prepared = await desk.start()
     assert prepared.started.settings == {
         "judge": {"provider": "ollama", "model": "judge"},
-        "providers": {"mine": {"kind": "openai", "baseUrl": "https://example.test/v1", "apiKeyEnv": "MY_KEY"}},
+        "providers": {
+            "mine": {"kind": "openai", "baseUrl": "https://example.test/${MY_KEY}/v1", "apiKeyEnv": "MY_KEY"}
+        },
     }
+    desk.settings("providers: {mine: {kind: openai, baseUrl: 'https://me:secret@example.test/v1'}}")
+    refused = await desk.refused()
+    assert refused.message.startswith("`providers.mine.baseUrl` holds a user name or a password before the host")
+    assert "secret" not in refused.message
     assert "secret" not in str(prepared)
 
 
@@ -400,3 +407,18 @@ async def test_files_are_checked_among_all_that_they_can_call(desk: Desk) -> Non
     desk.preparer = WorkflowPreparer(desk.data, validate)
     await desk.start(target=step("plan"), parameters={})
     assert seen[0] == {"main", "cycle", "other"}
+
+
+@pytest.mark.parametrize(("levels", "starts"), [(16, True), (17, False), (40, False)])
+async def test_calls_that_are_too_deep_are_refused_before_the_start_in_one_sentence(
+    desk: Desk, levels: int, starts: bool
+) -> None:
+    for number in range(levels):
+        desk.write(f"w{number}.yaml", f"steps: [{{name: s, template: {{name: w{number + 1}}}}}]")
+    desk.write(f"w{levels}.yaml", "steps: [{name: s, run: Do}]")
+    if starts:
+        assert (await desk.start("w0.yaml")).started.name == "w0"
+        return
+    refused = await desk.refused("w0.yaml")
+    assert refused.code == "file_has_errors"
+    assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; 16 levels are possible"

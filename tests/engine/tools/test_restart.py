@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from loop_ls.client.consent import agreed
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
@@ -58,7 +59,7 @@ async def test_a_run_goes_on_behind_the_last_answered_call(tmp_path: Path) -> No
     engine = await opened(tmp_path, first, environ)
     argument = {"root": str(root), "path": str(root / "flow.yaml"), "input": "x"}
     asked = await engine.start(argument)
-    run_id = (await engine.start(argument | {"consent": asked["digest"]}))["runId"]
+    run_id = (await engine.start(argument | {"consent": agreed(engine.folder, asked)}))["runId"]
     await until(engine, run_id, "tool_called")
     await engine.close()
 

@@ -86,7 +86,7 @@ class Editor:
         """Start, and agree to what it uses."""
         answer = self.command(name, **argument)
         if answer.get("code") == "consent_required":
-            answer = self.command(name, **argument, consent=answer["digest"])
+            answer = self.command(name, **argument, consent=answer["nonce"])
         return answer
 
     def asked(self, method: str, number: int = 0) -> Json:

@@ -60,8 +60,9 @@ class FakeEngine:
         run = FakeRun(f"run{len(self.runs) + 1}", args)
         if code := run.script.get("refuse"):
             return {"ok": False, "code": code, "message": "The engine refuses.", "hint": "Do something else."}
-        if run.script.get("consent") and args.get("consent") != "d1":
-            asked = {"programs": [["rm", "-rf", "build"]], "endpoints": [{"host": "example.org", "variable": "KEY"}]}
+        if run.script.get("consent") and args.get("consent") != "proof of n1":
+            listed = ["starts `rm -rf build`", "sends texts to example.org, with what is in KEY"]
+            asked = {"capabilities": listed, "nonce": "n1"}
             return {"ok": False, "code": "consent_required", "message": "Consent.", "hint": "", "digest": "d1", **asked}
         if size := run.script.get("noise"):
             print("hi")
@@ -70,6 +71,9 @@ class FakeEngine:
         self.runs[run.run_id] = run
         run.task = asyncio.create_task(self._run(run))
         return {"ok": True, "runId": run.run_id}
+
+    def agree(self, answer: Json) -> str:
+        return f"proof of {answer['nonce']}"
 
     async def stop(self, run_id: str) -> Json:
         return await self._control(run_id, "stopping")
@@ -244,7 +248,7 @@ class FakeClient:
         self.start, self.stop, self.pause, self.resume = engine.start, engine.stop, engine.pause, engine.resume
         self.status, self.engine_status = engine.status, engine.engine_status
         self.approve, self.fork, self.replay = engine.approve, engine.fork, engine.replay
-        self.test_until, self.delete = engine.test_until, engine.delete
+        self.test_until, self.delete, self.agree = engine.test_until, engine.delete, engine.agree
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Json:
         return await self._engine.listed(status, uri, limit)

@@ -8,14 +8,9 @@ const DETAILS = "Show Details";
 /** A modal message of more lines than this does not fit. */
 const MOST_LINES = 12;
 
-/** One line per program and endpoint, as a person has to judge them. */
+/** One line for each thing that the run may do, as a person has to judge it. */
 export function consentLines(answer: Answer): string[] {
-  const programs = (answer.programs ?? []).map((argv) => `runs: ${argv.join(" ")}`);
-  const endpoints = (answer.endpoints ?? []).map((endpoint) => {
-    const where = endpoint.host ?? endpoint.url ?? endpoint.provider ?? "?";
-    return endpoint.variable ? `sends texts and the key in ${endpoint.variable} to ${where}` : `sends texts to ${where}`;
-  });
-  return [...programs, ...endpoints];
+  return (answer.capabilities ?? []).map((one) => `It ${one}.`);
 }
 
 /** Whether the person agreed. Looking at the details is no answer: nothing runs. */

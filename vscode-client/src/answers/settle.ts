@@ -12,9 +12,11 @@ export interface Answer {
   hint?: string;
   names?: string[];
   fields?: Field[];
-  programs?: string[][];
-  endpoints?: { host?: string; url?: string; variable?: string; provider?: string }[];
+  /** What the run may do, a sentence each without its subject. */
+  capabilities?: string[];
   digest?: string;
+  /** The number of the question of consent: what an answer to it says. */
+  nonce?: string;
   [key: string]: unknown;
 }
 
@@ -41,7 +43,7 @@ async function nextArgument(answer: Answer, argument: Argument, memory: Memory):
     case "input_required":
       return withTexts(answer, argument, memory);
     case "consent_required":
-      return (await askForConsent(answer)) ? { ...argument, consent: answer.digest } : undefined;
+      return (await askForConsent(answer)) ? { ...argument, consent: answer.nonce } : undefined;
     default:
       showRefusal(answer);
       return undefined;

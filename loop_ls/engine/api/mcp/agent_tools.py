@@ -71,8 +71,6 @@ async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
             argument[name] = _text(given, name)
     if given.get("idempotency_key"):
         argument["idempotencyKey"] = _text(given, "idempotency_key")
-    if given.get("consent"):
-        argument["consent"] = _text(given, "consent")
     limit = given.get("max_iterations")
     if limit is not None:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
@@ -222,8 +220,8 @@ def _allowed(answer: Json) -> Json:
     """The answer of an operation. Raises `Refusal` with what the engine said."""
     if answer.get("ok"):
         return answer
-    if answer.get("code") == "consent_required":  # whoever asks shows it to the user, and comes with the digest
-        names = ("code", "message", "hint", "programs", "endpoints", "digest")
+    if answer.get("code") == "consent_required":  # a model cannot agree: it can tell its user what to do
+        names = ("code", "message", "hint", "capabilities", "programs", "tools", "endpoints")
         raise Refusal(_json({name: answer.get(name) for name in names}))
     hint = f" {answer['hint']}" if answer.get("hint") else ""
     raise Refusal(f"{answer.get('message')}{hint}")
@@ -253,7 +251,6 @@ TOOLS: dict[str, AgentTool] = {
                 goal=_told("What the loop is to reach: the subject belongs here."),
                 max_iterations=_told("At most so many iterations, instead of the definition's.", "integer", minimum=1),
                 parameters=_told("A JSON object as text, with values for the parameters of the definition."),
-                consent=_told("The digest of a refusal `consent_required`, once the user has agreed to what it lists."),
                 project_id=_told("The project by its id."),
                 project_slug=_told("The project by its slug, instead of its id."),
                 idempotency_key=_told("Makes a start that is sent again the same run: a new text for each start."),

@@ -24,6 +24,8 @@ Handler = Callable[[Request, Desk, str], Awaitable[Response]]
 
 BASE = "/api/agents"
 NOT_PERMITTED = "Your role does not permit running or modifying workflows"
+#: What a refusal says of the consent that is missing.
+ASKED = ("capabilities", "programs", "tools", "endpoints", "digest", "hint")
 NO_LOOP = "No active loop for this agent"
 _JSON = ("application/json", "")
 
@@ -48,9 +50,7 @@ async def start(request: Request, desk: Desk, agent: str) -> Response:
         return failure(400, f"Agent `{found.name}` may not run as a loop: its `loopEnabled` is not true.")
     if not message.strip():
         return failure(400, "`message` is blank.")
-    consent, mock = body.get("consent"), body.get("mock") is True
-    given = consent if isinstance(consent, str) else None
-    answer = await desk.start(found, message, person_of(request).user, "api", given, mock)
+    answer = await desk.start(found, message, person_of(request).user, "api", body.get("mock") is True)
     if answer["ok"]:
         return success({"agentId": agent, "status": "started", "runId": answer["runId"]}, 202)
     return _refused(answer)
@@ -118,7 +118,7 @@ def _refused(answer: Answer) -> Response:
     """The document knows one status for everything that is no consent: 400."""
     code = str(answer["code"])
     status = 409 if code == "consent_required" else 503 if code == "provider_unavailable" else 400
-    more = {name: answer[name] for name in ("programs", "endpoints", "digest", "names") if name in answer}
+    more = {name: answer[name] for name in (*ASKED, "names") if name in answer}
     return failure(status, str(answer["message"]), code=code, **more)
 
 

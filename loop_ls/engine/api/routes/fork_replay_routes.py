@@ -21,7 +21,8 @@ RUN_LIMIT = 256 * 1024 * 1024
 
 async def fork(request: Request) -> Response:
     body = await read_object(request)
-    given: Answer = {name: body[name] for name in ("loop", "origin", "consent") if isinstance(body.get(name), str)}
+    given: Answer = {"origin": "api"}
+    given |= {name: body[name] for name in ("loop", "origin", "consent") if isinstance(body.get(name), str)}
     given |= {"detach": True} if body.get("detach") is True else {}
     user = person_of(request).user
     return _answered(
@@ -44,7 +45,8 @@ async def take_in(request: Request) -> Response:
 
 
 async def test_until(request: Request) -> Response:
-    return _answered(await engine_of(request).test_until(await read_object(request)))
+    body = {"origin": "api", **await read_object(request)}
+    return _answered(await engine_of(request).test_until(body, person_of(request).user))
 
 
 def _answered(answer: Answer, status: int = 200) -> Response:

@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from loop_ls.engine.api.routes.agents import NO_LOOP, NOT_PERMITTED
+from loop_ls.engine.api.routes.agents import ASKED, NO_LOOP, NOT_PERMITTED
 from loop_ls.engine.api.sockets.socket_events import Message, error, messages
 from loop_ls.engine.assistants.api_service import Desk
 from loop_ls.engine.assistants.disconnect_teardown import Attendance
@@ -135,11 +135,10 @@ class Sockets:
         found = await self._desk.find(agent)
         if found is None:
             return error(agent, "PROCESS_ERROR", f"Agent not found: `{agent}`.")
-        message, consent = body.get("message"), body.get("consent")
+        message = body.get("message")
         if not isinstance(message, str) or not message.strip():
             return error(agent, "PROCESS_ERROR", "`message` is a text that is not blank.")
-        given = consent if isinstance(consent, str) else None
-        answer = await self._desk.start(found, message, person.user, "socket", given, body.get("mock") is True)
+        answer = await self._desk.start(found, message, person.user, "socket", body.get("mock") is True)
         return None if answer["ok"] else _no_start(agent, answer)
 
     async def _stop(self, sid: str, person: Person, agent: str, body: Answer) -> Message | None:
@@ -194,7 +193,7 @@ def _no_start(agent: str, answer: Answer) -> Message:
     if code == "already_running":
         return error(agent, "RESOURCE_ERROR", text, code=code)
     if code == "consent_required":
-        more = {name: answer[name] for name in ("programs", "endpoints", "digest")}
+        more = {name: answer[name] for name in ASKED}
         return error(agent, "POLICY_ERROR", text, code=code, **more)
     return error(agent, classified(text), text, code=code)
 

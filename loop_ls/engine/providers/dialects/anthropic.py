@@ -52,7 +52,7 @@ class Anthropic:
             body["system"] = request.system
         if request.temperature is not None and "temperature" not in without:
             body["temperature"] = min(request.temperature, 1.0)
-        return Call(f"{provider.base_url.removesuffix('/v1')}/v1/messages", self.headers(provider, key), body)
+        return Call(f"{provider.socket_url.removesuffix('/v1')}/v1/messages", self.headers(provider, key), body)
 
     def headers(self, provider: Provider, key: str) -> dict[str, str]:
         return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}

@@ -46,7 +46,7 @@ class OpenAI:
             body["tools"] = [_tool(each) for each in request.tools]
         for name in without - {"max_tokens", "max_completion_tokens"}:
             body.pop(name, None)
-        return Call(f"{provider.base_url}/chat/completions", self.headers(provider, key), body)
+        return Call(f"{provider.socket_url}/chat/completions", self.headers(provider, key), body)
 
     def headers(self, provider: Provider, key: str) -> dict[str, str]:
         if not key:

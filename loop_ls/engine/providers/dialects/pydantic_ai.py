@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any, cast
 
+from loop_ls.engine.capabilities.guard import require_endpoint
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.core.price_table import Usage, tokens
@@ -32,6 +33,11 @@ VENDORS = {
     "kimik2": "moonshotai",
 }
 _FINISH = {"stop": "stop", "length": "length", "tool_call": "tools"}
+
+
+def endpoint_of(provider: Provider) -> str:
+    """The place that such a provider is asked at: it knows the address itself."""
+    return f"pydantic-ai://{vendor(provider)}"
 
 
 def vendor(provider: Provider) -> str:
@@ -61,6 +67,7 @@ class PydanticModels:
 
         if (missing := missing_package(self._provider)) is not None:
             raise missing
+        require_endpoint(self._provider.name, endpoint_of(self._provider), endpoint_of(self._provider))
         total = request.timeout or self._provider.timeout
         try:
             async with asyncio.timeout(total):

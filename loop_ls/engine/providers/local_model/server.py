@@ -19,6 +19,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from loop_ls.engine.capabilities.guard import using
+from loop_ls.engine.capabilities.values import EmbeddedModel
 from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialects.openai import OpenAI
@@ -48,11 +50,13 @@ class LocalModels:
 
     async def ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply:
         async with self._busy(request.model) as http:
-            return await http.ask(request, hear)
+            with using(EmbeddedModel()):
+                return await http.ask(request, hear)
 
     async def embed(self, request: EmbedRequest) -> EmbedReply:
         async with self._busy(request.model) as http:
-            return await vectors(http, request)
+            with using(EmbeddedModel()):
+                return await vectors(http, request)
 
     @asynccontextmanager
     async def _busy(self, model: str) -> AsyncIterator[HttpModels]:
@@ -80,7 +84,8 @@ class LocalModels:
         env, place = supervisor.reduced(os.environ, **paths), self._log.parent
         log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            child = await supervisor.start(argv, stdin=PIPE, stdout=PIPE, stderr=log, cwd=place, env=env)
+            with using(EmbeddedModel()):
+                child = await supervisor.start(argv, stdin=PIPE, stdout=PIPE, stderr=log, cwd=place, env=env)
         finally:
             os.close(log)
         self._child = child
@@ -103,7 +108,7 @@ class LocalModels:
                 model=model,
                 details={"final": True},
             ) from None
-        return HttpModels(replace(self._provider, base_url=f"{url}/v1"), OpenAI(), Keys({}), key)
+        return HttpModels(replace(self._provider, base_url=f"{url}/v1", address=""), OpenAI(), Keys({}), key)
 
     def _leave(self) -> None:
         task = asyncio.get_running_loop().create_task(self._leave_if_idle())

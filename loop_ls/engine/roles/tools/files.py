@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.context.workspace_files import is_hidden
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, number, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
@@ -150,6 +151,7 @@ def _writable(workspace: Workspace, given: str) -> Path:
 
 def _written(workspace: Workspace, path: Path, content: str) -> str:
     try:
+        require_write(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, "utf-8", newline="")
     except (OSError, UnicodeEncodeError) as error:

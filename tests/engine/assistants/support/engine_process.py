@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from loop_ls.client.consent import agreed
 from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
 from loop_ls.engine.service import Engine
@@ -64,7 +65,7 @@ async def main(folder: Path, approve: bool) -> None:
 async def start(engine: Engine, root: Path) -> str:
     request = {"root": str(root), "path": str(root / PATH), "target": {"kind": "assistant"}, "message": "do it"}
     refused = await engine.start(request)
-    answer = await engine.start({**request, "consent": refused["digest"]})
+    answer = await engine.start({**request, "consent": agreed(engine.folder, refused)})
     assert answer["ok"], answer
     return str(answer["runId"])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.app.engine import validate
+from loop_ls.client.consent import agreed
 from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
@@ -71,7 +72,7 @@ class House:
             request["message"] = message
         answer = await engine.start(request)
         if consent and answer.get("code") == "consent_required":
-            answer = await engine.start({**request, "consent": answer["digest"]})
+            answer = await engine.start({**request, "consent": agreed(self.data, answer)})
         return answer
 
     async def started(self, message: str = "do it", **more: Any) -> str:

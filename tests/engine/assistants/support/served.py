@@ -96,9 +96,7 @@ class Served(House):
 
     async def agree(self) -> None:
         """The user has seen and confirmed the programs."""
-        answer = await self.post("start", {"message": "x"})
-        if answer.status_code == 409:
-            await self.post("start", {"message": "x", "consent": answer.json()["digest"]})
+        await self.start("x")
         await self.engine_stop()
         (self.agent.folder / "calls.jsonl").unlink(missing_ok=True)
 

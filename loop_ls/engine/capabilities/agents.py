@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.providers.config import fallbacks
 from loop_ls.engine.runners.resolve import is_agent, program_of
-from loop_ls.engine.starting.consent import StartedProgram
 
 
-def agents(names: Iterable[str], providers: Mapping[str, Any], folder: str) -> list[StartedProgram]:
-    """`providers` is that section of the settings, `folder` where they work. Raises `Refused` where the
-    settings name no program, or let an agent stand in for a model."""
+def agents(
+    names: Iterable[str], providers: Mapping[str, Any], folder: str, variables: Iterable[str] = ()
+) -> list[Program]:
+    """`providers` is that section of the settings, `folder` where they work, `variables` those whose values are
+    in their prompts. Raises `Refused` where the settings name no program, or let an agent stand in for a model."""
     asked = sorted(set(names))
     for name in asked:
         _stands_in_for_none(name, providers)
-    return [StartedProgram(program(name, providers), folder) for name in asked if is_agent(name, providers)]
+    return [Program(program(name, providers), folder, tuple(variables)) for name in asked if is_agent(name, providers)]
 
 
 def _stands_in_for_none(name: str, providers: Mapping[str, Any]) -> None:

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.bodies.tools import servers_of
+from loop_ls.engine.capabilities.values import Endpoint, Program
 from loop_ls.engine.context.model_targets import step_targets
 from loop_ls.engine.context.workflow_library import Library
-from loop_ls.engine.core.env_substitution import filled
+from loop_ls.engine.core.addresses import address_fault, host_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.retrieval import Store, read_store, searches
 from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.runs.preflight import chosen
-from loop_ls.engine.starting.consent import Endpoint, StartedProgram, without_password
 from loop_ls.engine.tools import Server, read_servers
+from loop_ls.engine.tools.servers import server_program
 from loop_ls.formats.common.secret import is_secret, names_secret, takes_from_environment
 from loop_ls.formats.workflow.model import Rag, Step, Target
 
@@ -34,27 +34,28 @@ class Needs:
     stores: tuple[Store, ...] = ()
     asked: tuple[tuple[str, tuple[Target, ...]], ...] = ()
 
-    def programs(self, root: str) -> list[StartedProgram]:
-        """What would be started, with the environment that is written for it: it decides what runs as much
-        as the words do."""
-        found = []
-        for server in self.servers:
-            if server.kind == "stdio":
-                env = ("env", *(f"{name}={value}" for name, value in server.env.items())) if server.env else ()
-                found.append(StartedProgram((*env, *server.argv), str(Path(root) / server.cwd)))
-        return found
+    def programs(self, root: str) -> list[Program]:
+        return [server_program(server, root) for server in self.servers if server.kind == "stdio"]
 
     def places(self, environ: Mapping[str, str]) -> list[Endpoint]:
         """Where texts would go, and which variables with them."""
-        found = []
-        for server in self.servers:
-            if server.kind != "stdio":
-                url = without_password(filled(server.url, environ.get)[0])
-                found += [Endpoint(server.name, url, variable) for variable in server.variables or ("",)]
+        found = [one for server in self.servers if server.kind != "stdio" for one in server_endpoints(server)]
         for store in self.stores:
             if store.database:
-                found.append(Endpoint(store.name, without_password(environ.get(store.database, "")), store.database))
+                url = _database_shown(environ.get(store.database, "")) or store.written
+                found.append(Endpoint(store.name, url, store.database, store.written))
         return found
+
+
+def server_endpoints(server: Server) -> list[Endpoint]:
+    """Where texts for a server go, with each variable that goes there too."""
+    return [Endpoint(server.name, server.url, variable, server.url) for variable in server.variables or ("",)]
+
+
+def _database_shown(value: str) -> str:
+    """Of the address of a database its host: the rest of the variable, whatever it holds, is nobody's business."""
+    scheme = value.partition("://")[0]
+    return f"{scheme}://{host_of(value)}" if scheme.startswith("postgres") and host_of(value) else ""
 
 
 def needs(
@@ -71,7 +72,7 @@ def needs(
     except Failure as failure:
         raise Refused("bad_argument", _sentence(failure.message), _sentence(failure.hint)) from failure
     for server in servers:
-        _no_keys(server)
+        _sound(server)
     asked = tuple((f"`{step}`", (Target(store.provider, store.model),)) for step, store in found if store.provider)
     return Needs(servers, stores, asked)
 
@@ -83,7 +84,7 @@ def of_servers(known: Mapping[str, Any], names: Iterable[str]) -> Needs:
     except Failure as failure:
         raise Refused("bad_argument", _sentence(failure.message), _sentence(failure.hint)) from failure
     for server in servers:
-        _no_keys(server)
+        _sound(server)
     return Needs(servers)
 
 
@@ -126,6 +127,14 @@ def _stores(
             store = read_store(settings.get("rag") or {}, settings.get("servers") or {}, step.mode.server, step.name)
             searches(store, step.mode.strategies, step.name)
             yield step.name, store
+
+
+def _sound(server: Server) -> None:
+    """Its address is one, and no key stands in it. Raises `Refused`."""
+    if server.kind != "stdio" and (fault := address_fault(server.url)):
+        hint = "Write it as `https://host/path`, and keys as `${NAME}` under `headers`."
+        raise Refused("bad_argument", f"`servers.{server.name}.url` {fault}.", hint)
+    _no_keys(server)
 
 
 def _no_keys(server: Server) -> None:

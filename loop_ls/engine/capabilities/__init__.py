@@ -1,0 +1,1 @@
+"""What a run may do: derived once from everything it can reach, shown by consent, asked by every effect."""

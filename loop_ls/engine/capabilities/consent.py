@@ -1,0 +1,164 @@
+"""Consent: whether the owner has agreed to what a run may do, and how agreeing is proved.
+
+A project's files may not send anything anywhere unseen, nor start anything: the capabilities of a run are
+shown once, and remembered by their hashes. Agreeing is a decision of a person, so an answer that only repeats
+what was shown is none: it needs a number of this question and a key that lies in the data folder, which the
+owner's own surfaces read (a terminal, an editor) and nobody who asks over the network is told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from loop_ls.engine.capabilities.values import (
+    AnyCommand,
+    Capabilities,
+    Capability,
+    Endpoint,
+    Program,
+    ToolUse,
+    identity,
+    sentence,
+)
+from loop_ls.engine.core.errors import Refused
+
+FILE_NAME, KEY_NAME = "consents.json", "consent.key"
+#: Questions that wait for an answer; older ones are forgotten.
+MOST_QUESTIONS = 200
+
+
+class Consents:
+    """What the owner agreed to, in the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path, self._key = folder / FILE_NAME, folder / KEY_NAME
+        self._questions: dict[str, str] = {}
+
+    def settle(self, capabilities: Capabilities, given: str | None, project: Path | str = "") -> None:
+        """Go on when all of it is agreed to, now (`given` proves it) or before. What was agreed to in one
+        `project` is not in another, though both share a data folder. Raises `Refused(consent_required)`."""
+        known, here = self._read(), partial(_name, project=str(project))
+        new = [one for one in capabilities.asked if here(one) not in known]
+        if not new:
+            return
+        if given is None or not self._proves(given, capabilities.digest):
+            raise self._question(capabilities)
+        self._write(known | {here(one): {**_wire(one), "at": round(time.time())} for one in new})
+
+    def _question(self, capabilities: Capabilities) -> Refused:
+        nonce = secrets.token_urlsafe(16)
+        self._questions[nonce] = capabilities.digest
+        while len(self._questions) > MOST_QUESTIONS:
+            del self._questions[next(iter(self._questions))]
+        self._make_key()
+        return _required(capabilities, nonce)
+
+    def _proves(self, given: str, digest: str) -> bool:
+        """Each question is answered once, with the number that it had and the key of the owner."""
+        nonce, _, _ = given.partition(".")
+        if self._questions.get(nonce) != digest or (key := read_key(self._key.parent)) is None:
+            return False
+        if not hmac.compare_digest(given.encode("utf-8", "replace"), proof(key, nonce, digest).encode()):
+            return False
+        del self._questions[nonce]
+        return True
+
+    def _make_key(self) -> None:
+        self._key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            handle = os.open(self._key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(secrets.token_hex(32))
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self, consents: dict[str, Any]) -> None:
+        new = self._path.with_suffix(".new")
+        new.touch(0o600, exist_ok=True)
+        new.write_text(json.dumps(consents, indent=1), "utf-8")
+        new.replace(self._path)
+
+
+def proof(key: str, nonce: str, digest: str) -> str:
+    """What the owner's surface answers to a question."""
+    return f"{nonce}.{hmac.new(key.encode(), f'{nonce}.{digest}'.encode(), hashlib.sha256).hexdigest()}"
+
+
+def read_key(folder: Path) -> str | None:
+    """The owner's key; None where there is none yet."""
+    try:
+        return (folder / KEY_NAME).read_text("ascii").strip() or None
+    except (OSError, ValueError):
+        return None
+
+
+def for_others(refused: Refused) -> Refused:
+    """The same refusal for somebody who cannot agree: a client of the network, a model."""
+    if "nonce" not in refused.details:
+        return refused
+    told = refused.message.removeprefix("This run ")
+    details = {name: value for name, value in refused.details.items() if name != "nonce"}
+    return Refused("consent_required", f"The owner has to agree first: this run {told}", _OTHERS, details)
+
+
+_OTHERS = "Let the owner start it once in a terminal (`loop-ls run`) or an editor; what was agreed to is remembered."
+
+
+def _name(agreed: Capability, project: str) -> str:
+    return hashlib.sha256(json.dumps([identity(agreed), project]).encode()).hexdigest()
+
+
+def _wire(one: Capability) -> dict[str, Any]:
+    match one:
+        case Program(words=words, folder=folder, variables=variables):
+            return {"argv": list(words), "folder": folder, **({"variables": list(variables)} if variables else {})}
+        case AnyCommand(role=role, folder=folder):
+            return {"argv": ["any command", f"(role {role})"], "folder": folder}
+        case ToolUse(tool=tool, arguments=arguments, folder=folder):
+            return {"tool": tool, "arguments": arguments, "folder": folder}
+        case Endpoint(provider=provider, url=url, variable=variable):
+            shown = {"provider": provider, "host": one.host, "url": url, "variable": variable}
+            return {name: value for name, value in shown.items() if value}
+        case _:
+            return {"told": sentence(one)}
+
+
+def _required(capabilities: Capabilities, nonce: str) -> Refused:
+    """The question: all of the set in words, and by kinds for programs that look at it."""
+    asked = capabilities.asked
+    wires = [(one, _wire(one)) for one in asked]
+    details = {
+        "capabilities": [sentence(one) for one in capabilities.shown],
+        "programs": [wire["argv"] for _, wire in wires if "argv" in wire],
+        "tools": [wire for one, wire in wires if isinstance(one, ToolUse)],
+        "endpoints": [wire for one, wire in wires if isinstance(one, Endpoint)],
+        "digest": capabilities.digest,
+        "nonce": nonce,
+    }
+    told = _summed_up(asked)
+    return Refused("consent_required", f"This run {told}.", "Confirm it once; it is remembered.", details)
+
+
+def _summed_up(asked: tuple[Capability, ...]) -> str:
+    """One sentence; places that get the same are said once."""
+    places = [one for one in asked if isinstance(one, Endpoint)]
+    parts = [sentence(one) for one in asked if not isinstance(one, Endpoint)]
+    if places:
+        hosts = ", ".join(dict.fromkeys(one.host or one.provider for one in places))
+        keys = ", ".join(dict.fromkeys(one.variable for one in places if one.variable))
+        parts.append(f"sends texts to {hosts}" + (f", with what is in {keys}" if keys else ""))
+    return " and ".join(parts)

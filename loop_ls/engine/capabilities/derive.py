@@ -1,0 +1,147 @@
+"""The one function that says what a run may do, from its plan: nothing but what is recorded at its start.
+
+The same function answers before the start, for whoever has to agree, and while the run works, for every
+effect. So what was not shown cannot happen, also after the files have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from loop_ls.engine.assistants.program import start_of
+from loop_ls.engine.capabilities.agents import agents
+from loop_ls.engine.capabilities.asked import chains, environment_names
+from loop_ls.engine.capabilities.endpoints import endpoints
+from loop_ls.engine.capabilities.needs import Needs, needs, of_servers
+from loop_ls.engine.capabilities.values import (
+    Capabilities,
+    Capability,
+    Program,
+    Variable,
+    WritesFile,
+)
+from loop_ls.engine.context.workflow_library import Library
+from loop_ls.engine.context.workspace_files import ProjectFiles
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.judges.test_command import words_of
+from loop_ls.engine.roles.access import servers_with, stands_for, tool_use
+from loop_ls.engine.roles.program import snapshot
+from loop_ls.engine.roles.targets import asked_of
+from loop_ls.engine.runners.resolve import is_agent
+from loop_ls.engine.runs.preflight import reachable
+from loop_ls.formats.assistant.keys import TEST_PASS
+from loop_ls.formats.assistant.model import Assistant
+from loop_ls.formats.common.target import Target
+from loop_ls.formats.role_loop.model import RoleLoop, ToolBound
+from loop_ls.formats.role_loop.roles import known_roles
+from loop_ls.formats.workflow.model import Embeddings, Step
+
+
+def capabilities_of(plan: Plan, environ: Mapping[str, str]) -> Capabilities:
+    """Everything that the run of this plan may do. A mock run and a replay do nothing. Raises `Failure` where
+    the plan cannot be read, `Refused` where its settings make no sense."""
+    match plan.format:
+        case "workflow" | "enhance":
+            found: Iterable[Capability] = _of_workflow(plan, environ)
+        case "role_loop":
+            found = [] if _plays(plan) else _of_role_loop(snapshot(plan), plan, environ)
+        case "assistant":
+            found = [] if _plays(plan) else _of_assistant(start_of(plan).assistant, plan, environ)
+        case _:
+            found = []
+    return Capabilities.of(found)
+
+
+def of_targets(
+    targets: Iterable[Target],
+    plan: Plan,
+    environ: Mapping[str, str],
+    variables: Iterable[str] = (),
+) -> list[Capability]:
+    """What asking these takes, the programs among them included. Raises `Refused`."""
+    names, providers = {target.provider for target in targets}, plan.settings.get("providers") or {}
+    models = [name for name in names if not is_agent(name, providers)]
+    programs: list[Capability] = [*agents(names, providers, plan.root, variables)]
+    return [*programs, *endpoints(models, providers, environ, variables)]
+
+
+def needs_of(plan: Plan) -> Needs:
+    """The servers and stores of a workflow's run. Raises `Failure` and `Refused`."""
+    library = Library(plan.texts, plan.keys)
+    return needs(library, reached_by(plan, library), _elements(plan), plan.settings)
+
+
+def reached_by(plan: Plan, library: Library) -> tuple[str, ...]:
+    """The workflows that a run can reach. Raises `Failure`."""
+    return reachable(library, library.key_of(plan.path), _elements(plan))
+
+
+def test_words(assistant: Assistant) -> tuple[str, ...]:
+    """The words of the command that judges an assistant; () where none does."""
+    criteria = assistant.criteria
+    if criteria is None or criteria.type != TEST_PASS:
+        return ()
+    return words_of(criteria.value) if criteria.argv is None else criteria.argv
+
+
+def _plays(plan: Plan) -> bool:
+    """Whether the run answers from a script or from a record: it has no effect on anything."""
+    return plan.mock or (plan.source or {}).get("kind") == "replay"
+
+
+def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
+    library = Library(plan.texts, plan.keys)
+    reached, elements = reached_by(plan, library), _elements(plan)
+    names = environment_names(library, reached)
+    variables: list[Capability] = [Variable(name) for name in names]
+    files = [WritesFile(folder) for folder in _written_folders(plan, library, reached)]
+    if plan.format == "enhance" and plan.details.get("headless"):
+        files.append(WritesFile(str(Path(plan.root, plan.path))))
+    if _plays(plan):  # nothing but texts: they are put together and written all the same
+        return [*variables, *files]
+    needed = needs(library, reached, elements, plan.settings)
+    chain = [*chains(library, reached, elements, plan.settings), *needed.asked]
+    targets = [target for _, each in chain for target in each]
+    if named := plan.details.get("planner"):
+        targets.append(Target(str(named.get("provider")), str(named.get("model"))))
+    asked = of_targets(targets, plan, environ, names)
+    return [*variables, *files, *asked, *needed.programs(plan.root), *needed.places(environ)]
+
+
+def _written_folders(plan: Plan, library: Library, reached: Iterable[str]) -> list[str]:
+    """Where steps that make vectors may leave them."""
+    elements = (element for key in reached for element in library.workflow(key).elements)
+    if not any(isinstance(one, Step) and isinstance(one.mode, Embeddings) and one.mode.output_file for one in elements):
+        return []
+    files = ProjectFiles.of(plan.root, plan.settings)
+    return [str(folder.resolve()) for folder in (files.root, files.outputs)]
+
+
+def _of_role_loop(loop: RoleLoop, plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
+    settings, root = plan.settings, plan.root
+    roles = known_roles(settings.get("roles"))
+    access = {stage.role: roles[stage.role].access for stage in loop.stages}
+    own = (stands_for(level, role, root) for role, level in access.items())
+    found: list[Capability] = [one for one in own if one is not None]
+    known = settings.get("servers") or {}
+    servers = set(known) if "full" in access.values() else set()
+    if isinstance(loop.termination, ToolBound):
+        bound = loop.termination
+        found.append(tool_use(bound.tool, bound.arguments, root))
+        servers |= set(servers_with(bound.tool, known))
+    needed = of_servers(known, sorted(servers))
+    targets = [target for _, chain in asked_of(loop, settings) for target in chain]
+    return [*found, *of_targets(targets, plan, environ), *needed.programs(root), *needed.places(environ)]
+
+
+def _of_assistant(assistant: Assistant, plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability]:
+    yield from of_targets([Target(assistant.provider, assistant.model or "")], plan, environ)
+    if words := test_words(assistant):
+        criteria = assistant.criteria
+        folder = plan.root if criteria is None or not criteria.cwd else f"{plan.root}/{criteria.cwd}"
+        yield Program(words, folder)
+
+
+def _elements(plan: Plan) -> frozenset[str] | None:
+    return None if plan.elements is None else frozenset(plan.elements)

@@ -1,0 +1,56 @@
+"""Where the texts and keys of a run go: the endpoints of its providers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from loop_ls.engine.capabilities.values import Capability, EmbeddedModel, Endpoint
+from loop_ls.engine.core.env_substitution import names_in
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.providers.config import Provider, configured, fallbacks
+from loop_ls.engine.providers.dialects.pydantic_ai import endpoint_of
+
+
+def endpoints(
+    names: Iterable[str],
+    settings: Mapping[str, Any],
+    environ: Mapping[str, str],
+    variables: Iterable[str] = (),
+) -> list[Capability]:
+    """What the use of these providers, and of those that are asked in their place, takes. `settings` is the
+    section `providers` of the project; `variables` are those that its files put into prompts."""
+    found: list[Capability] = []
+    for name in sorted(_with_fallbacks(names, settings)):
+        try:
+            provider = configured(name, settings, environ)
+        except ModelFailure:
+            continue  # cannot be asked, so nothing goes anywhere
+        found += _of(provider, settings.get(name) or {}, sorted(set(variables)))
+    return found
+
+
+def _of(provider: Provider, own: Mapping[str, Any], variables: list[str]) -> Iterator[Capability]:
+    match provider.kind:
+        case "scripted":  # whatever service it stands in for is not asked
+            return
+        case "local":
+            yield EmbeddedModel()
+        case "pydantic-ai":  # it knows the address and the variables of its service
+            url = endpoint_of(provider)
+            for variable in (provider.key_env, *variables):
+                yield Endpoint(provider.name, url, variable, url)
+        case _:
+            in_address = names_in(provider.written)
+            chosen_here = bool(own.get("baseUrl") or own.get("apiKeyEnv"))
+            near = provider.on_this_machine and not chosen_here and not provider.key_env
+            sent = () if provider.on_this_machine and not in_address else variables
+            yield Endpoint(provider.name, provider.base_url, provider.key_env, provider.written, near)
+            for variable in dict.fromkeys((*in_address, *sent)):
+                yield Endpoint(provider.name, provider.base_url, variable, provider.written)
+
+
+def _with_fallbacks(names: Iterable[str], settings: Mapping[str, Any]) -> set[str]:
+    """The providers, and those that are asked in their place."""
+    found = set(names)
+    return found | {target.provider for name in found for target in fallbacks(name, settings)}

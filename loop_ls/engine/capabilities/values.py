@@ -1,0 +1,222 @@
+"""Capabilities: the closed set of kinds of effects that a run can have, and the set of one run.
+
+Everything is kept as it is written: a `${NAME}` is never filled here, so that what is shown, remembered and
+compared holds no secret. A set answers two questions, what a person has to agree to and whether an effect is
+in it, so the two cannot disagree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, assert_never
+
+from loop_ls.engine.core.addresses import host_of
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program with the words that it is started with: a test command, an agent, an MCP server (with the `env`
+    that is written for it). `variables`: whose values are among the texts that it gets."""
+
+    words: tuple[str, ...]
+    folder: str = ""
+    variables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyCommand:
+    """A role with full access: any command in `folder`, any file below it, any public page of the web."""
+
+    role: str
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingCommands:
+    """Roles that read `folder` by commands which change nothing."""
+
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """One tool, used with these arguments (JSON) and no others: the judge of a `tool_bound` loop."""
+
+    tool: str
+    arguments: str
+    folder: str = ""
+    harmless: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A place that texts go to, with one variable whose value goes there too. `written` is the address as the
+    project writes it, empty where it writes none; `url` is what is shown of it. `near`: a model of this machine
+    that nobody pointed elsewhere."""
+
+    provider: str
+    url: str
+    variable: str = ""
+    written: str = ""
+    near: bool = False
+
+    @property
+    def host(self) -> str:
+        return host_of(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the process environment whose value the files of the run put into texts. Where these go is
+    told by endpoints and programs."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WritesFile:
+    """A file, or the files below a folder, that the run writes because that is what was asked of it."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedModel:
+    """The model that comes with the product, in a process of its own."""
+
+
+Capability = Program | AnyCommand | ReadingCommands | ToolUse | Endpoint | Variable | WritesFile | EmbeddedModel
+
+
+def asks(one: Capability) -> bool:
+    """Whether a person has to agree to it."""
+    match one:
+        case Program() | AnyCommand():
+            return True
+        case ToolUse(harmless=harmless):
+            return not harmless
+        case Endpoint(url=url, near=near):
+            return bool(url) and not near
+        case ReadingCommands() | Variable() | WritesFile() | EmbeddedModel():
+            return False
+        case never:
+            assert_never(never)
+
+
+def identity(one: Capability) -> str:
+    """The hash by which it is remembered. What is shown of an address stands for itself."""
+    match one:
+        case Program(words=words, folder=folder, variables=variables):
+            told: list[Any] = ["program", *words, folder, *variables]
+        case AnyCommand(role=role, folder=folder):
+            told = ["any command", role, folder]
+        case ReadingCommands(folder=folder):
+            told = ["reading commands", folder]
+        case ToolUse(tool=tool, arguments=arguments, folder=folder):
+            told = ["tool", tool, arguments, folder]
+        case Endpoint(provider=provider, url=url, variable=variable):
+            told = ["endpoint", provider, url, variable]
+        case Variable(name=name):
+            told = ["variable", name]
+        case WritesFile(path=path):
+            told = ["file", path]
+        case EmbeddedModel():
+            told = ["embedded model"]
+        case never:
+            assert_never(never)
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def sentence(one: Capability) -> str:
+    """What it does, as a person has to judge it: one line, with nothing hidden in it."""
+    match one:
+        case Program(words=words, variables=variables):
+            return literal(f"starts `{_joined(words)}`{_with(variables)}")
+        case AnyCommand(role=role, folder=folder):
+            told = f"lets the role {role} start any command, write any file below {folder} and read any page of the web"
+            return literal(told)
+        case ReadingCommands(folder=folder):
+            return literal(f"reads files of {folder} by commands that change nothing")
+        case ToolUse(tool=tool, arguments=arguments):
+            return literal(f"uses the tool `{tool}` with {arguments}")
+        case Endpoint(variable=variable) as endpoint:
+            return literal(
+                f"sends texts to {endpoint.host or endpoint.provider}{_with([variable] if variable else ())}"
+            )
+        case Variable(name=name):
+            return literal(f"puts what is in {name} into texts")
+        case WritesFile(path=path):
+            return literal(f"writes {path}")
+        case EmbeddedModel():
+            return "asks the embedded model"
+        case never:
+            assert_never(never)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """All that one run may do."""
+
+    all: frozenset[Capability] = field(default_factory=frozenset)
+
+    @staticmethod
+    def of(found: Iterable[Capability]) -> Capabilities:
+        return Capabilities(frozenset(found))
+
+    @property
+    def shown(self) -> tuple[Capability, ...]:
+        """In the order in which a person reads them."""
+        return tuple(sorted(self.all, key=lambda one: (_ORDER.index(type(one)), sentence(one), identity(one))))
+
+    @property
+    def asked(self) -> tuple[Capability, ...]:
+        return tuple(one for one in self.shown if asks(one))
+
+    @property
+    def digest(self) -> str:
+        """Of exactly this set."""
+        return hashlib.sha256("".join(sorted(map(identity, self.all))).encode()).hexdigest()[:32]
+
+    def program(self, words: Sequence[str], folder: str) -> Program | None:
+        """The program that is written so and starts there; None: it may not be started."""
+        found = (one for one in self.all if isinstance(one, Program))
+        return next((one for one in found if (one.words, one.folder) == (tuple(words), folder)), None)
+
+    def endpoint(self, provider: str, written: str) -> Endpoint | None:
+        """The place that texts for `provider` may go to; None: they may not."""
+        found = (one for one in self.all if isinstance(one, Endpoint))
+        return next((one for one in found if (one.provider, one.written) == (provider, written)), None)
+
+    def writes(self, path: Path) -> bool:
+        folders = (Path(one.path) for one in self.all if isinstance(one, WritesFile))
+        return any(path.is_relative_to(folder) for folder in folders)
+
+    def has(self, one: Capability) -> bool:
+        return one in self.all
+
+
+NOTHING = Capabilities()
+_ORDER: tuple[type, ...] = (
+    *(Program, AnyCommand, ToolUse, Endpoint, Variable),
+    *(WritesFile, ReadingCommands, EmbeddedModel),
+)
+
+
+def literal(text: str) -> str:
+    """Line breaks and signs that a screen does not show stand as escapes: nothing can look like another line."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Quoted only where a reader could mistake where one word ends."""
+    return " ".join(word if word and not any(map(str.isspace, word)) else shlex.quote(word) for word in words)
+
+
+def _with(variables: Iterable[str]) -> str:
+    listed = ", ".join(variables)
+    return f", with what is in {listed}" if listed else ""

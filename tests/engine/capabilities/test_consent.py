@@ -1,0 +1,148 @@
+"""No text and no key goes anywhere that the owner has not seen, and nobody else agrees for the owner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.client.consent import agreed
+from loop_ls.engine.capabilities.consent import Consents, for_others, proof, read_key
+from loop_ls.engine.capabilities.endpoints import endpoints
+from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program, asks, sentence
+from loop_ls.engine.core.errors import Refused
+
+ENVIRON = {"OPENAI_API_KEY": "sk-secret", "MY_KEY": "other-secret", "HOST": "evil.test"}
+
+
+def wanted(*names: str, **settings: dict[str, str]) -> list[tuple[str, str, str]]:
+    found = [one for one in endpoints(names, settings, ENVIRON) if isinstance(one, Endpoint) and asks(one)]
+    return [(one.provider, one.host, one.variable) for one in found]
+
+
+def question(consents: Consents, *all_: Capability, project: str = "") -> dict[str, Any]:
+    with pytest.raises(Refused) as refused:
+        consents.settle(Capabilities.of(all_), None, project)
+    return refused.value.answer()
+
+
+def test_a_known_service_is_shown_with_its_host_and_its_variable() -> None:
+    assert wanted("openai", "openai") == [("openai", "api.openai.com", "OPENAI_API_KEY")]
+
+
+def test_a_model_on_this_machine_needs_no_consent_unless_the_project_chose_its_address() -> None:
+    assert wanted("ollama", "unknown") == []
+    assert wanted("ollama", ollama={"baseUrl": "http://127.0.0.1:9/v1"}) == [("ollama", "127.0.0.1:9", "")]
+
+
+def test_a_script_in_the_place_of_a_known_service_sends_nothing() -> None:
+    assert wanted("openai", openai={"kind": "scripted"}) == []
+    assert wanted("openai", openai={"kind": "scripted", "apiKeyEnv": "MY_KEY"}) == []
+
+
+def test_a_project_that_sends_a_known_key_to_another_place_is_shown_with_that_place() -> None:
+    assert wanted("openai", openai={"baseUrl": "https://evil.test/v1"}) == [("openai", "evil.test", "OPENAI_API_KEY")]
+    mine = {"kind": "openai", "baseUrl": "https://example.test/v1", "apiKeyEnv": "MY_KEY"}
+    assert wanted("mine", mine=mine) == [("mine", "example.test", "MY_KEY")]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:x@127.0.0.2:18703/v1",
+        "http://localhost@evil.test/v1",
+        "https://me:pass@api.openai.com/v1",
+        "http://localhost\\@evil.test/v1",
+        "http://localhost:80 @evil.test/v1",
+        "http:///v1",
+    ],
+)
+def test_an_address_that_two_readers_read_in_two_ways_is_none(url: str) -> None:
+    assert wanted("mine", mine={"kind": "openai", "baseUrl": url}) == []
+
+
+def test_variables_in_an_address_are_named_and_never_filled() -> None:
+    url = "https://${HOST}/${MY_KEY}/v1"
+    [*found] = endpoints(["mine"], {"mine": {"kind": "openai", "baseUrl": url}}, ENVIRON, ["HOME"])
+    assert {one.variable for one in found if isinstance(one, Endpoint)} == {"", "HOST", "MY_KEY", "HOME"}
+    assert all("evil" not in repr(one) and "other-secret" not in repr(one) for one in found)
+    assert {one.url for one in found if isinstance(one, Endpoint)} == {url}
+
+
+def test_variables_that_files_put_into_prompts_are_shown_for_every_place_they_would_go_to() -> None:
+    found = endpoints(["openai", "ollama"], {}, ENVIRON, ["HOME", "MY_KEY"])
+    shown = [one.variable for one in found if isinstance(one, Endpoint) and asks(one)]
+    assert shown == ["OPENAI_API_KEY", "HOME", "MY_KEY"]
+
+
+def test_consent_is_asked_once_and_shows_all_that_the_run_may_do(tmp_path: Path) -> None:
+    first = Endpoint("openai", "https://api.openai.com/v1", "OPENAI_API_KEY")
+    second = Endpoint("mine", "https://example.test/v1")
+    consents = Consents(tmp_path)
+    shown = question(consents, first)
+    assert shown["code"] == "consent_required"
+    assert shown["endpoints"] == [
+        {
+            "provider": "openai",
+            "host": "api.openai.com",
+            "url": "https://api.openai.com/v1",
+            "variable": "OPENAI_API_KEY",
+        }
+    ]
+    assert shown["programs"] == []
+    assert shown["digest"] == Capabilities.of([first]).digest
+    consents.settle(Capabilities.of([first]), agreed(tmp_path, shown))
+    again = Consents(tmp_path)
+    again.settle(Capabilities.of([first]), None)
+    assert [each["provider"] for each in question(again, first, second)["endpoints"]] == ["openai", "mine"]
+    for name in ("consents.json", "consent.key"):
+        assert (tmp_path / name).stat().st_mode & 0o077 == 0
+
+
+def test_what_was_shown_is_no_answer_by_itself(tmp_path: Path) -> None:
+    consents, one = Consents(tmp_path), Program(("rm", "-rf", "x"), "/w")
+    shown = question(consents, one)
+    for given in (shown["digest"], shown["nonce"], f"{shown['nonce']}.{shown['digest']}", "", proof("", "", "")):
+        with pytest.raises(Refused):
+            consents.settle(Capabilities.of([one]), given)
+
+
+def test_an_answer_counts_once_and_for_its_own_question(tmp_path: Path) -> None:
+    consents, one, other = Consents(tmp_path), Program(("a",)), Program(("b",))
+    first = agreed(tmp_path, question(consents, one))
+    with pytest.raises(Refused):
+        consents.settle(Capabilities.of([other]), first)
+    consents.settle(Capabilities.of([one]), first)
+    (tmp_path / "consents.json").unlink()
+    with pytest.raises(Refused):
+        consents.settle(Capabilities.of([one]), first)
+
+
+def test_both_sides_make_the_same_proof(tmp_path: Path) -> None:
+    shown = question(Consents(tmp_path), Program(("a",)))
+    key = read_key(tmp_path)
+    assert key is not None
+    assert agreed(tmp_path, shown) == proof(key, shown["nonce"], shown["digest"])
+    assert agreed(tmp_path / "elsewhere", shown) == ""
+
+
+def test_somebody_else_is_told_that_the_owner_has_to_agree(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as refused:
+        Consents(tmp_path).settle(Capabilities.of([Program(("make", "x"))]), None)
+    told = for_others(refused.value)
+    assert told.message == "The owner has to agree first: this run starts `make x`."
+    assert "`loop-ls run`" in told.hint
+    assert "nonce" not in told.details
+
+
+def test_a_file_of_consents_that_cannot_be_read_means_asking_again(tmp_path: Path) -> None:
+    (tmp_path / "consents.json").write_text("{")
+    question(Consents(tmp_path), Program(("a",)))
+
+
+def test_what_is_shown_is_one_line_with_nothing_hidden_in_it() -> None:
+    words = ("sh", "-c", "evil\n\nstarts `true`\u202e\x1b[2K")
+    told = sentence(Program(words, "/w"))
+    assert "\n" not in told and "\x1b" not in told and "\u202e" not in told
+    assert "evil" in told

@@ -1,0 +1,222 @@
+"""Nothing starts, nothing is sent and nothing outside is touched before the owner agrees, whoever asks and where."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.app.engine import build
+from loop_ls.client.consent import agreed
+from loop_ls.engine.api.mcp.agent_tools import use
+from loop_ls.engine.providers import Providers
+from tests.engine.capabilities.hostile import (
+    ONLY_ENHANCE,
+    PUTS_SECRETS_INTO_TEXTS,
+    REFUSED_FOR_GOOD,
+    REPOSITORIES,
+    SECRET,
+    SECRET_NAME,
+    Bait,
+    Json,
+    written,
+)
+
+ENDS = ("completed", "failed", "cancelled")
+#: What the asking side can know of the question, said back as an answer to it.
+ECHOES = ("digest", "nonce")
+
+
+class Victim:
+    """A clone of a hostile repository, the engine over it, and what would show that something happened."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.data, self.marker = folder / "clone", folder / "data", folder / "marker"
+        self.root.mkdir()
+        self.connections = 0
+
+    async def open(self) -> None:
+        self.listener = await asyncio.start_server(self._called, "127.0.0.1", 0)
+        self.bait = Bait(self.marker, self.listener.sockets[0].getsockname()[1])
+        self.providers = Providers(log_folder=self.data)
+        self.engine = build(self.data, self.providers, self.root)
+        await self.engine.open()
+
+    async def close(self) -> None:
+        await self.engine.close()
+        await self.providers.aclose()
+        self.listener.close()
+
+    async def _called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        writer.close()
+
+    def clone(self, name: str) -> Json:
+        argument = written(REPOSITORIES[name](self.bait), self.root)
+        self.before = self.files()
+        return argument
+
+    def files(self) -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
+
+    async def ended(self, run_id: str) -> list[Json]:
+        async with asyncio.timeout(60):
+            async for _, event in self.engine.subscribe(after=0, run_id=run_id):
+                if event["kind"] in ENDS:
+                    break
+        return list((await self.engine.events(run_id, limit=1000))["events"])
+
+    def is_unharmed(self, *told: Any, keeps: bool = False) -> None:
+        """`keeps`: its own record may hold what it put into texts."""
+        assert not self.marker.exists(), "a program was started"
+        assert self.connections == 0, "something was sent"
+        assert self.files() == self.before, "a file was written"
+        assert SECRET not in json.dumps(told)
+        if keeps:
+            return
+        kept = [path for path in self.data.rglob("*") if path.is_file() and not path.name.startswith("engine")]
+        assert not [path for path in kept if SECRET.encode() in path.read_bytes()], "a secret was kept"
+
+
+@pytest.fixture
+async def victim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Victim]:
+    monkeypatch.setenv(SECRET_NAME, SECRET)
+    found = Victim(tmp_path)
+    await found.open()
+    yield found
+    await found.close()
+
+
+every = pytest.mark.parametrize("name", REPOSITORIES)
+
+
+@every
+async def test_nobody_is_answered_but_with_a_question(victim: Victim, name: str) -> None:
+    """The owner's surfaces, the network, and somebody with a token of their own, each with all that they were told."""
+    argument, told = victim.clone(name), []
+    for origin, user in (
+        ("cli", None),
+        ("editor", None),
+        ("api", None),
+        ("socket", None),
+        ("mcp", "eve"),
+        ("cli", "eve"),
+    ):
+        answer = await victim.engine.start({**argument, "origin": origin}, user)
+        told.append(answer)
+        assert not answer["ok"], answer
+        if name in REFUSED_FOR_GOOD:
+            assert answer["code"] in ("bad_argument", "file_has_errors"), answer
+            continue
+        assert answer["code"] == "consent_required", answer
+        for echo in ECHOES:
+            again = await victim.engine.start({**argument, "origin": origin, "consent": answer.get(echo)}, user)
+            assert not again["ok"], again
+            told.append(again)
+        if origin not in ("cli", "editor") or user is not None:
+            assert answer["message"].startswith("The owner has to agree first: ")
+            assert "nonce" not in answer
+    victim.is_unharmed(*told)
+
+
+@every
+async def test_a_mock_run_calls_nobody(victim: Victim, name: str) -> None:
+    argument = victim.clone(name)
+    answer = await victim.engine.start({**argument, "mock": True, "enhance": {}}, "eve")
+    facts = await victim.ended(answer["runId"]) if answer["ok"] else []
+    victim.is_unharmed(answer, keeps=name in PUTS_SECRETS_INTO_TEXTS)
+    assert facts or name in REFUSED_FOR_GOOD, answer
+
+
+@pytest.mark.parametrize("name", [name for name in REPOSITORIES if name not in REFUSED_FOR_GOOD | ONLY_ENHANCE])
+async def test_an_import_runs_nothing_and_its_fork_and_replay_ask(victim: Victim, name: str) -> None:
+    """A record made elsewhere of a run that was no mock run there."""
+    argument = victim.clone(name)
+    answer = await victim.engine.start({**argument, "mock": True, "enhance": {}})
+    await victim.ended(answer["runId"])
+    document = json.loads(json.dumps((await victim.engine.export(answer["runId"]))["run"]))
+    document["runId"] = "stranger1"
+    document["facts"][0]["body"]["mock"] = False
+    taken = await victim.engine.take_in(document)
+    assert taken["ok"], taken
+    forked = await victim.engine.fork(taken["runId"], origin="api")
+    assert "nonce" not in forked
+    again = await victim.engine.fork(taken["runId"], origin="api", consent=forked.get("digest"))
+    for one in (forked, again):  # where the record leaves out the hostile part, it does nothing
+        if one["ok"]:
+            await victim.ended(one["runId"])
+    replayed = await victim.engine.replay(taken["runId"], {"origin": "api"})
+    if replayed["ok"]:
+        await victim.ended(replayed["runId"])
+    victim.is_unharmed(forked, again, replayed, keeps=name in PUTS_SECRETS_INTO_TEXTS)
+
+
+@pytest.mark.parametrize("name", ["role: tool_bound shell", "flow: step of an agent", "assistant: test command"])
+async def test_a_model_over_mcp_cannot_agree(victim: Victim, name: str) -> None:
+    argument = victim.clone(name)
+
+    class Loops:
+        async def start(self, given: Json) -> Json:
+            return await victim.engine.start({**given, **argument, "definition": None})
+
+    given: Json = {"definition": "tidy", "goal": "g", "consent": "yes"}
+    told, refused = await use(Loops(), "loop_start", given)  # type: ignore[arg-type]
+    assert refused
+    assert "The owner has to agree first" in told
+    victim.is_unharmed(told)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["role: tool_bound shell", "flow: step of an agent", "flow: server of a step", "assistant: test command"],
+)
+async def test_once_the_owner_has_agreed_it_happens(victim: Victim, name: str) -> None:
+    """The other half: that nothing happened before means something."""
+    argument = victim.clone(name)
+    asked = await victim.engine.start(argument)
+    answer = await victim.engine.start({**argument, "consent": agreed(victim.data, asked)})
+    assert answer["ok"], answer
+    await victim.ended(answer["runId"])
+    assert victim.marker.exists()
+
+
+@pytest.mark.parametrize("name", ["flow: step elsewhere", "role: judge of the goal elsewhere", "assistant: elsewhere"])
+async def test_once_the_owner_has_agreed_it_is_sent(victim: Victim, name: str) -> None:
+    argument = victim.clone(name)
+    asked = await victim.engine.start(argument)
+    answer = await victim.engine.start({**argument, "consent": agreed(victim.data, asked)})
+    assert answer["ok"], answer
+    async with asyncio.timeout(30):
+        while not victim.connections:
+            await asyncio.sleep(0.01)
+    await victim.engine.control("stop", answer["runId"])
+    await victim.ended(answer["runId"])
+
+
+async def test_somebody_with_a_token_starts_what_was_agreed_to_and_nothing_else(victim: Victim, tmp_path: Path) -> None:
+    argument = victim.clone("flow: step of an agent")
+    asked = await victim.engine.start(argument)
+    first = await victim.engine.start({**argument, "consent": agreed(victim.data, asked)})
+    await victim.ended(first["runId"])
+    victim.marker.unlink()
+    theirs = await victim.engine.start(argument, "eve")
+    assert theirs["ok"], theirs
+    await victim.ended(theirs["runId"])
+    victim.marker.unlink()
+    other = tmp_path / "evehome"
+    other.mkdir()
+    (other / "flow.yaml").write_text((victim.root / "flow.yaml").read_text())
+    (other / ".loop-ls.yaml").write_text((victim.root / ".loop-ls.yaml").read_text())
+    elsewhere = {**argument, "root": str(other), "path": str(other / "flow.yaml")}
+    overlay = {**argument, "settings": {"providers": {"safe": {"kind": "agent-cli", "cli": ["true"]}}}}
+    texts = {**argument, "texts": {"flow.yaml": (victim.root / "flow.yaml").read_text()}}
+    for tried in (elsewhere, overlay, texts):
+        refused = await victim.engine.start(tried, "eve")
+        assert (refused["ok"], refused["code"]) == (False, "forbidden"), refused
+    replayed = await victim.engine.replay(theirs["runId"], {"root": str(other)}, "eve")
+    assert replayed["code"] == "forbidden"
+    assert not victim.marker.exists()
