@@ -15,6 +15,7 @@ expected, the packages are imported as they are: slower, never wrong.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -30,6 +31,8 @@ logger = logging.getLogger(__name__)
 #: Beginnings of the versions that this was tried with, by package.
 _TRIED = {"lsprotocol": "2025.", "pygls": "2.1."}
 _PLACE = "pygls.protocol"
+#: Where a module says that its classes are built on first use.
+_MARK = "_loop_ls_lazily"
 
 
 def import_lean() -> bool:
@@ -56,7 +59,9 @@ def _tried_with() -> Path | None:
     if spec is None or spec.origin is None:
         return None
     folder = Path(spec.origin).parent.parent
-    known = all(any(folder.glob(f"{name}-{version}*.dist-info")) for name, version in _TRIED.items())
+    installed = os.listdir(folder)  # noqa: PTH208 (a quarter of the time)
+    wanted = [f"{name}-{version}" for name, version in _TRIED.items()]
+    known = all(any(entry.startswith(one) and entry.endswith(".dist-info") for entry in installed) for one in wanted)
     return folder if known else None
 
 
@@ -66,26 +71,40 @@ def _tried_with() -> Path | None:
 def _import_types() -> None:
     import attrs
 
-    define, lazily = attrs.define, _Lazily(attrs.define)
-    attrs.define = lazily  # type: ignore[assignment]
+    define, field = attrs.define, attrs.field
+    lazily = _Lazily(define, field)
+    attrs.define, attrs.field = lazily, _Member  # type: ignore[assignment]
     try:
         import lsprotocol.types
     finally:
-        attrs.define = define
+        attrs.define, attrs.field = define, field
     lazily.finish(lsprotocol.types.ALL_TYPES_MAP)
+    setattr(lsprotocol.types, _MARK, lazily)
+
+
+class _Member:
+    """Stands in for what `attrs.field` makes, until its class is built."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
 
 
 class _Lazily:
     """Stands in for `attrs.define` while lsprotocol's module runs."""
 
-    def __init__(self, define: Callable[..., Any]) -> None:
-        self._define = define
+    def __init__(self, define: Callable[..., Any], field: Callable[..., Any]) -> None:
+        self._define, self._field = define, field
         self._names: dict[str, Any] | None = None
         self._early: list[type] = []
 
     def __call__(self, cls: Any = None, **options: Any) -> Any:
-        if cls is None or options or "__init__" in cls.__dict__:
-            return self._define(cls, **options)
+        if cls is None or options:
+            raise TypeError(f"lsprotocol makes a class with options: {options}")
+        if "__init__" in cls.__dict__:
+            self._make_members(cls)
+            return self._define(cls)
 
         def __init__(instance: Any, *args: Any, **members: Any) -> None:
             self.build(cls)
@@ -100,11 +119,17 @@ class _Lazily:
             return
         type.__delattr__(cls, "__attrs_attrs__")
         type.__delattr__(cls, "__init__")
+        self._make_members(cls)
         self._define(cls, slots=False)  # in place: with slots it would be another class
         if self._names is None:
             self._early.append(cls)
         else:
             self._resolve(cls)
+
+    def _make_members(self, cls: type) -> None:
+        for name, member in tuple(vars(cls).items()):
+            if isinstance(member, _Member):
+                setattr(cls, name, self._field(**member.options))
 
     def finish(self, names: dict[str, Any]) -> None:
         self._names = names
@@ -133,13 +158,9 @@ def converter() -> Any:
     """lsprotocol's converter for its classes, whichever way they were imported."""
     from lsprotocol import _hooks, converters, types
 
-    if _is_lazy(types):
+    if isinstance(vars(types).get(_MARK), _Lazily):
         _hooks._resolved_forward_references = True  # each class resolves its own when it is built
     return converters.get_converter()
-
-
-def _is_lazy(types: ModuleType) -> bool:
-    return any(isinstance(vars(cls).get("__attrs_attrs__"), _Attributes) for cls in types.ALL_TYPES_MAP.values())
 
 
 # -- modules of pygls --------------------------------------------------------------------------
