@@ -28,6 +28,8 @@ CONNECT_SECONDS = 2.0
 ANSWER_SECONDS = 30.0
 #: Less than the server keeps a quiet connection (5 s): it must never close one that we are about to use.
 KEPT_SECONDS = 3.0
+#: Iterations that are asked for at once where all are wanted: the engine answers others in between.
+HISTORY_PAGE = 100
 JSON = {"Content-Type": "application/json"}
 
 
@@ -97,7 +99,20 @@ class EngineClient:
     async def history(self, run_id: str, **part: Any) -> Answer:
         """`{ok, loop, history: [iteration], count}` with outputs, questions and answers; `place`, `after`, `until`
         and `cut` give a part of it."""
-        return await self._of_run("GET", run_id, "/history", query=part)
+        if part.keys() & {"place", "after", "until", "limit"}:
+            return await self._of_run("GET", run_id, "/history", query=part)
+        whole = await self._of_run("GET", run_id, "/history", query={**part, "limit": HISTORY_PAGE})
+        further = whole.get("next")
+        while whole["ok"] and further is not None:
+            page = await self._of_run(
+                "GET", run_id, "/history", query={**part, "limit": HISTORY_PAGE, "after": further}
+            )
+            if not page["ok"]:
+                return page
+            whole["history"] += page["history"]
+            whole["stages"] += page["stages"]
+            further = page.get("next")
+        return {**whole, "count": len(whole["history"]), "next": None} if whole["ok"] else whole
 
     async def graph(self, run_id: str, place: str | None = None) -> Answer:
         """`{ok, nodes}`: the steps and loops of a run, and what waits for what; at `place` those of its round."""

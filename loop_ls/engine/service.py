@@ -29,6 +29,7 @@ from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.events.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
+from loop_ls.engine.projections.iteration_facts import facts_of_iteration
 from loop_ls.engine.projections.prompts import prompts
 from loop_ls.engine.projections.run_graph import drawn
 from loop_ls.engine.projections.truncation import LIMIT, limited, short
@@ -531,6 +532,15 @@ class Engine:
         events = found.events
         last = (events[-1].position if run_id is None else events[-1].seq) if found.more and events else None
         return {"ok": True, "events": [event.wire() for event in events], "next": last}
+
+    async def iteration_events(self, run_id: str, wanted: str | None = None) -> Answer:
+        """The facts of the latest iteration, or of the last one that `wanted` names by its place or number, led by
+        the first fact of the run -> `{ok, events}`; all of a run that has no iteration, none where `wanted` is none."""
+        try:
+            found = await facts_of_iteration(self.journal, await self._runs.find(run_id), wanted)
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+        return {"ok": True, "events": [event.wire() for event in found]}
 
     async def subscribe(self, after: int | None = None, run_id: str | None = None) -> AsyncIterator[tuple[int, Answer]]:
         """`(position, event)` as they are journalled; `text` has position 0. With `after`, first the

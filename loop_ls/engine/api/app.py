@@ -27,6 +27,7 @@ from loop_ls.engine.api.routes import agents
 from loop_ls.engine.api.routes.engine_routes import Facts
 from loop_ls.engine.assistants.api_service import Desk
 from loop_ls.engine.core.users import Tokens
+from loop_ls.engine.projections.kept_metrics import KeptMetrics
 
 __all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
 
@@ -60,6 +61,7 @@ def application(
     )
     state = app.state
     state.engine, state.facts, state.presence, state.leave = engine, facts, presence, leave
+    state.metrics = KeptMetrics(engine.events)
     state.catalogue, state.numbers, state.desk = catalogue, numbers, desk
     state.openapi = functools.cache(lambda: document(ROUTES, f"http://127.0.0.1:{facts.port}"))
     return Guard(_with_sockets(app, sockets), facts.token, tokens, presence.touch)

@@ -35,6 +35,11 @@ LOOPS = f"{API}/loops"
 LOOP = f"{LOOPS}/{{id}}"
 
 _LIMIT = Query("limit", "How many at most.", COUNT)
+_ITERATIONS = Query(
+    "limit",
+    "So many iterations of the outermost loop at most (default: 50); `next` is `after` of the rest.",
+    COUNT,
+)
 _AFTER = Query("after", "Only facts with a `seq` above this.", COUNT)
 _CUT = Query("cut", "Texts are cut to so many characters; `cut` of an object says how long they were.", COUNT)
 _SOME = shape(total=COUNT, by_status={"type": "object", "additionalProperties": COUNT})
@@ -81,12 +86,15 @@ READING = (
         "GET",
         f"{LOOP}/history",
         "getHistory",
-        "Every iteration with output, verdict, question and answer.",
+        "Iterations with output, verdict, question and answer, in pages.",
         loops.history,
-        answer(loop=ref("Loop"), history=many(ref("Iteration")), stages=many(ref("Stage")), count=COUNT),
+        answer(
+            loop=ref("Loop"), history=many(ref("Iteration")), stages=many(ref("Stage")), count=COUNT, next=maybe(COUNT)
+        ),
         query=(
             Query("place", "Only what happened at this place, such as `develop/3`.", TEXT),
             _AFTER,
+            _ITERATIONS,
             Query("until", "No fact with a `seq` above this: for a reader that wants a known part.", COUNT),
             _CUT,
         ),
@@ -146,9 +154,10 @@ READING = (
         "GET",
         f"{LOOP}/iterations",
         "listIterations",
-        "All iterations of a loop.",
+        "The iterations of a loop, in pages.",
         loops.iteration_rows,
-        answer(iterations=many(ref("Iteration")), count=COUNT),
+        answer(iterations=many(ref("Iteration")), count=COUNT, next=maybe(COUNT)),
+        query=(_AFTER, _ITERATIONS),
     ),
     Route(
         "GET",

@@ -103,6 +103,15 @@ class PostgresStorage:
         found = self._all(f"{FACTS} where r.id = %s and f.seq > %s order by f.seq limit %s", (run, after, limit))
         return [Row(*row) for row in found]
 
+    def iterations(self, run: str, number: int | None, before: int | None, limit: int) -> list[int]:
+        which = "" if number is None else f'"iteration":{number}[,}}]'
+        query = (
+            "select f.seq from loop_ls.fact f join loop_ls.run r on r.number = f.run where r.id = %s"
+            " and f.kind = 'iteration_started' and (%s::bigint is null or f.seq < %s) and f.body ~ %s"
+            " order by f.seq desc limit %s"
+        )
+        return [row[0] for row in self._all(query, (run, before, before, which, limit))]
+
     def since(self, position: int, limit: int) -> list[Row]:
         found = self._all(f"{FACTS} where f.position > %s order by f.position limit %s", (position, limit))
         return [Row(*row) for row in found]

@@ -57,6 +57,15 @@ class SqliteReading:
             raise damaged(f"facts of run {run} are not what was written")
         return [Row(*row[:6]) for row in rows]
 
+    def iterations(self, run: str, number: int | None, before: int | None, limit: int) -> list[int]:
+        which = "" if number is None else "and json_extract(body, '$.iteration') = ?4"
+        query = (
+            "select seq from fact where run = (select number from run where id = ?1) and kind = 'iteration_started'"
+            f" and (?2 is null or seq < ?2) {which} order by seq desc limit ?3"
+        )
+        values = (run, before, limit) if number is None else (run, before, limit, number)
+        return [row[0] for row in self._all(query, values)]
+
     def since(self, position: int, limit: int) -> list[Row]:
         """Without those that are not what was written: their run says so when it is looked at."""
         rows = self._all(f"{FACTS} where position > ? order by position limit ?", (position, limit))

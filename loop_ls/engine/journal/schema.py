@@ -31,6 +31,8 @@ create unique index if not exists fact_of_run on fact(run, seq);
 create table if not exists text(hash blob primary key, body text not null);
 create table if not exists use(hash blob not null, run integer not null, primary key(hash, run)) without rowid;
 create index if not exists run_unfinished on run(number) where snapshot is null;
+create index if not exists iteration_of_run on fact(run, json_extract(body, '$.iteration'), seq)
+    where kind = 'iteration_started';
 """
 
 

@@ -115,6 +115,11 @@ class Storage(Protocol):
         """Facts of a run with `seq` above `after`."""
         ...
 
+    def iterations(self, run: str, number: int | None, before: int | None, limit: int) -> list[int]:
+        """`seq` of the facts with which iterations of a run begin, those with `number`, the newest first, below
+        `before`."""
+        ...
+
     def since(self, position: int, limit: int) -> list[Row]:
         """Facts of all runs above `position`."""
         ...

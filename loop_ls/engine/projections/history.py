@@ -22,32 +22,39 @@ def iterations(run_id: str, events: Iterable[Event]) -> list[Row]:
     `{id, loop_id, loop, place, depth, iteration_number, attempt, status, output?, verdict?, answer?,
     question?, condition?, local?, error?, usd?, calls, tokens, started_at, completed_at?, stages: [...]}`
     """
-    book = _Book(run_id)
+    book = Book(run_id)
     for event in events:
         book.read(event)
-    rows = list(book.rows.values())
-    return role_rows(run_id, book.started, rows) if is_role_loop(book.started) else rows
+    return book.iterations()
 
 
 def outer_stages(events: Iterable[Event]) -> list[Row]:
     """Steps of the started workflow that lie in no iteration."""
-    book = _Book("")
+    book = Book("")
     for event in events:
         book.read(event)
     return book.outside
 
 
-class _Book:
+class Book:
     """Rows by the key of their place (`develop/3`), stages by theirs (`develop/3/write`)."""
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
+        self.last_seq = 0
         self.started: Event = {}
         self.rows: dict[str, Row] = {}
         self.outside: list[Row] = []
         self._stages: dict[str, Row] = {}
 
+    def iterations(self) -> list[Row]:
+        """The rows so far; those of a role loop completed."""
+        rows = list(self.rows.values())
+        return role_rows(self._run_id, self.started, rows) if is_role_loop(self.started) else rows
+
     def read(self, event: Event) -> None:
+        """Facts come in order."""
+        self.last_seq = event.get("seq", self.last_seq)
         place = str(event.get("place", ""))
         match event["kind"]:
             case "run_started":

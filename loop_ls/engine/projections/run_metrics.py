@@ -7,17 +7,25 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from loop_ls.engine.projections.history import iterations, outer_stages
+from loop_ls.engine.projections.history import Book
 
 Row = dict[str, Any]
 
 
-def measured(state: Row, events: list[Row], now: datetime) -> Row:
+#: The newest iterations of which the time is told one by one.
+TIMINGS = 100
+
+
+def measured(state: Row, book: Book, now: datetime) -> Row:
     """`{loop_id, status, current_iteration, duration_seconds, iterations, stages, timings, calls, ...}`."""
-    rows = iterations(state["runId"], events)
-    stages = [*outer_stages(events), *(stage for row in rows for stage in row["stages"])]
-    timings = [{"iteration": row["iteration_number"], "id": row["id"], "seconds": lasted(row, now)} for row in rows]
-    total = sum(each["seconds"] for each in timings)
+    rows = book.iterations()
+    stages = [*book.outside, *(stage for row in rows for stage in row["stages"])]
+    seconds = [_kept(row, now) for row in rows]
+    timings = [
+        {"iteration": row["iteration_number"], "id": row["id"], "seconds": took}
+        for row, took in zip(rows[-TIMINGS:], seconds[-TIMINGS:], strict=True)
+    ]
+    total = sum(seconds)
     return {
         "loop_id": state["runId"],
         "status": state["status"],
@@ -31,13 +39,22 @@ def measured(state: Row, events: list[Row], now: datetime) -> Row:
         },
         "timings": {
             "total_iteration_seconds": round(total, 3),
-            "average_iteration_seconds": round(total / len(timings), 3) if timings else 0.0,
+            "average_iteration_seconds": round(total / len(rows), 3) if rows else 0.0,
             "iteration_timings": timings,
         },
         "calls": state.get("calls", 0),
         "tokens": state.get("tokens") or {},
         "usd": state.get("costUsd"),
     }
+
+
+def _kept(row: Row, now: datetime) -> float:
+    """`lasted`, worked out once for what has ended."""
+    if not row.get("completed_at"):
+        return lasted(row, now)
+    if row.get("lasted_until") != row["completed_at"]:  # a verdict comes after the end of the body
+        row["lasted_until"], row["lasted"] = row["completed_at"], lasted(row, now)
+    return float(row["lasted"])
 
 
 def lasted(row: Row, now: datetime) -> float:

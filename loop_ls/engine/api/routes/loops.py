@@ -17,12 +17,15 @@ from loop_ls.engine.api.operations import Operations
 from loop_ls.engine.api.schemas import STATUSES
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.projections.history import iterations, outer_stages
-from loop_ls.engine.projections.run_metrics import lasted, measured
-from loop_ls.engine.projections.truncation import cut
+from loop_ls.engine.projections.kept_metrics import KeptMetrics
+from loop_ls.engine.projections.run_metrics import lasted
+from loop_ls.engine.projections.truncation import cut, limited
 
 Answer = dict[str, Any]
 
 PAGE = 1000
+#: Iterations of the outermost loop in a page where nobody says how many, and facts that are read at once.
+ITERATIONS, FACTS = 50, 300
 #: The statuses of a run that the documented interface calls `running`.
 RUNNING = frozenset({"queued", "running", "stopping", "waiting_approval"})
 
@@ -56,7 +59,7 @@ async def one(request: Request) -> Response:
 
 async def shown(request: Request, state: Answer) -> Response:
     """A loop with its latest iteration."""
-    events = await all_events(request, state["runId"])
+    events = (await engine_of(request).iteration_events(state["runId"])).get("events") or []
     rows = iterations(state["runId"], events)
     latest = rows[-1] if rows else None
     stages = latest["stages"] if latest else outer_stages(events)
@@ -87,10 +90,15 @@ async def history(request: Request) -> Response:
     answer = await engine_of(request).state(request.path_params["id"])
     if not answer["ok"]:
         return refused(answer)
+    run_id = answer["state"]["runId"]
     after, until = whole_number(request, "after", 0) or 0, whole_number(request, "until")
-    events = await all_events(request, answer["state"]["runId"], after, until)
-    rows, stages = iterations(answer["state"]["runId"], events), outer_stages(events)
-    if place := request.query_params.get("place"):
+    place, further = request.query_params.get("place"), None
+    if place or until is not None:
+        events = await all_events(request, run_id, after, until)
+    else:
+        events, further = await _iteration_page(request, run_id, after)
+    rows, stages = iterations(run_id, events), outer_stages(events)
+    if place:
         rows = [row for row in rows if row["id"] == place]
         stages = [stage for stage in stages if stage["place"] == place]
     found = {
@@ -100,6 +108,7 @@ async def history(request: Request) -> Response:
         "history": [_measured_row(row) for row in rows],
         "stages": stages,
         "count": len(rows),
+        "next": further,
     }
     return JSONResponse(cut(found, whole_number(request, "cut")))
 
@@ -108,9 +117,36 @@ async def iteration_rows(request: Request) -> Response:
     answer = await engine_of(request).state(request.path_params["id"])
     if not answer["ok"]:
         return refused(answer)
-    rows = iterations(answer["state"]["runId"], await all_events(request, answer["state"]["runId"]))
+    run_id = answer["state"]["runId"]
+    events, further = await _iteration_page(request, run_id, whole_number(request, "after", 0) or 0)
+    rows = iterations(run_id, events)
     await with_records(request, answer["state"], rows)
-    return JSONResponse({"ok": True, "iterations": rows, "count": len(rows)})
+    return JSONResponse({"ok": True, "iterations": rows, "count": len(rows), "next": further})
+
+
+async def _iteration_page(request: Request, run_id: str, after: int) -> tuple[list[Answer], int | None]:
+    """The facts of so many iterations of the outermost loop above `after`, led by the first fact of the run, and
+    what to ask `after` for the rest; None at the end."""
+    limit, engine = limited(whole_number(request, "limit"), ITERATIONS), engine_of(request)
+    found: list[Answer] = []
+    begun, depth, at, more, further = 0, None, after, True, None
+    while more and further is None:
+        page = await engine.events(run_id, at, FACTS)
+        for event in page.get("events") or []:
+            if event["kind"] == "iteration_started":
+                deep = int(event.get("depth", 0))
+                depth = deep if depth is None else depth
+                begun += deep <= depth
+                if begun > limit:
+                    further = int(event["seq"]) - 1
+                    break
+            found.append(event)
+            at = event["seq"]
+        more = bool(page["ok"] and page["events"])
+    if not after or not begun:
+        return found, further
+    head = await engine.events(run_id, 0, 1)
+    return [*(head.get("events") or []), *found], further
 
 
 async def one_iteration(request: Request) -> Response:
@@ -119,12 +155,21 @@ async def one_iteration(request: Request) -> Response:
     if not answer["ok"]:
         return refused(answer)
     wanted = request.path_params["iteration"]
-    rows = iterations(answer["state"]["runId"], await all_events(request, answer["state"]["runId"]))
+    run_id = answer["state"]["runId"]
+    facts = await engine_of(request).iteration_events(run_id, wanted)
+    rows = iterations(run_id, facts["events"]) if facts.get("events") else await _unbegun(request, run_id)
     fitting = [row for row in rows if wanted in (row["id"], str(row["iteration_number"]))]
     if not fitting:
         return refusal("not_found", f"The run has no iteration `{wanted[:80]}`.")
     await with_records(request, answer["state"], fitting)
     return JSONResponse({"ok": True, "iteration": fitting[-1], "stages": fitting[-1]["stages"]})
+
+
+async def _unbegun(request: Request, run_id: str) -> list[Answer]:
+    """A role loop is in its first iteration from the start, before a fact says so."""
+    facts = await engine_of(request).iteration_events(run_id)
+    rows = iterations(run_id, facts.get("events") or [])
+    return rows if len(rows) == 1 and rows[0]["iteration_number"] == 1 else []
 
 
 async def event_page(request: Request) -> Response:
@@ -149,8 +194,8 @@ async def metrics(request: Request) -> Response:
     answer = await engine_of(request).state(request.path_params["id"])
     if not answer["ok"]:
         return refused(answer)
-    events = await all_events(request, answer["state"]["runId"])
-    return JSONResponse({"ok": True, **measured(answer["state"], events, datetime.now(UTC))})
+    kept: KeptMetrics = request.app.state.metrics
+    return JSONResponse({"ok": True, **await kept.of(answer["state"], datetime.now(UTC))})
 
 
 async def prompts(request: Request) -> Response:

@@ -1,0 +1,88 @@
+"""Reading a long run costs what is shown of it, not what it has gone through: counted in facts that are read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.client.session import EngineClient
+from loop_ls.engine.projections.kept_metrics import FACTS as SLICE
+from tests.engine.api.conftest import House, house
+
+ITERATIONS = 300
+
+
+class Long:
+    def __init__(self, home: House, run_id: str) -> None:
+        self.home, self.run_id, self.read = home, run_id, 0
+        facts = home.engine.journal.storage.facts
+
+        def counted(*given: Any) -> Any:
+            rows = facts(*given)
+            self.read += len(rows)
+            return rows
+
+        home.engine.journal.storage.facts = counted  # type: ignore[method-assign]
+
+    async def get(self, path: str) -> dict[str, Any]:
+        self.read = 0
+        answer = await self.home.http.get(f"/api/v1/loops/{self.run_id}{path}")
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+
+@pytest.fixture
+async def long(tmp_path: Path) -> AsyncIterator[Long]:
+    async with house(tmp_path) as home:
+        run_id = await home.run(ITERATIONS)
+        await home.ended(run_id)
+        yield Long(home, run_id)
+
+
+async def test_a_loop_and_one_iteration_of_it_are_read_without_the_others(long: Long) -> None:
+    shown = await long.get("")
+    assert shown["iteration"]["id"] == f"develop/{ITERATIONS}"
+    assert long.read < 30
+    for name, number in (("develop/7", 7), ("150", 150), (f"develop/{ITERATIONS}", ITERATIONS)):
+        found = await long.get(f"/iterations/{name}")
+        assert (found["iteration"]["iteration_number"], found["iteration"]["status"]) in (
+            (number, "needs_rework"),
+            (number, "completed"),
+        )
+        assert found["iteration"]["output"] == f"output {number}"
+        assert long.read < 250
+
+
+async def test_pages_of_a_history_are_its_whole_once(long: Long) -> None:
+    first = await long.get("/history")
+    assert (first["count"], long.read < 1000) == (50, True)
+    found, after = list(first["history"]), first["next"]
+    while after is not None:
+        page = await long.get(f"/history?limit=70&after={after}")
+        assert long.read < 1000
+        found += page["history"]
+        after = page["next"]
+    assert [row["iteration_number"] for row in found] == list(range(1, ITERATIONS + 1))
+    assert all(row["verdict"] in ("yes", "no") and row["status"] != "running" for row in found)
+    listed = await long.get("/iterations?limit=1000")
+    assert (listed["count"], listed["next"]) == (ITERATIONS, None)
+
+
+async def test_a_client_that_wants_all_of_a_history_gets_it(long: Long) -> None:
+    client = EngineClient(Path(long.home.folder.path), long.home.handover)  # type: ignore[arg-type]
+    whole = await client.history(long.run_id)
+    assert (whole["count"], whole["next"]) == (ITERATIONS, None)
+    assert len({row["id"] for row in whole["history"]}) == ITERATIONS
+    await client.aclose()
+
+
+async def test_metrics_that_are_asked_for_again_read_only_what_is_new(long: Long) -> None:
+    first = await long.get("/metrics")
+    assert first["iterations"]["total"] == ITERATIONS
+    assert long.read >= ITERATIONS
+    again = await long.get("/metrics")
+    assert long.read < SLICE
+    assert again == first
