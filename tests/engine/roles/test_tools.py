@@ -218,7 +218,21 @@ async def test_RB_110_find_neither_runs_nor_writes_nor_deletes(root: Path, explo
     assert sorted(root.iterdir()) == before
 
 
-@pytest.mark.parametrize("command", ["cat a.py > b", "cat a.py | sh", "cat $(ls)", "cat `ls`", "cat a.py; rm a.py"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            "cat a.py > b",
+            "cat a.py | sh",
+            "cat $(ls)",
+            "cat `ls`",
+            "cat a.py; rm a.py",
+            "cat a.py>b",
+            "cat a.py&rm a.py",
+        ),
+        *('cat "$(ls)"', "cat a.py 2>b", "cat <(ls)", "cat 'a.py' \\' ; rm a.py '"),
+    ],
+)
 async def test_RB_111_no_shell_reads_the_command(root: Path, explorer: Call, command: str) -> None:
     outcome = await explorer("shell", command=command)
     assert outcome.failed
@@ -283,6 +297,10 @@ async def test_the_restricted_shell_does_not_leave_the_workspace(explorer: Call,
         ("tail -n +2 a.py", "two = 2"),
         ("grep -c -e one -- a.py", "1"),
         ("grep --regexp one a.py", "one = 1"),
+        ("grep -cE ';|two' a.py", "1"),
+        ('grep -c "=" a.py', "2"),
+        ("grep -c '$(x)`y`' a.py", "0\n[ended with 1]"),
+        ("find . \\( -name a.py -o -name nothing \\)", "./a.py"),
         ("diff -u a.py a.py", "(no output)"),
         ("find . -name '*.txt' -printf '%f %s\\n'", "b.txt 4"),
     ],

@@ -19,9 +19,11 @@ from loop_ls.engine.roles.tools.tool import Refusal
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.formats.common.did_you_mean import nearest
 
-#: What a shell would act upon.
-_OPERATORS = re.compile(r"[|<>;&]+|\d*[<>]+&?\d*")
+#: What a shell would act upon, where no quotes stand around it; a substitution acts in double ones as well.
+_OPERATOR = re.compile(r"\d*[<>]+&?\d*|[|;&]+")
 _SUBSTITUTION = re.compile(r"\$\(|\$\{|`|<\(|>\(")
+_SINGLE_QUOTED = re.compile(r"'[^']*'|\\.", re.DOTALL)
+_QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?\d{1,15}[A-Za-z]{0,3}")
 _DIGITS = re.compile(r"-(\d{1,15})")
 #: Directives of `-printf` that say something about a file itself, never about what a link points to.
@@ -36,20 +38,15 @@ _FORMAT = re.compile(
 
 def words_of(command: str) -> list[str]:
     """A command line as words; there is no shell that would read it otherwise. Raises `Refusal`."""
-    if found := _SUBSTITUTION.search(command):
-        raise Refusal(f"There is no shell: `{found[0]}` means nothing here.")
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-    lexer.whitespace_split, lexer.commenters = True, ""
+    for pattern, quoted in ((_SUBSTITUTION, _SINGLE_QUOTED), (_OPERATOR, _QUOTED)):
+        if found := pattern.search(quoted.sub("", command)):
+            raise Refusal(f"There is no shell: `{found[0]}` means nothing here. Run one command at a time.")
+    if "\x00" in command:
+        raise Refusal("A command holds no NUL.")
     try:
-        words = list(lexer)
+        return shlex.split(command)
     except ValueError as error:
         raise Refusal(f"The command cannot be read: {error}.") from None
-    for word in words:
-        if _OPERATORS.fullmatch(word):
-            raise Refusal(f"There is no shell: `{word}` means nothing here. Run one command at a time.")
-        if "\x00" in word:
-            raise Refusal("A command holds no NUL.")
-    return words
 
 
 def argv_of(words: Sequence[str], workspace: Workspace) -> list[str]:
