@@ -72,6 +72,7 @@ class PostgresWorkers:
         self._takes, self._beat, self._lease = takes, beat, lease
         self._url, self._queue = storage.url, RunQueue(storage.url, self.executor)
         self._line = Line(storage.url, lambda db: db.execute("listen loop_ls"), limit=max(lease, beat + 1.0))
+        self._claims = Line(storage.url)  # the other one listens most of the time
         self._thread = threading.Thread(target=self._live, name="heartbeat", daemon=True)
         self._leaving = threading.Event()
         self._since = self._signed = time.monotonic()  # connected without a cut; the last sign of life
@@ -103,7 +104,7 @@ class PostgresWorkers:
 
     def claim(self, run_id: str) -> tuple[str, bool] | None:
         """From a thread: the token of our claim on a run, and whether somebody had it before. None: not ours."""
-        found = self._line.ask(
+        found = self._claims.ask(
             lambda db: db.execute(
                 "select owner_xid, recovery_attempts > 1 from dbos.workflow_status"
                 " where workflow_uuid = %s and executor_id = %s and status = 'PENDING'",
@@ -178,6 +179,7 @@ class PostgresWorkers:
             self._line.ask(lambda db: db.execute("delete from loop_ls.worker where name = %s", (self.executor,)))
             self._line.ask(lambda db: db.execute("select pg_notify('loop_ls', 'left')"))
         self._line.close()
+        self._claims.close()
         if self._takes:  # its threads may sleep where the database was away; nothing that they do counts any more
             ending = threading.Thread(target=self._queue.close, name="queue-end", daemon=True)
             ending.start()
