@@ -30,6 +30,8 @@ def state(found: Answer) -> None:
         ("started", _local(found.get("startedAt"))),
         ("ended", _local(found.get("endedAt"))),
         ("limit", found.get("because")),
+        ("goes on", _local(found.get("resumesAt"))),
+        *(("cut off", _cut(each)) for each in found.get("cutOff") or ()),
         ("source", _source(found)),
         ("error", (found.get("error") or {}).get("message")),
         ("do", (found.get("error") or {}).get("hint")),
@@ -38,6 +40,12 @@ def state(found: Answer) -> None:
     for name, value in lines:
         if value:
             print(f"  {name:<10}{shown(str(value))}")
+
+
+def _cut(one: Answer) -> str:
+    whose = "the judge's answer at" if one.get("purpose") == "judge" else "the answer of"
+    limit = f"`max_tokens` is {one['maxTokens']}" if one.get("maxTokens") else "no `max_tokens` is set"
+    return f"{whose} {one.get('place')} ended at its length limit ({limit})"
 
 
 def _source(found: Answer) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from loop_ls.cli.watch.model import Watched
 from loop_ls.cli.watch.words import first_line, fitted, loop_ending, money
+from loop_ls.report.terminal_text import shown
 
 Event = dict[str, Any]
 WIDTH = 100
@@ -32,6 +33,8 @@ def told(event: Event, watched: Watched) -> list[str]:
             return [_line(f"{event.get('loop')} {number}{limit} failed", said)]
         case "retrying":
             return [f"{place}: {watched.waiting}"]
+        case "paused" if event.get("because"):
+            return [f"paused: {shown(str(event['because']))}"]
         case "paused" | "resumed" | "stopping":
             return [event["kind"]]
         case "warning" | "recovered" | "budget_warning" | "unchanged_output_warning" | "manual_approval_required":

@@ -203,6 +203,7 @@ class ModelRequest:
     (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
     `tools` are offered; `turns` are the rounds of tools since the prompt. `budget_usd` is what an agent, whose
     cost nobody can bound, may spend on it. `bill` hears of the attempts that gave no answer.
+    `patient`: nobody else is asked instead, so a provider that is left alone for a while is waited for.
     """
 
     provider: str
@@ -219,6 +220,7 @@ class ModelRequest:
     turns: tuple[Turn, ...] = ()
     budget_usd: float | None = None
     bill: Bill | None = field(default=None, compare=False, repr=False)
+    patient: bool = False
 
     @property
     def texts(self) -> Iterator[str]:
@@ -235,7 +237,8 @@ class ModelRequest:
 @dataclass(frozen=True, slots=True)
 class ModelReply:
     """A whole answer. `usd` is None where no price is known; `duration` in seconds. `usage` is what the
-    provider itself says of it: the tokens and dollars beside it are what is booked.
+    provider itself says of it: the tokens and dollars beside it are what is booked. `max_tokens` is the limit
+    under which it was asked for, where there was one.
 
     `finish` is `length` where `max_tokens` (or the model's own limit) ended it, `tools` where it asks for
     `calls`, else `stop`.
@@ -253,6 +256,7 @@ class ModelReply:
     calls: tuple[ToolCall, ...] = ()
     thoughts: str = ""
     usage: Usage | None = field(default=None, compare=False, repr=False)
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,8 @@ class Progress(Payload):
 
 class Judged(Payload):
     """`condition` as written, `interpolated` only where it differs. `output_ref` is the place of the
-    `iteration` fact that was judged: question = condition + that output, rendered on reading."""
+    `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the
+    judge's answer ended at its length limit."""
 
     kind = "judged"
     criterion: str
@@ -208,6 +209,7 @@ class Judged(Payload):
     output_ref: str = ""
     answer: str = ""
     local: bool = False
+    cut: bool | None = None
 
 
 class Retrying(Payload):
@@ -304,7 +306,8 @@ class Tokens(BaseModel):
 
 class Call(Payload):
     """One answered model call. `usd` is None where no price is known; `duration` in seconds. `copied`: another
-    run paid for it; `discarded`: it came after the run was stopped, so nothing was made of it."""
+    run paid for it; `discarded`: it came after the run was stopped, so nothing was made of it;
+    `cut`: it ended at its length limit, `max_tokens` where there was one."""
 
     kind = "call"
     provider: str
@@ -317,6 +320,8 @@ class Call(Payload):
     error: Error | None = None
     copied: bool | None = None
     discarded: bool | None = None
+    cut: bool | None = None
+    max_tokens: int | None = None
 
 
 class ToolCalled(Payload):

@@ -19,6 +19,9 @@ LABELS = {"file_gone": "file deleted", "file_faulty": "file faulty", "loop_disab
 WORKING: frozenset[str] = frozenset({"running", "stopping"})
 
 
+#: Answers at their length limit that a state names, the newest.
+MOST_CUT = 20
+
 #: Limits of a run that are about what it spends.
 CAPS = ("budgetUsd", "maxTokens", "wallClock")
 
@@ -69,6 +72,7 @@ class RunState(NamedTuple):
     mock: bool = False  # its answers are made up
     caps: dict[str, Any] | None = None  # what the run may spend, as its first fact says
     because: str | None = None
+    cut: tuple[dict[str, Any], ...] = ()  # answers that ended at their length limit: where, and at which one
     resumes_at: str | None = None  # when a run that is paused goes on by itself
     question: dict[str, Any] | None = None  # what an enhance loop has asked outside of the engine
     last_output: str | None = None
@@ -132,6 +136,7 @@ class RunState(NamedTuple):
             "caps": self.caps or None,
             "because": self.because,
             "resumesAt": self.resumes_at,
+            "cutOff": list(self.cut) or None,
             "source": self.source,
             "imported": self.imported or None,
             "mock": self.mock or None,
@@ -176,7 +181,7 @@ def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> dic
         case "iteration":
             return {"last_output": body.get("output")} if _followed(state, body) else {}
         case "judged":
-            shown = ("iteration", "verdict", "answer", "local")
+            shown = ("iteration", "verdict", "answer", "local", "cut")
             return {"verdict": {k: body[k] for k in shown if k in body}} if _followed(state, body) else {}
         case "call":
             return _paid(state, body)
@@ -378,6 +383,11 @@ def _iteration_begins(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _cut(body: dict[str, Any]) -> dict[str, Any]:
+    shown = {"place": body.get("place", ""), "purpose": body.get("purpose"), "maxTokens": body.get("maxTokens")}
+    return {name: value for name, value in shown.items() if value is not None}
+
+
 def _paid(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
     if body.get("copied"):  # another run has paid for it
         return {}
@@ -385,6 +395,7 @@ def _paid(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
     given_up = (body.get("error") or {}).get("code") == "given_up"  # paid, and no answer of any kind
     return {
         "calls": state.calls + (not given_up),
+        "cut": (*state.cut, _cut(body))[-MOST_CUT:] if body.get("cut") else state.cut,
         "cost_usd": state.cost_usd if usd is None else (state.cost_usd or 0.0) + float(usd),
         "unpriced": state.unpriced or (usd is None and "error" not in body),
         "input_tokens": state.input_tokens + int(tokens.get("input", 0)),

@@ -12,13 +12,13 @@ from loop_ls.engine.context.interpolation import Rendered, interpolate, undefine
 from loop_ls.engine.context.loop_variables import AfterIteration
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.loop_driver import History, Turn, Verdict
-from loop_ls.engine.core.ports import Fact, Failure, Models, Recorder
+from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
 from loop_ls.engine.core.prompt_texts import until_question
 from loop_ls.engine.events.kinds import Judged, Warned
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.local import NothingToLookFor, holds
 from loop_ls.engine.judges.verdict_parser import read_verdict
-from loop_ls.engine.model_calls.ask import Question, ask
+from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.formats.common.key_table import CONSEQUENCES
 
 Word = Literal["yes", "no", "unclear", "error"]
@@ -67,27 +67,45 @@ class UntilJudge:
             shown={**turn.place.fields(), "purpose": "judge"},
         )
         try:
-            answer = await ask(
-                question, self.models, self.recorder, then=lambda text: self._first(turn, rendered, text)
-            )
-            if read_verdict(answer) == "unclear":
+            found = await self._first_answer(turn, rendered, question)
+            if read_verdict(found["text"]) == "unclear":
                 again = replace(question, key=turn.place.part("judge:again"))
-                answer = await ask(
-                    again, self.models, self.recorder, then=lambda text: self._final(turn, rendered, text)
+                found = await answered(
+                    again, self.models, self.recorder, then=lambda answer: self._final(turn, rendered, answer)
                 )
         except Failure as failure:
             return await self._not_met(turn, rendered, "judge_failed", f"the judge gave no answer: {failure.message}")
+        answer = str(found["text"])
         return _verdict(self._judged(turn, rendered, read_verdict(answer), answer))
 
-    def _first(self, turn: Turn, rendered: Rendered, answer: str) -> list[Fact]:
+    async def _first_answer(self, turn: Turn, rendered: Rendered, question: Question) -> Json:
+        """A judge that used its tokens up in thinking has said nothing clear, and is asked again like one that
+        has. Raises `Failure`."""
+        try:
+            return await answered(
+                question, self.models, self.recorder, then=lambda answer: self._first(turn, rendered, answer)
+            )
+        except Failure as failure:
+            if failure.code != "empty":
+                raise
+            message = f"{failure.message.rstrip('.')}; the judge was asked once more"
+            warned = Warned(code="unclear_verdict", message=message).fact(turn.place)
+            await self.recorder.record(turn.place.part("judge:empty"), [warned])
+            return {"text": ""}
+
+    def _first(self, turn: Turn, rendered: Rendered, found: Json) -> list[Fact]:
+        answer = str(found["text"])
         if read_verdict(answer) != "unclear":
-            return self._final(turn, rendered, answer)
+            return self._final(turn, rendered, found)
         message = f"the judge said neither YES nor NO ({_shortened(answer)}) and was asked once more"
         return [Warned(code="unclear_verdict", message=message).fact(turn.place)]
 
-    def _final(self, turn: Turn, rendered: Rendered, answer: str) -> list[Fact]:
+    def _final(self, turn: Turn, rendered: Rendered, found: Json) -> list[Fact]:
+        answer = str(found["text"])
         verdict = read_verdict(answer)
-        facts = [self._judged(turn, rendered, verdict, answer).fact(turn.place)]
+        cut = True if found.get("finish") == "length" else None
+        judged = self._judged(turn, rendered, verdict, answer).model_copy(update={"cut": cut})
+        facts = [judged.fact(turn.place)]
         if verdict == "unclear":
             message = f"the judge said neither YES nor NO twice ({_shortened(answer)}); the condition counts as not met"
             facts.append(Warned(code="unclear_verdict", message=message).fact(turn.place))

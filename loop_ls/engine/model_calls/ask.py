@@ -65,6 +65,7 @@ class Question:
             max_tokens=self.max_tokens,
             timeout=self.timeout,
             purpose=self.purpose,
+            patient=len(self.targets) == 1,
             place=self.request_place or self.place.key,
             attempts=1 if self.once or len(self.targets) > 1 else None,
         )
@@ -166,7 +167,7 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
         request = replace(request, tools=await question.offered())
     try:
         async with recorded_bill(recorder, key, question.place, question.purpose) as bill:
-            return _reply(await models.ask(replace(request, bill=bill), on_text, on_wait))
+            return _reply(await models.ask(replace(request, bill=bill), on_text, on_wait), request)
     except ModelFailure as failure:
         error = error_of(failure)
         booked = {"booked": True} if failure.details.get("booked") else {}
@@ -190,7 +191,7 @@ def request_of(work: Callable[[], Awaitable[Json]]) -> ModelRequest | None:
     return None
 
 
-def _reply(reply: ModelReply) -> dict[str, Json]:
+def _reply(reply: ModelReply, request: ModelRequest) -> dict[str, Json]:
     asked = {"calls": [call.wire() for call in reply.calls], "thoughts": reply.thoughts} if reply.calls else {}
     return {
         "text": reply.text,
@@ -201,6 +202,7 @@ def _reply(reply: ModelReply) -> dict[str, Json]:
         "duration": reply.duration,
         "response": reply.response_id,
         "finish": reply.finish,
+        "maxTokens": reply.max_tokens or request.max_tokens,
         **asked,
     }
 
@@ -218,6 +220,10 @@ def _facts(answer: Json, question: Question) -> Iterable[Fact]:
         usd=answer["usd"],
         duration=answer["duration"],
         response_id=answer["response"],
+        **({"cut": True, "max_tokens": answer.get("maxTokens")} if answer["finish"] == "length" else {}),
     ).fact(place)
     if answer["finish"] == "length":
-        yield Warned(code="cut_off", message="the answer ended at its length limit (`max_tokens`)").fact(place)
+        whose = "the judge's answer" if question.purpose == "judge" else f"the answer of `{place.key}`"
+        limit = answer.get("maxTokens")
+        told = f"`max_tokens` is {limit}" if limit else "the model's own, as no `max_tokens` is set"
+        yield Warned(code="cut_off", message=f"{whose} ended at its length limit ({told})").fact(place)

@@ -46,7 +46,14 @@ class Attempt:
         asked = "".join(call.written for call in reply.calls)
         cost = self._booked(usage, [reply.text, asked, *self._unseen()], whole=True)
         usd = reply.usd if cost.usd is None else cost.usd  # a script says itself what it costs
-        return replace(reply, input_tokens=cost.input, output_tokens=cost.output, usd=usd)
+        limit = self.request.max_tokens if isinstance(self.request, ModelRequest) else None
+        return replace(
+            reply,
+            input_tokens=cost.input,
+            output_tokens=cost.output,
+            usd=usd,
+            max_tokens=limit if reply.max_tokens is None else reply.max_tokens,
+        )
 
     def embedded(self, reply: EmbedReply) -> EmbedReply:
         cost = self._booked(Usage(reply.input_tokens, 0), (), whole=True)

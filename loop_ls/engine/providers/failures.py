@@ -90,7 +90,17 @@ def cut(provider: Provider, model: str, heard: int, why: str) -> ModelFailure:
     )
 
 
-def empty(provider: Provider, model: str) -> ModelFailure:
+def empty(provider: Provider, model: str, limit: int | None = None, used_up: bool = False) -> ModelFailure:
+    """`used_up`: it ended at its length limit without a word, so all of it was thinking."""
+    if used_up:
+        of = f"its `max_tokens` of {limit}" if limit else "its tokens"
+        return ModelFailure(
+            "empty",
+            f"Provider `{provider.name}` gave an empty answer: the model `{model}` used up {of} in thinking.",
+            "Raise `max_tokens`, lower the effort of its reasoning, or take another model.",
+            provider=provider.name,
+            model=model,
+        )
     return ModelFailure(
         "empty",
         f"Provider `{provider.name}` gave an empty answer (model `{model}`).",

@@ -189,7 +189,8 @@ class HttpModels:
         if not heard.finish:
             raise self._cut(request, text, "it ended without saying that it is finished")
         if not text.strip() and not heard.calls:
-            raise failures.empty(self.provider, request.model)
+            used_up = heard.finish == "length"
+            raise failures.empty(self.provider, request.model, self._dialect.limit(request), used_up)
         if heard.calls and not request.tools:
             raise failures.not_offered(self.provider, request.model, [call.name for call in heard.calls])
         return ModelReply(
@@ -197,6 +198,7 @@ class HttpModels:
             provider=self.provider.name,
             model=request.model,
             usage=heard.usage,
+            max_tokens=self._dialect.limit(request),
             duration=duration,
             response_id=heard.response_id,
             finish="tools" if heard.calls else "length" if heard.finish == "length" else "stop",

@@ -173,7 +173,13 @@ class RunModels:
             if on_wait:
                 on_wait(Waiting(1, 1, seconds, _limit(provider)))
 
+        patient = isinstance(request, ModelRequest) and request.patient and not provider.fallback
+
         async def attempt() -> R:
+            while patient and (left := breaker.left) > 0:
+                if on_wait:
+                    on_wait(Waiting(1, 1, left, f"`{provider.name}` keeps failing and is left alone"))
+                await asyncio.sleep(left)
             breaker.check(request.model)
             async with gate.passing(full, size) as spent:
                 tried = Attempt(request, price, hear, provider.bills_what_it_says)

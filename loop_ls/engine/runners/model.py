@@ -28,6 +28,7 @@ class ModelRunner:
                 system="\n\n".join(part for part in (work.system, work.appended) if part) or None,
                 timeout=work.total,
                 purpose=work.purpose,
+                patient=True,
                 place=work.place,
                 bill=work.bill,
             ),

@@ -428,3 +428,37 @@ async def test_what_is_reported_well_is_booked_to_the_cent() -> None:
             await spent.call()
             assert spent.booked == pytest.approx(account.total), name
             await spent.house.aclose()
+
+
+async def test_a_provider_that_is_left_alone_is_waited_for_where_nobody_else_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("loop_ls.engine.providers.limits.circuit_breaker.PAUSE_NEAR", 0.05)
+    down = [True]
+
+    def respond(request: dict[str, Any], number: int) -> Answer:
+        return Answer(b"{}", status=500, kind="application/json") if down[0] else whole(usage)(request, number)
+
+    async with paid_server(respond) as account:
+        spent = Spent(account, "openai", cap=None)
+        for _ in range(5):
+            await spent.call(attempts=1)
+        asked = len(account.requests)
+        await spent.call(attempts=1)
+        assert len(account.requests) == asked, "others are asked in its place"
+        down[0] = False
+        await spent.call(attempts=1, patient=True)
+        assert len(account.requests) == asked + 1
+        assert spent.answered > 0
+        await spent.house.aclose()
+
+
+async def test_an_endless_answer_is_cut_and_booked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loop_ls.engine.providers.http.LONGEST_ANSWER", 10_000)
+    endless = pieces(*(chunk(TEXT) for _ in range(100)), got=counted(TEXT) * 10, done=False)
+    async with paid_server(endless) as account:
+        spent = Spent(account, "openai", cap=None)
+        await spent.call()
+        assert [attempt.code for attempt in spent.bill.attempts] == ["truncated"]
+        assert spent.booked >= account.total
+        await spent.house.aclose()

@@ -43,7 +43,7 @@ class Anthropic:
         body: dict[str, Any] = {
             "model": request.model,
             "messages": [{"role": "user", "content": request.prompt}, *_rounds(request.turns)],
-            "max_tokens": request.max_tokens or MAX_TOKENS,
+            "max_tokens": self.limit(request),
             "stream": True,
         }
         if request.tools:
@@ -53,6 +53,9 @@ class Anthropic:
         if request.temperature is not None and "temperature" not in without:
             body["temperature"] = min(request.temperature, 1.0)
         return Call(f"{provider.socket_url.removesuffix('/v1')}/v1/messages", self.headers(provider, key), body)
+
+    def limit(self, request: ModelRequest) -> int:
+        return request.max_tokens or MAX_TOKENS
 
     def headers(self, provider: Provider, key: str) -> dict[str, str]:
         return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}

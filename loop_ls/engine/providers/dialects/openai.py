@@ -48,6 +48,9 @@ class OpenAI:
             body.pop(name, None)
         return Call(f"{provider.socket_url}/chat/completions", self.headers(provider, key), body)
 
+    def limit(self, request: ModelRequest) -> int | None:
+        return request.max_tokens
+
     def headers(self, provider: Provider, key: str) -> dict[str, str]:
         if not key:
             return {}

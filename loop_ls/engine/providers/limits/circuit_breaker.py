@@ -29,6 +29,11 @@ class Breaker:
         self._failed = 0
         self._closed_until = 0.0
 
+    @property
+    def left(self) -> float:
+        """Seconds for which the provider is still left alone; 0: it may be asked."""
+        return max(0.0, self._closed_until - self._clock()) if self._failed >= IN_A_ROW else 0.0
+
     def check(self, model: str) -> None:
         """Raises `ModelFailure` while the provider is left alone."""
         if self._failed < IN_A_ROW:
