@@ -2,6 +2,9 @@
 from edit to edit is compared with what it was derived from."""
 
 import signal
+from pathlib import Path
+
+import pytest
 
 from loop_ls.text.invariant import check_invariants
 
@@ -10,3 +13,30 @@ check_invariants(True)
 # A shell that starts something in the background has it ignore Ctrl-C, and so all that it starts in turn.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+#: Tests of these folders need no server process, database or network: `pytest -m quick` runs them in a minute.
+QUICK = (
+    *("architecture", "contract", "features", "formats", "index", "report", "rules", "syntax", "text"),
+    *("engine/context", "engine/core", "engine/events", "engine/projections", "engine/workflow"),
+)
+_TESTS = Path(__file__).resolve().parent
+#: Among those, what starts programs or is there to be slow.
+_NOT_QUICK = frozenset({"test_ci_script.py", "test_rows.py", "test_targets.py", "test_schemas.py", "test_hostile_input.py"})
+
+
+def is_quick(path: Path) -> bool:
+    inside = path.resolve().relative_to(_TESTS).as_posix()
+    return inside.startswith(tuple(f"{folder}/" for folder in QUICK)) and path.name not in _NOT_QUICK
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files outside of the ring are not even read: collecting all tests takes longer than the quick ones."""
+    if config.getoption("markexpr") != "quick" or collection_path.suffix != ".py":
+        return None
+    return None if collection_path.name == "conftest.py" or is_quick(collection_path) else True
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(_TESTS) and is_quick(item.path):
+            item.add_marker(pytest.mark.quick)
