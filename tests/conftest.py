@@ -21,7 +21,9 @@ QUICK = (
 )
 _TESTS = Path(__file__).resolve().parent
 #: Among those, what starts programs or is there to be slow.
-_NOT_QUICK = frozenset({"test_ci_script.py", "test_rows.py", "test_targets.py", "test_schemas.py", "test_hostile_input.py"})
+_NOT_QUICK = frozenset(
+    {"test_ci_script.py", "test_rows.py", "test_targets.py", "test_schemas.py", "test_hostile_input.py"}
+)
 
 
 def is_quick(path: Path) -> bool:
