@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from loop_ls.formats.settings.model import Settings
+from loop_ls.index.disk.projects import Project, is_below
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Reference
-from loop_ls.index.projects import Project, is_below
 from loop_ls.index.resolve import Listing, listing, resolve, suggestions
 from loop_ls.text.record import record
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.client import EngineClient, EngineUnavailable, connect, find
-from loop_ls.index.projects import place_of
+from loop_ls.index.disk.projects import place_of
 from loop_ls.report.terminal_text import shown
 
 Answer = dict[str, Any]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.index.disk.discovery import discover, load
+from loop_ls.index.disk.projects import project_folder
 from loop_ls.index.disk.uris import path_of
 from loop_ls.index.document import Document
 from loop_ls.index.nearby_lookup import with_called
-from loop_ls.index.projects import project_folder
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.checked import Checked, CheckedFile
 from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker

@@ -11,7 +11,7 @@ from loop_ls.formats.assistant.parts import AssistantParts, assistants_of
 from loop_ls.formats.assistant.read import parts_of
 from loop_ls.formats.workflow.detect_format import by_name
 from loop_ls.index.disk.discovery import candidates, load_settings, read_text
-from loop_ls.index.projects import home_of
+from loop_ls.index.disk.projects import home_of
 from loop_ls.syntax.tree import read_json, read_yaml
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from loop_ls.engine.context.model_targets import execution_targets
 from loop_ls.engine.core.ports import Failure
-from loop_ls.formats.local_condition import LocalCondition, read_local
+from loop_ls.formats.workflow.local_condition import LocalCondition, read_local
 from loop_ls.formats.workflow.model import Execution, Loop, Target
 
 

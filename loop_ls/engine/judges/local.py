@@ -1,4 +1,4 @@
-"""Judging a condition that names the text to look for, without a model (`formats.local_condition`)."""
+"""Judging a condition that names the text to look for, without a model (`formats.workflow.local_condition`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from loop_ls.engine.context.interpolation import interpolate
 from loop_ls.engine.context.scope import Scope
-from loop_ls.formats.local_condition import MARKER, LocalCondition, Place
+from loop_ls.formats.workflow.local_condition import MARKER, LocalCondition, Place
 
 
 class NothingToLookFor(ValueError):

@@ -18,7 +18,7 @@ from loop_ls.engine.events.kinds import ApprovalResolved
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.index.disk.discovery import load_settings
-from loop_ls.index.projects import home_of
+from loop_ls.index.disk.projects import home_of
 
 if TYPE_CHECKING:
     from loop_ls.engine.runs.registry import LiveRun

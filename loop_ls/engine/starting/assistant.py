@@ -35,9 +35,9 @@ from loop_ls.formats.assistant.read import read_assistants
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.target import Target
 from loop_ls.index.disk.discovery import find_roots, load_settings, read_text
+from loop_ls.index.disk.projects import home_of
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.projects import home_of
 from loop_ls.index.workspace import Workspace
 
 

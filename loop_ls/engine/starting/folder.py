@@ -14,10 +14,10 @@ from typing import Any
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.discovery import candidates, find_roots, load_settings, read_text
+from loop_ls.index.disk.projects import home_of, is_below
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.projects import home_of, is_below
 from loop_ls.index.resolve import resolve_key
 from loop_ls.index.workspace import Workspace
 

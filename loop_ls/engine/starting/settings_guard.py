@@ -14,7 +14,7 @@ from loop_ls.engine.starting.recorded import why_unread
 from loop_ls.formats.settings.model import Problem, file_values, settings_of
 from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
 from loop_ls.index.disk.discovery import read_text
-from loop_ls.index.projects import project_folder
+from loop_ls.index.disk.projects import project_folder
 
 #: Of the problems of settings, those that change what a run may spend or where its texts go.
 _GRAVE = re.compile(r"`(?:limits|limits\.[^`]*|providers|providers\.[^`.]*(?:\.(?:baseUrl|kind|apiKeyEnv|price))?)`")

@@ -19,11 +19,11 @@ from loop_ls.formats.settings.model import Problem, Settings, file_values, setti
 from loop_ls.formats.workflow.detect_format import SETTINGS_NAME, by_name
 from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
 from loop_ls.index.disk.ignored import Ignored
+from loop_ls.index.disk.projects import Project, is_below, project_folder
 from loop_ls.index.disk.reference_files import layer
 from loop_ls.index.disk.roots import Root, Roots, root_of_glob
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.projects import Project, is_below, project_folder
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.decode import MAX_BYTES, decode, too_large
@@ -74,7 +74,7 @@ def ignored_in(folder: str, roots: Roots, named: Iterable[str] = ()) -> Ignored:
 
 
 def load_settings(folder: str, editor: Mapping[str, Any] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
-    """The settings that count for the files of a folder: the file of their project (`index.projects`), over what a
+    """The settings that count for the files of a folder: the file of their project (`index.disk.projects`), over what a
     `config.yaml` of the tool that the language comes from says, over those of the editor."""
     values: dict[str, Any] = {}
     problems: tuple[Problem, ...] = ()

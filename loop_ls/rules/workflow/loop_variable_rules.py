@@ -13,7 +13,7 @@ from loop_ls.rules.engine.prefilter import LOOP_VARIABLES
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
-from loop_ls.rules.loop_places import Places, exists, in_iteration, places_of
+from loop_ls.rules.workflow.loop_places import Places, exists, in_iteration, places_of
 
 #: The counterpart in the other mode, as far as there is one.
 _OTHER_MODE = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from loop_ls.formats.local_condition import read_local
+from loop_ls.formats.workflow.local_condition import read_local
 from loop_ls.index.element import Element, Slot, Use
 from loop_ls.rules.docs.phrases import listed, shortened
 from loop_ls.rules.engine.call_facts import Summary

@@ -9,7 +9,6 @@ from loop_ls.formats.workflow.placeholder_syntax import RAG_PARTS, RESERVED
 from loop_ls.index.element import Element, Use
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules.docs.phrases import counted, listed, shortened
-from loop_ls.rules.dotted_names import meant
 from loop_ls.rules.engine.call_facts import Call
 from loop_ls.rules.engine.context import Draft, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
@@ -18,6 +17,7 @@ from loop_ls.rules.engine.prefilter import PATHS, USES
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
+from loop_ls.rules.workflow.dotted_names import meant
 
 
 def _severity(use: Use) -> Severity | None:

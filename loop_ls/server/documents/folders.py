@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.discovery import find_roots, load_settings, nested_projects, project_at
 from loop_ls.index.disk.ignored import Ignored
+from loop_ls.index.disk.projects import is_below, project_folder
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.disk.uris import folder_of, uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.projects import is_below, project_folder
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
 from loop_ls.server.documents import uris

@@ -10,7 +10,7 @@ from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.judges import local
 from loop_ls.engine.runs.preflight import refusal
-from loop_ls.formats.local_condition import read_local
+from loop_ls.formats.workflow.local_condition import read_local
 from loop_ls.testing.workflows import Ran, run, whole
 
 WORK = "steps: [{name: work, run: 'do it'}]"

@@ -10,7 +10,7 @@ from loop_ls.formats.common.did_you_mean import nearest, plain
 from loop_ls.index.element import Element, Use
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules.engine.tracked_view import View
-from loop_ls.rules.loop_places import places_of, variables_at
+from loop_ls.rules.workflow.loop_places import places_of, variables_at
 
 #: First words that other tools use for the results of steps.
 _LIKE_STEP = ("step", "steps")

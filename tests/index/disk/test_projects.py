@@ -7,9 +7,9 @@ from pathlib import Path
 
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.discovery import discover, load_settings
+from loop_ls.index.disk.projects import Project, home_of, project_folder
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
-from loop_ls.index.projects import Project, home_of, project_folder
 from loop_ls.index.workspace import Workspace
 
 HEAD = "$schema: workflow/v2.0\nname: {}\nversion: 1.0.0\n"
@@ -64,7 +64,7 @@ def test_an_edit_reaches_the_workspace_of_the_project_below() -> None:
 
 def test_settings_files_are_read_in_one_place() -> None:
     """Whoever opens the file of a project on its own would not look upwards."""
-    package = Path(__file__).parents[2] / "loop_ls"
+    package = Path(__file__).parents[3] / "loop_ls"
     reading = re.compile(r"(read_text|open|_read)\(.*SETTINGS_NAME|\bfile_values\(")
     found = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if reading.search(path.read_text())}
     assert found == {"formats/settings/model.py", "index/disk/discovery.py", "engine/starting/settings_guard.py"}
