@@ -13,7 +13,7 @@ from loop_ls.formats.common.typed_mapping import Block, Field, Pair, Word
 from loop_ls.formats.workflow.condition import Condition
 from loop_ls.index.graph.names import Node
 from loop_ls.syntax.nodes import Scalar
-from loop_ls.text.position import Span
+from loop_ls.text.position import Position, Span
 from loop_ls.text.record import record
 
 if TYPE_CHECKING:
@@ -173,9 +173,13 @@ class Element:
 
     @property
     def label_span(self) -> Span:
-        """What to mark when the element is meant: its name, else its first key (5.0)."""
+        """What to mark when the element is meant: its name, else where its entry begins (5.0): at its first key, in
+        flow style at the bracket."""
         if self.name_span is not None:
             return self.name_span
+        if self.block.node.flow:
+            start, end = self.block.node.span
+            return Span(start, end if end.line == start.line else Position(start.line, start.column + 1))
         return self.block.node.entries[0].key.span if self.block.node.entries else self.block.node.span
 
 

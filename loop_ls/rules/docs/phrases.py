@@ -27,6 +27,28 @@ def counted(number: int, noun: str) -> str:
 
 
 def shortened(text: str, limit: int = 40) -> str:
-    """A text for use inside a message: one line, cut in the middle of nowhere with an ellipsis."""
-    line = " ".join(text.split())
+    """A text for use inside a message: one line, cut in the middle of nowhere with an ellipsis. Blanks at its ends, and
+    those that only look like a space, are shown."""
+    line = _shown(text[: 4 * limit])
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+#: How characters are shown that nobody sees; a space only where it stands at an end.
+_VISIBLE = {"\n": "⏎", "\r": "⏎", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⍽", "\ufeff": "⍽"}
+_ENDS = {**_VISIBLE, " ": "␣"}
+
+
+def _shown(text: str) -> str:
+    body = text.strip(" \n\r\t\u00a0")
+    if not body:
+        return "".join(_ENDS.get(sign, sign) for sign in text)
+    start = text.index(body)
+    before, after = text[:start], text[start + len(body) :]
+    inside = "".join(_VISIBLE.get(sign, sign) if sign not in "\n\r" else " " for sign in body)
+    ends = ["".join(_ENDS.get(sign, sign) for sign in part) for part in (before, after)]
+    return f"{ends[0]}{' '.join(inside.split())}{ends[1]}"
+
+
+def line_break(text: str) -> str:
+    """The end of a sentence about a short text that a block of text has given a line break; nothing for others."""
+    return ": it ends with a line break, so write it on one line" if text.endswith("\n") and text.strip() else ""

@@ -165,6 +165,10 @@ def odd_items(world: World) -> tuple[tuple[Piece, Node], ...]:
     return tuple((piece, fault.node) for piece, facts in world.document.facts() for fault in facts.faults)
 
 
+def blank_items(world: World) -> tuple[Piece, ...]:
+    return tuple(piece for piece, facts in world.document.facts() if facts.blank and piece.kind == "item")
+
+
 def empty_sections(world: World) -> tuple[Top, ...]:
     found: list[Top] = []
     pieces: list[tuple[Piece, Facts] | None] = [*world.document.facts(), None]

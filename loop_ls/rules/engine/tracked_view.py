@@ -153,6 +153,10 @@ class View:
         """Entries of `steps` and `loops` that are no mappings."""
         return self._ask(ODD, q.odd_items)
 
+    def blank_items(self) -> tuple[Piece, ...]:
+        """Entries of `steps` and `loops` with nothing behind the dash."""
+        return self._ask(SHAPE, q.blank_items)
+
     def empty_sections(self) -> tuple[Top, ...]:
         """`steps:` and `loops:` with nothing behind the colon and nothing below it."""
         return self._ask(SHAPE, q.empty_sections)

@@ -19,7 +19,7 @@ from loop_ls.syntax.edit import edits as layout
 from loop_ls.syntax.edit.render import in_quotes, scalar_text
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.merge_conflicts import Conflict, conflict_fault
-from loop_ls.syntax.nodes import Entry, Scalar, Style
+from loop_ls.syntax.nodes import Entry, Node, Scalar, Style
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
@@ -48,6 +48,20 @@ def reword(piece: Piece, span: Span, new: str) -> Fix:
         return (TextEdit(place, written or scalar_text(new, True)),)
 
     return _fix(f"Change to `{new}`", change)
+
+
+def on_one_line(piece: Piece, node: Node | None) -> tuple[Fix, ...]:
+    """A short text out of its block: `name: |` and a line below it become one line. Nothing for other texts."""
+    if not isinstance(node, Scalar) or not node.style.block or not node.text.strip() or "\n" in node.text.strip():
+        return ()
+
+    def change(document: Document) -> tuple[TextEdit, ...]:
+        start, end = document.absolute(piece, node.span)
+        if end.column == 0 and end.line > start.line:  # the line break behind the block stays
+            end = Position(end.line - 1, len(document.text.line(end.line - 1)))
+        return (TextEdit(Span(start, end), scalar_text(node.text.strip(), True)),)
+
+    return (_fix("Write it on one line", change),)
 
 
 def quote(piece: Piece, span: Span) -> Fix:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Literal
 
 from loop_ls.formats.common.typed_mapping import Block
-from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, entry_span, value_span
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, draft, entry_span, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.engine.registry import also, rule
+from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.workflow.execution_rules import has_no, lacks, not_in_list, outside_its_list
+from loop_ls.rules.workflow.step_rules import dash
 
 LOOPS = ("loop", "step loop")
 
@@ -55,6 +57,14 @@ def loop_without_name(site: Site) -> Iterator[Draft]:
     """
     if lacks(site, "name"):
         yield site.found(entry_span(site.block), "this loop has no `name`")
+
+
+@also("WF401", on="document", missing=True)
+def empty_entry(view: View) -> Iterator[Draft]:
+    """A dash of `loops` with nothing behind it."""
+    for piece in view.blank_items():
+        if piece.section == "loops":
+            yield draft(piece, dash(piece), "this loop is empty: nothing stands behind the dash")
 
 
 @rule("WF402", "loop-without-workflow", Severity.ERROR, on=LOOPS, local=True, missing=True)

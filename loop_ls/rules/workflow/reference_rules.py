@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.typed_mapping import Pair
 from loop_ls.index.element import Element, Reference
-from loop_ls.rules.docs.phrases import counted, listed, shortened
+from loop_ls.rules.docs.phrases import counted, line_break, listed, shortened
 from loop_ls.rules.engine.call_facts import Summary
 from loop_ls.rules.engine.context import Draft, draft, node_span, value_span
 from loop_ls.rules.engine.finding import Severity, Tier
@@ -66,6 +66,11 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
     callee = view.callee(reference)
     if callee.key is not None:
         return
+    if ends := line_break(reference.text):
+        fix = builders.on_one_line(element.piece, reference.field.node if reference.field is not None else None)
+        message = f"no workflow is called `{shortened(reference.text)}`{ends}"
+        yield draft(element.piece, mark(reference), message, fixes=fix)
+        return
     found = callee.suggestions
     hint = f"; did you mean `{found[0]}`?" if found else ""
     is_file = reference.text.endswith((".yaml", ".yml")) or reference.text.startswith(("./", "../"))
@@ -75,12 +80,12 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
     yield draft(element.piece, mark(reference), message, fixes=fix)
 
 
-@rule("WF602", "argument-not-used", Severity.WARNING, on="element", about=CALL)
+@rule("WF602", "argument-not-used", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=CALL)
 def argument_not_used(element: Element, view: View) -> Iterator[Draft]:
     """An argument that the called workflow never uses.
 
     A callee uses an argument as `{{key}}`, or as part of `{{input}}` when `with` has no `input` of
-    its own.
+    its own. Where it is nearly the name of a parameter that the call leaves out, that one is meant.
 
     Bad::
         steps:
@@ -101,11 +106,29 @@ def argument_not_used(element: Element, view: View) -> Iterator[Draft]:
     if reference is None or summary is None:
         return
     whole_input = summary.reads_input and (reference.iterates or reference.argument("input") is None)
+    slips = slips_of(reference, summary)
     for pair in written_arguments(reference):
+        if pair.name in slips:
+            better = slips[pair.name]
+            message = f"`{summary.name}` has no parameter `{shortened(pair.name)}`; did you mean `{better}`?"
+            fix = builders.reword(element.piece, pair.entry.key.span, better)
+            yield draft(element.piece, pair.entry.key.span, message, fixes=(fix,))
+            continue
         if pair.name in summary.reads or whole_input or pair.name in ("env", "loop", "step"):
             continue
         message = f"`{summary.name}` never uses `{shortened(pair.name)}`"
         yield draft(element.piece, pair.entry.key.span, message)
+
+
+def slips_of(reference: Reference, summary: Summary) -> dict[str, str]:
+    """Arguments that are nearly the name of a parameter which the call leaves out, each with that name."""
+    missing = [name for name in summary.parameters if not reference.supplies(name)]
+    found: dict[str, str] = {}
+    for pair in reference.arguments or ():
+        if missing and pair.name not in summary.reads and (better := nearest(pair.name, missing)) is not None:
+            found[pair.name] = better
+            missing.remove(better)
+    return found
 
 
 def _called(element: Element, view: View) -> tuple[Reference | None, Summary | None]:
@@ -140,12 +163,8 @@ def argument_missing(element: Element, view: View) -> Iterator[Draft]:
     reference, summary = _called(element, view)
     if reference is None or summary is None:
         return
-    given = [pair.name for pair in reference.arguments or ()]
-    missing = [
-        name
-        for name in summary.parameters
-        if not reference.supplies(name) and nearest(name, given) is None  # a slip of the callee, WF501
-    ]
+    meant = slips_of(reference, summary).values()  # WF602 tells of them
+    missing = [name for name in summary.parameters if not reference.supplies(name) and name not in meant]
     if missing:
         message = f"`{summary.name}` needs {listed(missing[:5], 'and')}, which this call does not supply"
         yield draft(element.piece, mark(reference), message)

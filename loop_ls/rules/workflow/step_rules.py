@@ -9,15 +9,16 @@ from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.formats.workflow.keys import MODES
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED
 from loop_ls.index.element import Element
-from loop_ls.rules.docs.phrases import listed, shortened
+from loop_ls.rules.docs.phrases import line_break, listed, shortened
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, Spot, draft, entry_span
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.workflow.execution_rules import not_in_list, outside_its_list
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.text.pattern import pattern
-from loop_ls.text.position import Span
+from loop_ls.text.position import Position, Span
 
 _UNUSABLE = pattern(r"[{}\s.]")
 _NOTHING_SAID = pattern(
@@ -42,6 +43,20 @@ def step_without_name(site: Site) -> Iterator[Draft]:
     """
     if not site.block.meant("name") or site.block.text("name") == "":
         yield site.found(entry_span(site.block), "this step has no `name`")
+
+
+@also("WF201", on="document", missing=True)
+def empty_entry(view: View) -> Iterator[Draft]:
+    """A dash of `steps` with nothing behind it."""
+    for piece in view.blank_items():
+        if piece.section == "steps":
+            yield draft(piece, dash(piece), "this step is empty: nothing stands behind the dash")
+
+
+def dash(piece: Piece) -> Span:
+    line = next((number for number, text in enumerate(piece.lines) if text.lstrip().startswith("-")), 0)
+    column = piece.lines[line].find("-")
+    return Span(Position(line, max(0, column)), Position(line, max(0, column) + 1))
 
 
 @rule("WF202", "name-used-twice", Severity.ERROR, on="element")
@@ -313,7 +328,7 @@ def _may_have_effects(element: Element, view: View) -> bool:
     return False
 
 
-@rule("WF217", "name-not-usable", Severity.WARNING, on="element", local=True)
+@rule("WF217", "name-not-usable", Severity.WARNING, on="element", local=True, fixes=(Tier.SAFE,))
 def name_not_usable(element: Element) -> Iterator[Draft]:
     """A step name that cannot stand in `{{ }}`: with a blank, a brace or a dot.
 
@@ -327,8 +342,12 @@ def name_not_usable(element: Element) -> Iterator[Draft]:
             run: "Write about {{input}}"
     """
     if element.name_span is not None and _UNUSABLE.search(element.name):
-        message = f"`{shortened(element.name)}` cannot be used as `{{{{…}}}}`: blanks, braces and dots are in the way"
-        yield draft(element.piece, element.name_span, message)
+        name = element.block.get("name")
+        ends = line_break(element.name)
+        why = ends or ": blanks, braces and dots are in the way"
+        fix = builders.on_one_line(element.piece, name.node) if ends and name is not None else ()
+        message = f"`{shortened(element.name)}` cannot be used as `{{{{…}}}}`{why}"
+        yield draft(element.piece, element.name_span, message, fixes=fix)
 
 
 @rule("WF216", "equal-to-default", Severity.HINT, on="step", profile="pedantic")

@@ -63,7 +63,14 @@ def misspelt(name: str, view: View, element: Element) -> str | None:
         return None
     if near and near != element.name:
         return near
-    return nearest(name, sorted({key for call in calls for key in call.supplies}))
+    slips = {found for call in calls if (found := nearest(name, sorted(call.supplies))) is not None}
+    # One caller may have misspelt it (WF602); several that agree have not.
+    return slips.pop() if len(calls) > 1 and len(slips) == 1 and not callers_slip(name, calls) else None
+
+
+def callers_slip(name: str, calls: tuple[Call, ...]) -> bool:
+    """Whether some call leaves a parameter out without any argument that is nearly called so."""
+    return any(nearest(name, sorted(call.supplies)) is None for call in calls)
 
 
 def _replaced(element: Element, use: Use, name: str) -> Fix:
@@ -91,7 +98,7 @@ def parameter(view: View) -> Iterator[Draft]:
     """
     for name in view.parameters():
         callers = view.callers()
-        missing = callers.without(name)
+        missing = tuple(call for call in callers.without(name) if nearest(name, sorted(call.supplies)) is None)
         found = view.first_use(name)
         if found is None or (callers.calls and not missing):
             continue

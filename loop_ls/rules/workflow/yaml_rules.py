@@ -8,7 +8,7 @@ from loop_ls.formats.common.duration import parse_duration
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.common.typed_mapping import Block, Fault, Field, Unknown
 from loop_ls.formats.role_loop.keys import DEFINITION
-from loop_ls.rules.docs.phrases import listed, shortened
+from loop_ls.rules.docs.phrases import line_break, listed, shortened
 from loop_ls.rules.engine.context import Draft, Site, node_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.prefilter import EMPTY, FAULTS, UNKNOWN
@@ -160,7 +160,8 @@ def _sentence(field: Field, fault: Fault) -> str:
         case _ if field.key.type is Type.BLOCKS and isinstance(fault.node, Mapping):
             return f"`{name}` has to be {fault.expected}: begin each with a dash"
         case _:
-            return f"`{name}` has to be {fault.expected}, not {_kind(fault.node)}{_old_form(field)}"
+            ends = line_break(fault.node.text) if isinstance(fault.node, Scalar) else ""
+            return f"`{name}` has to be {fault.expected}, not {_kind(fault.node)}{ends}{_old_form(field)}"
 
 
 def _kind(node: Node) -> str:
@@ -195,7 +196,7 @@ def _retype(site: Site, field: Field, fault: Fault) -> tuple[Fix, ...]:
         case "type" if _old_form(field) and isinstance(node, Scalar):
             return (builders.wrap(site.piece, node.span, "{name: ", "}", "Write it as a mapping"),)
         case _:
-            return ()
+            return builders.on_one_line(site.piece, node)
 
 
 @rule("WF008", "no-duration", Severity.ERROR, on="*", local=True, fixes=(Tier.REVIEW,), about=FAULTS)

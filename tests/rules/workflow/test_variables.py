@@ -124,7 +124,29 @@ def test_reserved_words_and_other_dialects() -> None:
     """)
 
 
-def test_a_name_near_to_what_callers_supply_is_a_slip() -> None:
+def test_an_argument_with_nearly_the_right_name_is_one_finding_on_its_key() -> None:
+    check_findings("""
+        steps:
+          - {name: write, run: "Write {{message}} in {{colour}}, {{size}}"}
+                                                               # ^^^^^^^^ information: WF502 does not supply it
+        #- caller.yaml
+        steps:
+          - {name: ask, template: {name: flow, with: {mesage: hi, color: red}}}
+                                       # ^^^^ warning: WF603 `size`
+                                                    # ^^^^^^ warning: WF602 did you mean `message`?
+                                                                # ^^^^^ warning: WF602 did you mean `colour`?
+          - name: loop_it
+            needs: [ask]
+            loop:
+              workflow: flow
+              with: {Message: "{{loop.last.output}}", colour: "{{ask}}", size: 1}
+                   # ^^^^^^^ warning: WF602 did you mean `message`?
+              max_iterations: 2
+              until: It fits on a page
+    """)
+
+
+def test_a_name_that_several_callers_spell_alike_is_a_slip_of_the_callee() -> None:
     check_findings("""
         steps:
           - {name: write, run: "Write about {{topci}}"}
@@ -133,6 +155,8 @@ def test_a_name_near_to_what_callers_supply_is_a_slip() -> None:
         steps:
           - {name: ask, template: {name: flow, with: {topic: cats}}}
                                                     # ^^^^^ warning: WF602
+          - {name: again, needs: [ask], template: {name: flow, with: {topic: "{{ask}}"}}}
+                                                                    # ^^^^^ warning: WF602
     """)
 
 
