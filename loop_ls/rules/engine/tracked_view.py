@@ -262,6 +262,10 @@ class View:
         """What is known of the workflow that a reference means."""
         return self._ask(OUTSIDE, q.callee, reference.text)
 
+    def is_self(self, key: str) -> bool:
+        """Whether a reference would call this very file."""
+        return self._ask(OUTSIDE, q.callee, key).is_caller
+
     def errors_of(self, key: str) -> int:
         """How many errors another workflow has of its own (WF609)."""
         return self._ask(OUTSIDE, q.errors_of, key)

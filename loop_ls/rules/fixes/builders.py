@@ -160,6 +160,12 @@ def add_need(element: Element, name: str) -> Fix:
     return _fix(f"Add `{name}` to `needs`", change)
 
 
+def also_needed(fix: Fix, element: Element, name: str) -> Fix:
+    """A fix that makes a step use a result, together with the entry in `needs` that this takes."""
+    need = add_need(element, name)
+    return Fix(fix.title, lambda document: (*fix.edits(document), *need.edits(document)), fix.tier, fix.preferred)
+
+
 def add_schema(schema: str) -> Fix:
     """To be reviewed: a file that becomes a workflow is loaded, checked and run as one."""
 

@@ -266,7 +266,7 @@ def _unknown(view: WholeView, one: Placeholder) -> tuple[str, tuple[Fix, ...]]:
 
 def _declare(view: WholeView, name: str) -> tuple[Fix, ...]:
     parts = view.parts
-    value = {"name": name, "description": ""}
+    value = {"name": name, "description": name.replace("_", " ")}  # an empty one would be RL016
     title = f"Declare `{name}`"
     listed = parts.get("parameters")
     if listed is not None:

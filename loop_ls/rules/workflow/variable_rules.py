@@ -48,7 +48,7 @@ def misspelt_variable(element: Element, view: View) -> Iterator[Draft]:
         if better is not None:
             message = f"no variable is called `{shortened(use.name)}`; did you mean `{better}`?"
             yield draft(
-                element.piece, placeholder(use), message, _severity(use), fixes=(_replaced(element, use, better),)
+                element.piece, placeholder(use), message, _severity(use), fixes=(_replaced(element, use, better, view),)
             )
 
 
@@ -73,8 +73,14 @@ def callers_slip(name: str, calls: tuple[Call, ...]) -> bool:
     return any(nearest(name, sorted(call.supplies)) is None for call in calls)
 
 
-def _replaced(element: Element, use: Use, name: str) -> Fix:
-    return builders.replace(element.piece, use.name_span, name, f"Change to `{name}`")
+def _replaced(element: Element, use: Use, name: str, view: View) -> Fix:
+    fix = builders.replace(element.piece, use.name_span, name, f"Change to `{name}`")
+    known = view.producer(name)
+    if known is None or element.kind != "step" or any(need.name == known.owner for need in element.needs):
+        return fix
+    if view.depends_explicitly(element, known.owner) and not view.default("parallel"):
+        return fix
+    return builders.also_needed(fix, element, known.owner)
 
 
 @rule("WF502", "parameter", Severity.INFORMATION, on="document")
@@ -147,7 +153,7 @@ def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
         message, better = found
         if use.slot.kind == "until" and better is not None and better.startswith("loop."):
             message, better = f"{message} No variable is needed: the judge sees the output", None
-        fix = (_replaced(element, use, better),) if better else ()
+        fix = (_replaced(element, use, better, view),) if better else ()
         yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
 
 
@@ -266,7 +272,7 @@ def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
             continue  # WF503
         better = view.near_env(key)
         hint = f"; did you mean `env.{better}`?" if better else ""
-        fix = (_replaced(element, use, f"env.{better}"),) if better else ()
+        fix = (_replaced(element, use, f"env.{better}", view),) if better else ()
         message = f"`env` of this file has no `{shortened(key)}`{hint}"
         yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
 

@@ -103,7 +103,7 @@ def test_safe_fixes_of_definitions(changes: dict[str, object], expected: dict[st
 def test_a_placeholder_is_declared_on_request() -> None:
     roles = [{"role": "coder", "prompt": "A {{size}}"}]
     after = json.loads(chosen(source(roles=roles), LOOP, "Declare `size`"))
-    assert after["parameters"] == [{"name": "size", "description": ""}]
+    assert after["parameters"] == [{"name": "size", "description": "size"}]
     more = source(roles=roles, parameters=[{"name": "other", "description": "d"}])
     after = json.loads(chosen(more, LOOP, "Declare `size`"))
     assert [one["name"] for one in after["parameters"]] == ["other", "size"]
