@@ -67,9 +67,9 @@ def news(source: str, values: dict[str, Any], profiles: tuple[str, ...]) -> list
     return found
 
 
-#: Fixes that have something looked at which was passed over before: a file that did not say what it is, and a loop that
-#: was not switched on. What is said then was true all the time.
-REVEALING = {"WF002", "AL022"}
+#: Fixes that have something looked at which was passed over before: a file that did not say what it is, a loop that was
+#: not switched on, both halves of a merge. What is said then was true all the time.
+REVEALING = {"WF002", "WF010", "AL022"}
 
 DRAFT = """
 #- draft.yaml
