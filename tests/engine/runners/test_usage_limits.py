@@ -1,0 +1,124 @@
+"""Usage limits of agents, read from their own events and fields, and what work costs that came to nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.core.ports import Failure, LostAttempt
+from loop_ls.engine.runners.cli import CliRunner
+from loop_ls.engine.runners.codex import CodexSpeech
+from loop_ls.engine.runners.command import AnyCommand
+from loop_ls.engine.runners.opencode import OpencodeSpeech
+from loop_ls.engine.runners.output_parser import Heard, Speech
+from loop_ls.engine.runners.runner import Assignment, deaf
+from loop_ls.engine.runners.stream_json import StreamJson
+
+LATER = 4_000_000_000
+
+
+def heard(speech: Speech, *events: dict[str, Any]) -> Heard:
+    for event in events:
+        speech.line(json.dumps(event))
+    return speech.heard()
+
+
+def limited(status: str = "rejected", **info: Any) -> dict[str, Any]:
+    return {"type": "rate_limit_event", "rate_limit_info": {"status": status, **info}}
+
+
+FAILED = {"type": "result", "subtype": "success", "is_error": True, "api_error_status": 429, "result": "limit"}
+
+
+def test_a_rejected_limit_event_says_so_and_until_when() -> None:
+    found = heard(StreamJson(deaf), limited(resetsAt=LATER), FAILED)
+    assert (found.exhausted, found.resets_at) == (True, LATER)
+    assert not heard(StreamJson(deaf), limited("allowed_warning", resetsAt=LATER), FAILED).exhausted
+    assert not heard(StreamJson(deaf), limited(resetsAt=LATER), limited("allowed"), FAILED).exhausted
+    assert heard(StreamJson(deaf), limited(resetsAt="soon"), FAILED).resets_at is None
+
+
+def test_an_account_without_credit_is_told_by_status_or_class() -> None:
+    assert heard(StreamJson(deaf), {**FAILED, "api_error_status": 402}).exhausted
+    line = {"type": "assistant", "error": "billing_error", "message": {"content": []}}
+    assert heard(StreamJson(deaf), line, {**FAILED, "api_error_status": 400}).exhausted
+
+
+@pytest.mark.parametrize("field", ["code", "codex_error_info"])
+def test_codex_tells_it_in_a_field_of_its_error(field: str) -> None:
+    error = {"message": "You've hit your usage limit", field: "usage_limit_exceeded", "resets_at": LATER}
+    found = heard(CodexSpeech(deaf), {"type": "turn.failed", "error": error})
+    assert (found.exhausted, found.resets_at) == (True, LATER)
+
+
+def test_no_sentence_of_an_agent_is_searched_for_it() -> None:
+    said = "usage limit, insufficient_quota, billing_error, 402"
+    assert not heard(CodexSpeech(deaf), {"type": "turn.failed", "error": {"message": said}}).exhausted
+    assert not heard(StreamJson(deaf), {**FAILED, "result": said}).exhausted
+    assert not heard(OpencodeSpeech(deaf), {"type": "error", "error": {"data": {"message": said}}}).exhausted
+
+
+def test_opencode_tells_it_by_status_and_header() -> None:
+    for data, resets in (
+        ({"statusCode": 402}, False),
+        ({"statusCode": 429, "responseHeaders": {"retry-after": "3600"}}, True),
+    ):
+        found = heard(OpencodeSpeech(deaf), {"type": "error", "error": {"name": "APIError", "data": data}})
+        assert (found.exhausted, found.resets_at is not None) == (True, resets)
+    short = {"statusCode": 429, "responseHeaders": {"retry-after": "2"}}
+    assert not heard(OpencodeSpeech(deaf), {"type": "error", "error": {"data": short}}).exhausted
+
+
+class Kept:
+    def __init__(self) -> None:
+        self.attempts: list[LostAttempt] = []
+
+    def lost(self, attempt: LostAttempt) -> None:
+        self.attempts.append(attempt)
+
+    def again(self) -> None:
+        return
+
+
+def agent(folder: Path, *events: dict[str, Any], then: str = "sys.exit(1)", **settings: Any) -> CliRunner:
+    lines = "".join(f"print({json.dumps(event)!r}, flush=True)\n" for event in events)
+    program = folder / "agent.py"
+    program.write_text(f"import sys, time\nsys.stdin.read()\n{lines}{then}\n")
+    return CliRunner("house", (sys.executable,), AnyCommand((str(program),)), os.environ, settings)
+
+
+async def failing(runner: CliRunner, folder: Path, **more: Any) -> tuple[Failure, Kept]:
+    bill = Kept()
+    with pytest.raises(Failure) as caught:
+        await runner.run(Assignment("Work.", folder=str(folder), bill=bill, **more))
+    return caught.value, bill
+
+
+USED = {"type": "assistant", "message": {"id": "1", "content": [], "usage": {"input_tokens": 900, "output_tokens": 50}}}
+
+
+async def test_a_rejected_agent_fails_as_exhausted_with_its_reset(tmp_path: Path) -> None:
+    found, _ = await failing(agent(tmp_path, limited(resetsAt=LATER), FAILED), tmp_path)
+    assert (found.code, found.until) == ("exhausted", LATER)
+    assert "until" in found.message
+    assert time.strftime("%Y", time.localtime(LATER)) in found.message
+
+
+async def test_work_that_failed_is_booked_with_what_it_took(tmp_path: Path) -> None:
+    price = {"input": 1000, "output": 1000}
+    found, bill = await failing(agent(tmp_path, USED, FAILED, price=price), tmp_path)
+    assert found.booked
+    assert [(one.input_tokens, one.output_tokens, one.usd) for one in bill.attempts] == [(900, 50, pytest.approx(0.95))]
+
+
+async def test_an_agent_that_a_limit_ended_is_booked_too(tmp_path: Path) -> None:
+    hanging = agent(tmp_path, USED, then="time.sleep(60)")
+    found, bill = await failing(hanging, tmp_path, idle=1.0)
+    assert found.code == "agent_timeout"
+    assert [(one.code, one.input_tokens) for one in bill.attempts] == [("agent_timeout", 900)]
