@@ -18,7 +18,7 @@ import logging
 import os
 import sys
 from contextlib import contextmanager
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,6 @@ logger = logging.getLogger(__name__)
 #: Beginnings of the versions that this was tried with, by package.
 _TRIED = {"lsprotocol": "2025.", "pygls": "2.1."}
 _PLACE = "pygls.protocol"
-#: Where a module says that its classes are built on first use.
-_MARK = "_loop_ls_lazily"
 
 
 def import_lean() -> bool:
@@ -55,7 +53,7 @@ def import_lean() -> bool:
 
 def _tried_with() -> Path | None:
     """The folder of both packages, if their versions are known. `importlib.metadata` would take 10 ms to say it."""
-    spec = find_spec("pygls")
+    spec = PathFinder.find_spec("pygls")
     if spec is None or spec.origin is None:
         return None
     folder = Path(spec.origin).parent.parent
@@ -78,8 +76,8 @@ def _import_types() -> None:
         import lsprotocol.types
     finally:
         attrs.define, attrs.field = define, field
-    lazily.finish(lsprotocol.types.ALL_TYPES_MAP)
-    setattr(lsprotocol.types, _MARK, lazily)
+    # A copy: resolving names writes into it, and lsprotocol walks its own while classes are built.
+    lazily.finish(dict(lsprotocol.types.ALL_TYPES_MAP))
 
 
 class _Member:
@@ -152,15 +150,6 @@ class _Attributes:
     def __get__(self, instance: object, owner: type) -> Any:
         self._lazily.build(self._cls)
         return getattr(owner, "__attrs_attrs__")  # noqa: B009 (attrs puts it there)
-
-
-def converter() -> Any:
-    """lsprotocol's converter for its classes, whichever way they were imported."""
-    from lsprotocol import _hooks, converters, types
-
-    if isinstance(vars(types).get(_MARK), _Lazily):
-        _hooks._resolved_forward_references = True  # each class resolves its own when it is built
-    return converters.get_converter()
 
 
 # -- modules of pygls --------------------------------------------------------------------------

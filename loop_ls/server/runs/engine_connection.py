@@ -112,9 +112,10 @@ def _stamp(file: Path) -> int | None:
 
 def refusal(error: BaseException) -> Json:
     """What kept us from the engine, as a typed answer."""
-    answer = getattr(error, "answer", None)
-    if callable(answer):
-        return cast(Json, answer())
+    from loop_ls.client.engine_location import EngineUnavailable
+
+    if isinstance(error, EngineUnavailable):
+        return error.answer()
     if isinstance(error, TimeoutError):
         message = f"The engine did not answer within {LIMIT:.0f} seconds."
         return {"ok": False, "code": "engine_not_ready", "message": message, "hint": "Try `loopLs.engine.restart`."}

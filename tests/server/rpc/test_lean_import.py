@@ -22,13 +22,14 @@ print(json.dumps({
     for name, cls in sorted(types.ALL_TYPES_MAP.items()) if isinstance(cls, type) and attrs.has(cls)
 }))
 """
-LEAN = "from loop_ls.server.rpc.lean_import import import_lean, converter\nprint(import_lean())\n"
+LEAN = "from loop_ls.server.rpc.lean_import import import_lean\nprint(import_lean())\n"
 PLAIN = "from lsprotocol import types, _hooks\n_hooks._resolve_forward_references()\nprint(None)\n"
 #: Messages that are rare and messages that nest deeply, there and back.
 ROUND_TRIP = """
 import json
 from lsprotocol import types as lsp
-one = converter()
+from lsprotocol import converters
+one = converters.get_converter()
 rename = {"textDocument": {"uri": "file:///a"}, "position": {"line": 1, "character": 2}, "newName": "b"}
 edit = {"documentChanges": [{"textDocument": {"uri": "file:///a", "version": 3}, "edits": [
     {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}, "newText": "x"}]}]}
