@@ -47,7 +47,7 @@ from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.update import read_changes
-from loop_ls.engine.starting.asker import refused_to, require_own_place, require_own_root
+from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import Carried, exported, same_run
 from loop_ls.formats.settings.enhance_states import phase
@@ -249,8 +249,7 @@ class Engine:
     ) -> Answer:
         try:
             self.heart.require_ready()
-            request = read_request(argument, self.home)
-            require_own_place(request, user, self.home)
+            request = as_asked_by(read_request(argument, self.home), user, self.home)
             prepared = await self._preparer.prepare(request, self._models)
             started = prepared.started.model_copy(update={"user": user, "request_digest": digest})
             run_id = await self._admit(started, prepared.texts, run_id)
@@ -285,7 +284,12 @@ class Engine:
                 if body.get("imported") or (body.get("source") or {}).get("kind") == "replay":
                     texts = await self._texts(body)
                     started = await agreed(
-                        started, texts, given.get("consent"), self._preparer, self.home, self._models
+                        started,
+                        texts,
+                        given.get("consent") if user is None else None,
+                        self._preparer,
+                        self.home,
+                        self._models,
                     )
             return {"ok": True, "runId": await self._admit(started, await self._texts(body))}
         except (Refused, JournalRefused) as refused:
@@ -297,8 +301,7 @@ class Engine:
         try:
             found = await self._runs.find(run_id)
             wanted = replay_argument(await self._first_fact(found), argument or {})
-            request = read_request(wanted, self.home)
-            require_own_place(request, user, self.home)
+            request = as_asked_by(read_request(wanted, self.home), user, self.home)
             prepared = await self._preparer.prepare(request, self._models)
             source = {"mock": False, "source": {"runId": found, "kind": "replay"}, "user": user}
             new = await self._admit(prepared.started.model_copy(update=source), prepared.texts)
@@ -317,8 +320,7 @@ class Engine:
             if (output is None) == (run_id is None):
                 raise Refused("bad_argument", "Either `output` or `runId` says what to judge.")
             outputs = [output] if output is not None else await self._recorded(run_id, loop)
-            request = read_request(argument, self.home)
-            require_own_place(request, user, self.home)
+            request = as_asked_by(read_request(argument, self.home), user, self.home)
             judging = await self._preparer.judging(request, loop, self._models)  # type: ignore[attr-defined]
             return await tried(judging, outputs, argument.get("times", 1))
         except (Refused, JournalRefused) as refused:

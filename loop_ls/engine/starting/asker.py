@@ -8,6 +8,7 @@ lies in the engine's folder and was agreed to.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,15 @@ from loop_ls.engine.journal import JournalRefused
 OWNERS_SURFACES = frozenset({"cli", "editor"})
 
 
-def require_own_place(request: StartRequest, user: str | None, home: Path | None) -> None:
-    """Raises `Refused`: other folders, texts that are in no file and settings of an editor are the owner's."""
+def as_asked_by(request: StartRequest, user: str | None, home: Path | None) -> StartRequest:
+    """The request of this person; nobody but the owner agrees to anything. Raises `Refused`: other folders, texts
+    that are in no file and settings of an editor are the owner's."""
     require_own_root(request.root.as_posix(), user, home)
     given = [name for name, value in (("texts", request.texts), ("settings", request.settings)) if value]
     if user is not None and given:
         told = f"`{given[0]}` may be given by the owner of the engine only: others start files as they are."
         raise Refused("forbidden", told, f"Leave out `{given[0]}`.")
+    return request if user is None else replace(request, consent=None)
 
 
 def require_own_root(root: str, user: str | None, home: Path | None) -> None:

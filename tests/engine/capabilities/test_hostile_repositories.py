@@ -217,6 +217,10 @@ async def test_somebody_with_a_token_starts_what_was_agreed_to_and_nothing_else(
     for tried in (elsewhere, overlay, texts):
         refused = await victim.engine.start(tried, "eve")
         assert (refused["ok"], refused["code"]) == (False, "forbidden"), refused
+    (victim.data / "consents.json").unlink()
+    shown = await victim.engine.start(argument)
+    proved = await victim.engine.start({**argument, "consent": agreed(victim.data, shown)}, "eve")
+    assert proved["code"] == "consent_required"
     replayed = await victim.engine.replay(theirs["runId"], {"root": str(other)}, "eve")
     assert replayed["code"] == "forbidden"
     assert not victim.marker.exists()

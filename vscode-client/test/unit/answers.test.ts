@@ -54,13 +54,13 @@ test("an input box that is closed ends the matter without another call", async (
   expect(asked).toHaveLength(1);
 });
 
-test("consent shows programs and hosts and sends the digest", async () => {
+test("consent shows what the run may do and says yes by the number of the question", async () => {
   window.showWarningMessage.mockResolvedValueOnce("Allow and Run" as never);
-  const refusal = { ok: false, code: "consent_required", programs: [["npm", "test"]], endpoints: [{ host: "api.example", variable: "KEY" }], digest: "d1" };
+  const refusal = { ok: false, code: "consent_required", capabilities: ["starts `npm test`", "sends texts to api.example, with what is in KEY"], digest: "d1", nonce: "n1" };
   const { asked, call } = server(refusal, { ok: true });
   await settle(call, { uri: "u" });
-  expect(asked[1]).toEqual({ uri: "u", consent: "d1" });
-  expect(consentLines(refusal)).toEqual(["runs: npm test", "sends texts and the key in KEY to api.example"]);
+  expect(asked[1]).toEqual({ uri: "u", consent: "n1" });
+  expect(consentLines(refusal)).toEqual(["It starts `npm test`.", "It sends texts to api.example, with what is in KEY."]);
 });
 
 test("consent that is refused starts nothing", async () => {
@@ -157,7 +157,7 @@ test("a long text is written in a document, and comes back into it the next time
 test("allowing is not what Enter takes, and looking at the details starts nothing", async () => {
   Object.assign(vscode.workspace, { openTextDocument: vi.fn().mockResolvedValue({}) });
   window.showWarningMessage.mockResolvedValueOnce("Show Details" as never);
-  const { asked, call } = server({ ok: false, code: "consent_required", programs: [["npm", "test"]], digest: "d1" });
+  const { asked, call } = server({ ok: false, code: "consent_required", capabilities: ["starts `npm test`"], digest: "d1", nonce: "n1" });
   await settle(call, run);
   expect(asked).toHaveLength(1);
   const [, options, ...buttons] = window.showWarningMessage.mock.calls[0] as unknown as [string, { detail: string }, ...string[]];
