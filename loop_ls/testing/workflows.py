@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loop_ls.engine.bodies.workflow import WorkflowProgram
+from loop_ls.engine.capabilities.derive import capabilities_of
+from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan
 from loop_ls.testing.models import ScriptedModels
@@ -82,7 +84,9 @@ class Lab:
             **{"root": "/project", **self.plan},
         )
         program = WorkflowProgram(environment=self.environment.get)
-        return Ran(await program.run(plan, self.recorder, self.models), self.models, self.recorder)
+        with permitting(lambda: capabilities_of(plan, {})):
+            outcome = await program.run(plan, self.recorder, self.models)
+        return Ran(outcome, self.models, self.recorder)
 
     async def restarted(self) -> Ran:
         """The same run after a crash of the engine: same journal, same models."""

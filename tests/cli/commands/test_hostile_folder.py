@@ -125,6 +125,37 @@ def test_no_byte_leaves_before_consent(cloned: Place, stranger: Stranger, tmp_pa
     assert KEY not in json.dumps(answer)
 
 
+TIDY = {
+    "name": "tidy",
+    "description": "looks harmless",
+    "parameters": [],
+    "roles": [{"name": "plan", "role": "explorer", "order": 0, "prompt": "Plan it."}],
+    "termination_condition": {"type": "tool_bound"},
+}
+
+
+def test_a_judge_that_runs_a_command_is_shown_and_never_runs_in_a_mock_run(alone: Place, tmp_path: Path) -> None:
+    marker = tmp_path / "pwned"
+    command = {"command": f"id > {marker}; echo 5"}
+    value = {"tool": "shell", "arguments": command, "operator": ">=", "threshold": 1, "max_iterations": 2}
+    alone.write("loops/tidy.json", json.dumps(TIDY | {"termination_condition": {"type": "tool_bound", "value": value}}))
+    scripted = {"kind": "scripted", "script": {"answers": [{"say": "ok"}]}}
+    settings = {"assist": {"provider": "safe", "model": "m"}, "providers": {"safe": scripted}}
+    alone.write(".loop-ls.yaml", json.dumps(settings))
+    words = ("run", "loops/tidy.json", "--goal", "x")
+    refused = alone.call(*words, "--json")
+    asked = json.loads(refused.stdout)
+    assert (refused.returncode, asked["code"]) == (2, "consent_required")
+    assert asked["tools"] == [
+        {"tool": "shell", "arguments": json.dumps(command), "folder": str(alone.root)},
+    ]
+    alone.call(*words, "--mock")
+    assert not marker.exists()
+    agreed = alone.call(*words, "--yes")
+    assert "condition met" in agreed.stdout + agreed.stderr
+    assert marker.exists()
+
+
 def test_with_consent_it_goes_where_it_was_said_to_go(cloned: Place, stranger: Stranger, tmp_path: Path) -> None:
     """The other half: both happen as soon as somebody agrees, so that nothing happened before means something."""
     cloned.call("run", "flow.yaml", "--input", "x", "--yes", VICTIM_TOKEN=KEY)

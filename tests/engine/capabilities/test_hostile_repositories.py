@@ -224,3 +224,14 @@ async def test_somebody_with_a_token_starts_what_was_agreed_to_and_nothing_else(
     replayed = await victim.engine.replay(theirs["runId"], {"root": str(other)}, "eve")
     assert replayed["code"] == "forbidden"
     assert not victim.marker.exists()
+
+
+async def test_in_a_mock_run_the_script_says_what_a_tool_measures(victim: Victim) -> None:
+    argument = victim.clone("role: tool_bound shell")
+    script = {"answers": [{"when": {"purpose": "tool"}, "say": "5 tests"}, {"say": "planned"}]}
+    (victim.root / "loops" / "tidy.answers.yaml").write_text(json.dumps(script))
+    victim.before = victim.files()
+    answer = await victim.engine.start({**argument, "mock": True})
+    facts = await victim.ended(answer["runId"])
+    assert (facts[-1]["kind"], facts[-1]["reason"]) == ("completed", "condition_met")
+    victim.is_unharmed(facts)
