@@ -114,10 +114,16 @@ def unused_loop(element: Element, view: View) -> Iterator[Draft]:
         return
     if element.accumulate is not None and view.is_mentioned(element.accumulate.text, element):
         return
-    if view.gives_result(element) or view.loop_is_read(element):
+    if view.gives_result(element) or view.loop_is_read(element) or _is_begun(element):
         return
     message = f"nobody reads the loop `{shortened(element.name)}` or waits for it"
     yield draft(element.piece, element.name_span, message, tags=UNNECESSARY)
+
+
+def _is_begun(element: Element) -> bool:
+    """Whether a loop is still being written: it lacks what every loop of its mode has (WF402 to WF406)."""
+    needed = ("workflow", "max_iterations", "items" if element.loop_mode == "iterate" else "until")
+    return element.loop is not None and not all(element.loop.meant(key) for key in needed)
 
 
 @rule("WF418", "parallel-result-lost", Severity.WARNING, on="element", profile="compat", about=LOOP)

@@ -137,3 +137,21 @@ def test_a_short_text_in_a_block_ends_with_a_line_break() -> None:
         steps:
           - {name: write, run: "Improve {{input}}, write READY below it"}
     """)
+
+
+def test_WF417_waits_until_a_loop_is_written() -> None:
+    """Half typed, it has findings enough of its own."""
+    check_findings(
+        """
+        loops:
+          - name: polish
+                  ^^^^^^ error: WF403
+                  ^^^^^^ error: WF405
+            workflow: draft
+          - {name: whole, workflow: draft, max_iterations: 3, until: "It says READY"}
+                 # ^^^^^ hint: WF417
+        steps:
+          - {name: a, run: "{{input}}"}
+    """
+        + DRAFT
+    )
