@@ -22,6 +22,7 @@ from loop_ls.index.piece_facts import Facts, read_piece
 from loop_ls.index.top_level import Head
 from loop_ls.syntax.tree import Tree, read_json, read_yaml, unread
 from loop_ls.text.fault import Fault
+from loop_ls.text.invariant import invariant
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
 
@@ -114,6 +115,7 @@ class Document:
         document._take_head(self, old, new)
         document._take_elements(self, start, old, new)
         document.format = document._recognised(self.format)
+        invariant(document._fits_its_pieces, "what a document keeps is what its pieces say")
         return document
 
     def at_version(self, version: int) -> Document:
@@ -254,6 +256,19 @@ class Document:
         return self.elements[-1] if self.elements else None
 
     # -- building ---------------------------------------------------------------------------------
+
+    def _fits_its_pieces(self) -> bool:
+        elements = tuple(element for facts in self._facts for element in facts.elements)
+        return (
+            len(self._facts) == len(self.tree.pieces)
+            and self.elements == elements
+            and len(set(self._numbers)) == len(elements)
+            and self.head.tops == tuple(facts.top for facts in self._facts if facts.top is not None)
+            and set(self._names.defined) == set(Names.of(elements, self._numbers).defined)
+            and set(self._names.mentions) == set(Names.of(elements, self._numbers).mentions)
+            and self._references in (None, frozenset(_references(self.calling)))
+            and self._parameters in (None, self._find_parameters(self._names.mentions))
+        )
 
     def _read_again(self, pieces: Sequence[Piece], start: int, stop: int) -> tuple[Facts, ...]:
         known = dict(zip(self.tree.pieces[start:stop], self._facts[start:stop], strict=True))

@@ -18,6 +18,7 @@ from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Reference
 from loop_ls.index.resolve import Listing, listing, resolve, suggestions
+from loop_ls.text.invariant import invariant
 from loop_ls.text.record import record
 
 
@@ -148,7 +149,13 @@ class Workspace:
             after._projects[folder] = project._replaced(uri, new) if is_below(folder, path) else project
         if keys is self.keys and "_listing" in self.__dict__:
             after.__dict__["_listing"] = self._listing
+        invariant(after._fits_its_documents, "keys and references are those of the documents")
         return after
+
+    def _fits_its_documents(self) -> bool:
+        fresh = Workspace.of(self.roots, self.documents.values(), self.settings)
+        listing_fits = "_listing" not in self.__dict__ or self._listing == fresh._listing
+        return (self.keys, self.referring) == (fresh.keys, fresh.referring) and listing_fits
 
     def _rekeyed(
         self, uri: str, before: str | None, after: str | None, documents: dict[str, Document]

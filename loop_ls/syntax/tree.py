@@ -7,7 +7,7 @@ read as a whole, and only if libyaml refuses that too, the cut with its tolerant
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from loop_ls.syntax.incremental import full_reparse
 from loop_ls.syntax.incremental.chunks import Chunks
@@ -109,7 +109,8 @@ class Tree:
         at_end = high + 1 == len(old.chunks)
         allowed = MAX_REFUSED - sum(chunk.refused for chunk in flags) if at_end else None
         new = _reread(fresh, old.chunks, low, high + 1, allowed)
-        flags = sorted((*flags, *_flagged(new)), key=lambda chunk: chunk.order)
+        above = sum(_stands_above(chunk, old.chunks, low) for chunk in flags)
+        flags[above:above] = _flagged(new)
         return Tree(text, old.replace(low, high + 1, new), tuple(flags), conflicts)
 
 
@@ -198,6 +199,14 @@ def _kept(fresh: list[_Cut], old: list[Chunk]) -> list[Chunk | None]:
         kept[-back] = old[-back]
         back += 1
     return kept
+
+
+def _stands_above(chunk: Chunk, chunks: list[Chunk], low: int) -> bool:
+    """Whether one of the chunks stands above number `low`. Order numbers may be equal; then the places decide."""
+    order = chunks[low].order
+    if chunk.order != order:
+        return chunk.order < order
+    return any(one is chunk for one in takewhile(lambda one: one.order == order, reversed(chunks[:low])))
 
 
 def _same(cut: _Cut, old: Chunk) -> bool:

@@ -25,7 +25,19 @@ class Graph:
     """Immutable; `replaced` gives the next version."""
 
     __slots__ = (
-        *("_all", "_at", "_cycles", "_explicit", "_ids", "_loops", "_nodes", "_providers", "_read", "_readers"),
+        *(
+            "_all",
+            "_at",
+            "_circular_ids",
+            "_cycles",
+            "_explicit",
+            "_ids",
+            "_loops",
+            "_nodes",
+            "_providers",
+            "_read",
+            "_readers",
+        ),
         "__weakref__",
     )
 
@@ -38,6 +50,8 @@ class Graph:
         self._all = Closure(self._edges)
         self._at: dict[int, int] | None = None
         self._cycles: tuple[tuple[int, ...], ...] | None = None
+        #: All elements of the groups of which `_cycles` has a path each, as bits; an edit may split a group.
+        self._circular_ids = 0
 
     @classmethod
     def of(cls, nodes: Iterable[Node]) -> Graph:
@@ -103,7 +117,8 @@ class Graph:
         """One path for every group of elements that wait for one another; the first element is the
         highest in the document and is not repeated at the end."""
         if self._cycles is None:
-            self._cycles = self._find_cycles(self._ids)
+            self._find_cycles(self._ids)
+            assert self._cycles is not None
         return tuple(sorted(tuple(self._index(i) for i in path) for path in self._cycles))
 
     def order(self) -> tuple[int, ...]:
@@ -173,8 +188,8 @@ class Graph:
         if self._cycles == () and not (self._readers or graph._readers) and _no_edge_is_new(old, added, mentioned):
             graph._cycles = ()
         elif self._cycles is not None:
-            suspects = {*fresh, *graph._readers, *(i for path in self._cycles for i in path if i in nodes)}
-            graph._cycles = graph._find_cycles(suspects)
+            suspects = {*fresh, *graph._readers, *(i for i in bits(self._circular_ids) if i in nodes)}
+            graph._find_cycles(suspects)
         return graph
 
     def _fresh(self, count: int) -> tuple[int, ...]:
@@ -232,7 +247,7 @@ class Graph:
             found += [self._producer(name) for name in node.reads]
         return _others(found, number)
 
-    def _find_cycles(self, among: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    def _find_cycles(self, among: Iterable[int]) -> None:
         found: list[tuple[int, ...]] = []
         seen = 0
         for i in among:
@@ -240,7 +255,7 @@ class Graph:
                 group = self._group(i)
                 seen |= group
                 found.append(self._path(min(bits(group), key=self._index), group))
-        return tuple(found)
+        self._cycles, self._circular_ids = tuple(found), seen
 
     def _group(self, number: int) -> int:
         """All elements that wait for `number` and that it waits for, itself included."""

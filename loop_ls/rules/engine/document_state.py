@@ -28,6 +28,7 @@ from loop_ls.rules.engine.work_unit import (
     wide_of_top,
 )
 from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.text.invariant import invariant
 
 #: What depends on all names of a file: silent where `steps` or `loops` are misspelt.
 _ABOUT_NAMES = frozenset(
@@ -96,15 +97,20 @@ class Session:
     def findings(self, late: bool) -> tuple[Finding, ...]:
         """Every finding, by place and rule; without the late ones for those who count errors."""
         if late and self._answer is not None:
+            invariant(lambda: self._answer == self._placed(late), "nothing changed in the last answer")
             return self._answer
+        found = self._placed(late)
+        if late:
+            self._answer = found
+        return found
+
+    def _placed(self, late: bool) -> tuple[Finding, ...]:
         assert self.document is not None
         assert self.workspace is not None
         placing = Placing(self.document, self.plan.levels, self.workspace.documents.get, self.epoch)
         found = placing.findings(self._speaking if late else self._speaking - self._late, self._is_broken())
         if self.document.head.misspelt_sections:
             found = tuple(one for one in found if one.rule not in _ABOUT_NAMES)
-        if late:
-            self._answer = found
         return found
 
     def _is_broken(self) -> bool:

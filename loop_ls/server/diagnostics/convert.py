@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ from loop_ls import rules
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.rpc.raw_json import Written, written
+from loop_ls.text.invariant import invariant
 
 if TYPE_CHECKING:
     from loop_ls.rules.engine.finding import Finding, Related
@@ -57,6 +58,7 @@ class Diagnostics:
             entry = known.get(id(finding))
             if entry is None or entry[0] is not finding:
                 entry = (finding, written(diagnostic(finding, setting)))
+            invariant(partial(_fits, entry, setting), "a finding that stays is written as it was")
             if not finding.related:  # the text around a related place may change without the finding
                 kept[id(finding)] = entry
             found.append(entry[1])
@@ -64,6 +66,10 @@ class Diagnostics:
         if len(shown) < len(findings):
             found.append(written(_rest(len(findings) - len(shown), setting.source)))
         return found
+
+
+def _fits(entry: tuple[Finding, Written], setting: Setting) -> bool:
+    return entry[1] == written(diagnostic(entry[0], setting))
 
 
 def _rest(count: int, source: str) -> Diagnostic:

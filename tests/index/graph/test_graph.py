@@ -7,7 +7,8 @@ from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.document import Document
 from loop_ls.index.graph.graph import Graph, cycles, dependencies, run_order
 from loop_ls.index.graph.workflow_nodes import nodes_of
-from tests.index.building import document
+from loop_ls.text.position import Span
+from tests.index.building import document, place
 
 LOOP = "max_iterations: 2, until: u"
 
@@ -143,6 +144,17 @@ def test_two_groups_give_two_cycles() -> None:
         "  - {name: c, run: x, needs: [d, a]}\n  - {name: d, run: x, needs: [c]}\n"
     )
     assert document(body).graph.cycles == ((0, 1), (2, 3))
+
+
+def test_a_group_that_an_edit_splits_gives_two_cycles() -> None:
+    body = (
+        "steps:\n  - {name: a, run: x, needs: [b]}\n  - {name: b, run: x, needs: [a, c]}\n"
+        "  - {name: c, run: x, needs: [d]}\n  - {name: d, run: x, needs: [c, b]}\n"
+    )
+    found = document(body)
+    assert found.graph.cycles == ((0, 1),)
+    start, end = place(found, "a, c]").start, place(found, ", c]").end
+    assert found.edit(Span(start, end), "a]").graph.cycles == ((0, 1), (2, 3))
 
 
 def test_WF302_WF510_an_element_that_uses_itself_is_no_cycle() -> None:
