@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
 from loop_ls.engine.core.plan import Door, Plan, Program
@@ -26,7 +27,6 @@ from loop_ls.engine.core.start_request import read_request
 from loop_ls.engine.enhance import timeline
 from loop_ls.engine.enhance.acknowledgements import TELL
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.events.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
 from loop_ls.engine.projections.iteration_facts import facts_of_iteration

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Literal
 
+from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Approval, Decision, Fact, Failure, Json, ModelFailure, Stopped
-from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 
 _FAILURES = {"Failure": Failure, "ModelFailure": ModelFailure}
 

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "server": {"text", "syntax", "formats", "index", "rules", "features", "client", "contract"},
     "engine": {"text", "syntax", "formats", "index", "contract", "extras"},
     "extras": set(),
-    "testing": {"text", "syntax", "formats", "index", "engine"},
+    "testing": {"text", "syntax", "formats", "index", "engine", "contract"},
     "app": {"text", "syntax", "formats", "index", "rules", "features", "client", "engine"},
     "cli": {
         *("text", "syntax", "formats", "index", "rules", "features"),

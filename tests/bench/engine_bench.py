@@ -26,6 +26,7 @@ import psutil
 
 from loop_ls.client import connect
 from loop_ls.client.session import EngineClient
+from loop_ls.contract.facts.kinds import Judged, RunStarted
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
 from loop_ls.engine.core.plan import Plan
@@ -34,7 +35,6 @@ from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.durable import run_queue
 from loop_ls.engine.durable.workers import PostgresWorkers
-from loop_ls.engine.events.kinds import Judged, RunStarted
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels

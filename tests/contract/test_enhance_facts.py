@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from loop_ls.engine.events.kinds import PAYLOADS, readable
+from loop_ls.contract.facts.kinds import PAYLOADS, readable
 
 NUMBERS: dict[str, Any] = {"round": 1, "maxRounds": 3, "spentUsd": 0.1, "capUsd": 5.0}
 FAILURE = {"id": "1/draft/step_error", "step": "draft", "kind": "step_error", "class": "hard", "message": "it failed"}

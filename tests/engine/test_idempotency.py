@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.idempotency import KEPT
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.contract.facts.kinds import IterationStarted, RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
@@ -17,7 +18,6 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import IterationStarted, RunStarted
 from loop_ls.engine.journal import JournalRefused, SqliteStorage
 from loop_ls.engine.runs import control_commands, executor
 from loop_ls.engine.service import Engine

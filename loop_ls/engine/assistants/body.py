@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.contract.facts.kinds import Retrying, Warned
 from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.assistants.message import composed
@@ -15,7 +16,6 @@ from loop_ls.engine.assistants.source import Source, as_noted, noted, told_of
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, Json, ModelFailure, Recorder
-from loop_ls.engine.events.kinds import Retrying, Warned
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
 from loop_ls.formats.assistant.model import Assistant

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from loop_ls.contract.facts.kinds import ApprovalResolved, Judged, ManualApprovalRequired, Progress, Warned
 from loop_ls.engine.assistants.body import spent
 from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.ports import Approval, Json, Recorder
-from loop_ls.engine.events.kinds import ApprovalResolved, Judged, ManualApprovalRequired, Progress, Warned
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
 from loop_ls.engine.judges.test_command import Command, words_of
 from loop_ls.formats.assistant.keys import MANUAL, REGEX, TEST_PASS

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.assistants.body import AgentBody, Limits
 from loop_ls.engine.assistants.judge import REJECTED, AssistantJudge
 from loop_ls.engine.assistants.memory import ProgressLog
@@ -21,7 +22,6 @@ from loop_ls.engine.core.loop_driver import Limits as LoopLimits
 from loop_ls.engine.core.loop_driver import LoopParts, Outcome, drive
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
-from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
 from loop_ls.engine.money.caps import in_time
 from loop_ls.engine.runners.resolve import runner_for

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
+from loop_ls.contract.facts.kinds import Error, StepCompleted, StepFailed, StepStarted
 from loop_ls.engine.bodies.called import run_template
 from loop_ls.engine.bodies.consensus import run_consensus
 from loop_ls.engine.bodies.context import Finished, Frame
@@ -27,7 +28,6 @@ from loop_ls.engine.bodies.steps import (
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Failure
-from loop_ls.engine.events.kinds import Error, StepCompleted, StepFailed, StepStarted
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Step, Template
 
 

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import PurePosixPath
 from typing import Any
 
+from loop_ls.contract.facts.kinds import Iteration, IterationFailed, IterationStarted, Retrying, Warned
 from loop_ls.engine.bodies.called import call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.items import Items, label, parse_items
@@ -24,7 +25,6 @@ from loop_ls.engine.core.loop_driver import Limits, error_of
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.task_group import pooled
 from loop_ls.engine.core.time_limit import OVER_TIME, within
-from loop_ls.engine.events.kinds import Iteration, IterationFailed, IterationStarted, Retrying, Warned
 from loop_ls.formats.workflow.loop_keys import LOOP
 from loop_ls.formats.workflow.model import Loop
 

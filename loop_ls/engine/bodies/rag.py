@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
 from loop_ls.engine.context.interpolation import check_known, interpolate
 from loop_ls.engine.core.ports import EmbedRequest, Failure, Json
-from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.model_calls.embed import embed
 from loop_ls.engine.retrieval import Found, Query, Searches, Store, as_text, expanded, fused, read_store, searches
 from loop_ls.formats.workflow.mode_keys import RAG

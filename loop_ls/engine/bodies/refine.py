@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loop_ls.contract.endings import FAILINGS
+from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.called import arguments_of, call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import limits_of
@@ -17,7 +18,6 @@ from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, LoopParts, Outcome, Turn, drive
 from loop_ls.engine.core.ports import Failure
-from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.judges.choice import Choice, choose_judge
 from loop_ls.engine.judges.condition import UntilJudge
 from loop_ls.formats.workflow.loop_keys import LOOP

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
 from loop_ls.engine.bodies.tools import ServerTools, rounds_of, servers_of, wants_skills
 from loop_ls.engine.context.interpolation import interpolate
 from loop_ls.engine.context.model_targets import asking
-from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.model_calls.tool_loop import ROUNDS, converse
 

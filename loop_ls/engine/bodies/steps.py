@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from loop_ls.contract.facts.kinds import Error, Retrying, StepCompleted, StepFailed, StepSkipped, StepStarted, Warned
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import further_tries
 from loop_ls.engine.context.if_condition import condition_holds
@@ -15,7 +16,6 @@ from loop_ls.engine.context.interpolation import undefined
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Fact, Failure
-from loop_ls.engine.events.kinds import Error, Retrying, StepCompleted, StepFailed, StepSkipped, StepStarted, Warned
 from loop_ls.formats.workflow.keys import STEP
 from loop_ls.formats.workflow.model import Consensus, Embeddings, Execution, Loop, Rag, Step, Template
 

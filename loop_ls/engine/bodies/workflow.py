@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
 from loop_ls.engine.bodies.elements import run_element
 from loop_ls.engine.bodies.parallel import run_parallel
@@ -23,7 +24,6 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
-from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.tools import Sessions

@@ -10,11 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from loop_ls.engine.core.fixation import Sameness, worth_saying
-from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Fact, Failure, ModelFailure, Recorder
-from loop_ls.engine.core.time_limit import OVER_TIME, within
-from loop_ls.engine.events.kinds import (
+from loop_ls.contract.facts.kinds import (
     Error,
     Iteration,
     IterationFailed,
@@ -22,6 +18,10 @@ from loop_ls.engine.events.kinds import (
     Retrying,
     UnchangedOutputWarning,
 )
+from loop_ls.engine.core.fixation import Sameness, worth_saying
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Fact, Failure, ModelFailure, Recorder
+from loop_ls.engine.core.time_limit import OVER_TIME, within
 
 OnFailure = Literal["halt", "continue", "retry"]
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
+from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Approval, Fact, Json, Stopped
-from loop_ls.engine.events.kinds import ManualApprovalRequired
 
 
 class Unrecorded:

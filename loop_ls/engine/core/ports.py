@@ -16,8 +16,8 @@ from loop_ls.engine.core.messages import ToolCall, ToolSpec, Turn
 from loop_ls.engine.core.price_table import Usage
 
 if TYPE_CHECKING:
+    from loop_ls.contract.facts.kinds import ManualApprovalRequired
     from loop_ls.engine.core.location import Place
-    from loop_ls.engine.events.kinds import ManualApprovalRequired
 
 #: A JSON value. Everything that crosses the journal is one, errors included.
 Json = Any

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.plan import Door, Plan
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 

@@ -22,6 +22,7 @@ from loop_ls.contract.facts.enhance import (
     RoundNumbers,
     Totals,
 )
+from loop_ls.contract.facts.kinds import BudgetWarning, Judged, Warned
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Fact, Recorder, Stopped
@@ -41,7 +42,6 @@ from loop_ls.engine.enhance.report.report import Mask, Ran, failure_report
 from loop_ls.engine.enhance.rounds import Course
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
-from loop_ls.engine.events.kinds import BudgetWarning, Judged, Warned
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
 

@@ -12,12 +12,12 @@ from decimal import Decimal
 from typing import Any
 
 from loop_ls.contract.facts.enhance import RoundNumbers, RoundStarted
+from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, ModelReply, ModelRequest, Models, Recorder, Waiting
 from loop_ls.engine.enhance.report.failures import Observed
 from loop_ls.engine.enhance.report.ledger import Ledger
-from loop_ls.engine.events.kinds import Warned
 from loop_ls.engine.money.caps import CapReached
 from loop_ls.text.hash import text_hash
 

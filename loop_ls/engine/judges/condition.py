@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from loop_ls.contract.facts.kinds import Judged, Warned
 from loop_ls.engine.context.interpolation import Rendered, interpolate, undefined
 from loop_ls.engine.context.loop_variables import AfterIteration
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.loop_driver import History, Turn, Verdict
 from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
 from loop_ls.engine.core.prompt_texts import until_question
-from loop_ls.engine.events.kinds import Judged, Warned
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.local import NothingToLookFor, holds
 from loop_ls.engine.judges.verdict_parser import read_verdict

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
+from loop_ls.contract.facts.kinds import Call, Error, Retrying, Tokens, Warned
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolSpec, Turn
 from loop_ls.engine.core.ports import (
@@ -26,7 +27,6 @@ from loop_ls.engine.core.ports import (
     Recorder,
     Waiting,
 )
-from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens, Warned
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 from loop_ls.formats.workflow.model import Target
 

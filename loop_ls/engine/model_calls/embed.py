@@ -12,9 +12,9 @@ from functools import partial
 from itertools import count
 from typing import NamedTuple
 
+from loop_ls.contract.facts.kinds import Call, Error, Retrying, Tokens
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure, Json, ModelFailure, Models, Recorder, Waiting
-from loop_ls.engine.events.kinds import Call, Error, Retrying, Tokens
 from loop_ls.engine.model_calls.ask import error_of, parked_or_ended
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 

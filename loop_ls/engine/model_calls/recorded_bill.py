@@ -11,9 +11,9 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from loop_ls.contract.facts.kinds import Call, Error, Tokens
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import LostAttempt, Recorder
-from loop_ls.engine.events.kinds import Call, Error, Tokens
 
 
 class RecordedBill:

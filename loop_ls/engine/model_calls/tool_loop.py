@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Protocol
 
+from loop_ls.contract.facts.kinds import ToolCalled
 from loop_ls.engine.core.messages import ToolAnswer, ToolCall, ToolSpec, Turn, read_calls
 from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
 from loop_ls.engine.core.task_group import together
-from loop_ls.engine.events.kinds import ToolCalled
 from loop_ls.engine.model_calls.ask import Question, answered
 
 #: Rounds of tools in one answer, where nobody says how many.

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.contract.facts.kinds import BudgetWarning, Warned
 from loop_ls.engine.core.ports import Fact
-from loop_ls.engine.events.kinds import BudgetWarning, Warned
 from loop_ls.engine.money.caps import CapReached, Caps
 
 #: The part of a cap after which a run says so.

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.null_recorder import Unrecorded
 from loop_ls.engine.core.ports import Approval, Fact, Json, Stopped
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.events.kinds import ManualApprovalRequired
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.runs.journal_recorder import replayed
 

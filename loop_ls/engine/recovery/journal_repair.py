@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from loop_ls.engine.events.kinds import Interrupted
+from loop_ls.contract.facts.kinds import Interrupted
 from loop_ls.engine.journal import Journal, SqliteStorage
 from loop_ls.engine.journal.repair import accept, copied, counted, damaged_runs, problem
 from loop_ls.engine.runs.registry import REPAIRED, Runs

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from loop_ls.contract.facts.kinds import StageCompleted, StageFailed, StageStarted, Warned
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, Json, ModelFailure
-from loop_ls.engine.events.kinds import StageCompleted, StageFailed, StageStarted, Warned
 from loop_ls.engine.roles.agent import Job, step_cap
 from loop_ls.engine.roles.loop import RoundMemory, Started
 from loop_ls.engine.roles.outcome import first_line

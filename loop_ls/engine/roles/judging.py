@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
+from loop_ls.contract.facts.kinds import Judged, Warned
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.ports import Fact, Failure
-from loop_ls.engine.events.kinds import Judged, Warned
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.roles.approval import Finding, by_last_line, by_words
 from loop_ls.engine.roles.gate import GateVerdict, gate_question, goal_question, read_gate, read_goal

@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import count
 
+from loop_ls.contract.facts.kinds import Call, Tokens
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import EXHAUSTED, Fact, Failure, Json, ModelFailure, Recorder
-from loop_ls.engine.events.kinds import Call, Tokens
 from loop_ls.engine.model_calls.ask import parked_or_ended
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 from loop_ls.engine.runners.runner import Assignment, Runner, Work

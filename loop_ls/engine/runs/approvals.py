@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast, get_args
 
+from loop_ls.contract.facts.kinds import ApprovalResolved
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Approval, Decision
 from loop_ls.engine.events import RunState
-from loop_ls.engine.events.kinds import ApprovalResolved
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.index.disk.discovery import load_settings

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import cast
 
 from loop_ls.contract.endings import CAUSES, Cause
+from loop_ls.contract.facts.kinds import Cancelled, Completed, Failed, Resumed
 from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import NOTHING, Capabilities
@@ -23,7 +24,6 @@ from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Failure, ModelFailur
 from loop_ls.engine.core.replay_source import NothingRecorded, Source
 from loop_ls.engine.events import Event, status_of
 from loop_ls.engine.events.event import moment
-from loop_ls.engine.events.kinds import Cancelled, Completed, Failed, Resumed
 from loop_ls.engine.journal import END, Journal, JournalRefused
 from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.caps import CapReached, Caps, in_time

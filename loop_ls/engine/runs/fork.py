@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal import Journal
 
 PAGE = 1000

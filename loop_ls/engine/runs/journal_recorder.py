@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import fields
 from typing import Any, Literal
 
+from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
 from loop_ls.engine.core.redaction import StreamMask
@@ -23,7 +24,6 @@ from loop_ls.engine.core.replay_source import Source, copied
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
-from loop_ls.engine.events.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 from loop_ls.engine.journal import END, Journal, JournalRefused, When, plain
 from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.ledger import Ledger

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState, Status
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal import Journal, JournalRefused, RunRow
 from loop_ls.engine.runs.approvals import approval_of
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from loop_ls.contract.facts.kinds import LoopUpdated
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
-from loop_ls.engine.events.kinds import LoopUpdated
 from loop_ls.engine.journal.serialization import plain_text
 
 FIELDS = ("goal", "max_iterations", "metadata", "labels")

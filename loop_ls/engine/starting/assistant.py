@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.assistants.program import start_of
 from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of
@@ -22,7 +23,6 @@ from loop_ls.engine.core.plan import Door, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared, Problem, Validate
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.serialization import hash_of, plain_text
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Door, Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared, Preparer
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.starting.settings_guard import require_sound_settings
 from loop_ls.formats.workflow.detect_format import Format, by_name

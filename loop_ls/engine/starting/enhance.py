@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Door, Plan, read_plan
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.common.target import Target

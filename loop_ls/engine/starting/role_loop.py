@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Door, Plan, read_plan
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of

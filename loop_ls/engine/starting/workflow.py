@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.capabilities.asked import chains, environment_names
 from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of, needs_of, of_targets, reached_by
@@ -26,7 +27,6 @@ from loop_ls.engine.core.plan import Door, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared, Validate
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.money.caps import Caps, in_dollars

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Door, Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Preparer
-from loop_ls.engine.events.kinds import RunStarted
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Failure)
 

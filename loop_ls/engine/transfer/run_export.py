@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from loop_ls.contract.facts.kinds import Cancelled, readable
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.events.kinds import Cancelled, readable
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import hash_of, plain, plain_text
 from loop_ls.engine.transfer.import_schema import CarriedStart

@@ -14,6 +14,7 @@ import pytest
 
 from loop_ls.client.engine_location import Handover, read_handover
 from loop_ls.client.session import EngineClient
+from loop_ls.contract.facts.kinds import Iteration, IterationStarted, Judged, RunStarted
 from loop_ls.engine.api.app import Facts, application, workspace_id
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
@@ -23,7 +24,6 @@ from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.core.users import Tokens
-from loop_ls.engine.events.kinds import Iteration, IterationStarted, Judged, RunStarted
 from loop_ls.engine.process import instance_lock as handover
 from loop_ls.engine.process.instance_lock import DataFolder
 from loop_ls.engine.providers import Providers

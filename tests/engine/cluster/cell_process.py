@@ -13,6 +13,7 @@ from typing import Any
 
 import dbos  # noqa: F401 - once, before cells are forked
 
+from loop_ls.contract.facts.kinds import Judged, ManualApprovalRequired, RunStarted
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
 from loop_ls.engine.core.plan import Plan
@@ -20,7 +21,6 @@ from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.durable.workers import PostgresWorkers
-from loop_ls.engine.events.kinds import Judged, ManualApprovalRequired, RunStarted
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels

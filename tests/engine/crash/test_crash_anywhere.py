@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from loop_ls.contract.facts.kinds import Judged, StepCompleted, StepStarted
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.core.run_gate import Control
-from loop_ls.engine.events.kinds import Judged, StepCompleted, StepStarted
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, Row, SqliteStorage
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import RunStarted
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, SqliteStorage, Storage
 from loop_ls.engine.journal.reading import RunCounts
 from loop_ls.engine.journal.wal import WriteAheadLog

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loop_ls.contract.endings import BLOCKINGS, CAUSES, FAILINGS, LIMITS, SUCCESSES
+from loop_ls.contract.facts.kinds import PAYLOADS, Iteration, payload
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.events import ENDED, Event, RunState, exit_code, fold, status_of
-from loop_ls.engine.events.kinds import PAYLOADS, Iteration, payload
 
 STARTED = {"format": "workflow", "name": "w", "target": {"kind": "workflow"}, "uri": "file:///w.yaml"}
 

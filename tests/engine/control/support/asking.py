@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from loop_ls.contract.facts.kinds import ManualApprovalRequired, RunStarted
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.events.kinds import ManualApprovalRequired, RunStarted
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels
 
