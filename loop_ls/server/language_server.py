@@ -65,8 +65,9 @@ class LoopServer:
         if self._context is None:
             from loop_ls.server.context import build
 
-            self._context = build(self._client, self._tasks, self._door)
-            self._context.session.begin(self._begin_with, self._client.facts)
+            context = build(self._client, self._tasks, self._door)
+            context.session.begin(self._begin_with, self._client.facts)
+            self._context = context
         return self._context
 
     def _register(self) -> None:
@@ -188,7 +189,10 @@ class LoopServer:
 
     def failed(self, method: str, params: Any, error: BaseException) -> Path | None:
         """A fault of ours: into the log, and into a file; where that is."""
-        crashes = self.context.crashes
+        if self._context is None:  # it may be what cannot be built
+            logger.error("%s failed", method, exc_info=error)
+            return None
+        crashes = self._context.crashes
         place, report = crashes.place_of(params), crashes.write(method, params, error)
         told = f"; to tell us, attach {report}" if report else ""
         logger.error("%s failed%s%s", method, f" for {place}" if place else "", told, exc_info=error)
