@@ -22,6 +22,10 @@ class Everything(Capabilities):
     def endpoint(self, provider: str, written: str) -> Endpoint | None:
         return Endpoint(provider, written)
 
+    @property
+    def reads_pages(self) -> bool:
+        return True
+
     def writes(self, path: Path) -> bool:
         return True
 

@@ -106,7 +106,7 @@ def require_server(name: str, written: str) -> None:
 
 def require_page(url: str) -> None:
     """A page of the web may be read. Raises `NotPermitted`."""
-    if not isinstance(_in_use.get(), AnyCommand | ToolUse):
+    if not isinstance(_in_use.get(), AnyCommand | ToolUse) and not permitted().reads_pages:
         raise NotPermitted(literal(f"reads {url}"))
 
 

@@ -196,6 +196,11 @@ class Capabilities:
         folders = (Path(one.path) for one in self.all if isinstance(one, WritesFile))
         return any(path.is_relative_to(folder) for folder in folders)
 
+    @property
+    def reads_pages(self) -> bool:
+        """Whether any page of the web may be read, also by whoever uses no capability for it."""
+        return False
+
     def has(self, one: Capability) -> bool:
         return one in self.all
 

@@ -103,7 +103,8 @@ class House:
         request = {name: value for name, value in request.items() if value is not None}
         answer = await self.engine.start(request)
         if answer.get("code") == "consent_required":
-            answer = await self.engine.start({**request, "consent": agreed(self.data, answer)})
+            shown = await self.engine.start({**request, "origin": "cli"})  # only the owner is asked
+            answer = await self.engine.start({**request, "consent": agreed(self.data, shown)})
         return answer
 
     async def start(self, definition: str = "pair", /, **others: Any) -> str:
