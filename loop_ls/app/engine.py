@@ -9,31 +9,24 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from loop_ls.app.catalogue import catalogue
+from loop_ls.app.on_demand import OnDemand
 from loop_ls.engine.assistants.disconnect_teardown import grace_of
-from loop_ls.engine.assistants.program import AssistantProgram
-from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.core.plan import Program
+from loop_ls.engine.core.plan import Plan, Program
 from loop_ls.engine.core.preparer import Preparer, Problem
-from loop_ls.engine.enhance.program import EnhanceProgram
 from loop_ls.engine.process.engine_process import Options
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.retention.run_documents import remover
 from loop_ls.engine.retention.run_retention import Keep
-from loop_ls.engine.roles.program import RoleLoopProgram
 from loop_ls.engine.roles.records.records import Records
-from loop_ls.engine.roles.stage_agents import hands
 from loop_ls.engine.runners.model_adapter import with_agents
 from loop_ls.engine.runs.secret_mask import RunSecrets
 from loop_ls.engine.service import Engine
-from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
-from loop_ls.engine.starting.enhance import EnhancePreparer
-from loop_ls.engine.starting.role_loop import RoleLoopPreparer
-from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.settings.model import EngineSettings
 from loop_ls.index.disk.discovery import load_settings
 from loop_ls.index.document import Document
@@ -54,25 +47,63 @@ def build(
     secrets = secrets or RunSecrets(os.environ)
     secrets.keyring = providers.keys.from_keyring
     records = Records(folder, time.time, database)
-    preparer = ByFormat(
-        {
-            "workflow": EnhancePreparer(WorkflowPreparer(folder, validate)),
-            "assistant": AssistantPreparer(folder, validate),
-            "role_loop": RoleLoopPreparer(folder, records=records),
-        }
+    known = secrets.of
+    preparer = ByFormat(_preparers(folder, records))
+    programs: Mapping[str, Program] = OnDemand(
+        {**_programs(records), "enhance": lambda: _enhance(engine, lambda plan: known(plan).forms)}
     )
-    programs: dict[str, Program] = {
-        "workflow": WorkflowProgram(),
-        "assistant": AssistantProgram(),
-        "role_loop": RoleLoopProgram(records, hands(records)),
-    }
     engine = _engine(folder, providers, preparer, programs, root, database, secrets, takes_runs)
     engine.forgotten += [records.forget, remover(folder)]
     engine.keepers.append(records.beside)
     engine.closing.append(records.close)
-    known = secrets.of
-    programs["enhance"] = EnhanceProgram(WorkflowProgram(), validate, engine.facts_of, lambda plan: known(plan).forms)
     return engine
+
+
+def _preparers(folder: Path, records: Records) -> Mapping[str, Preparer]:
+    def workflow() -> Preparer:
+        from loop_ls.engine.starting.enhance import EnhancePreparer
+        from loop_ls.engine.starting.workflow import WorkflowPreparer
+
+        return EnhancePreparer(WorkflowPreparer(folder, validate))
+
+    def assistant() -> Preparer:
+        from loop_ls.engine.starting.assistant import AssistantPreparer
+
+        return AssistantPreparer(folder, validate)
+
+    def role_loop() -> Preparer:
+        from loop_ls.engine.starting.role_loop import RoleLoopPreparer
+
+        return RoleLoopPreparer(folder, records=records)
+
+    return OnDemand({"workflow": workflow, "assistant": assistant, "role_loop": role_loop})
+
+
+def _programs(records: Records) -> dict[str, Callable[[], Program]]:
+    def workflow() -> Program:
+        from loop_ls.engine.bodies.workflow import WorkflowProgram
+
+        return WorkflowProgram()
+
+    def assistant() -> Program:
+        from loop_ls.engine.assistants.program import AssistantProgram
+
+        return AssistantProgram()
+
+    def role_loop() -> Program:
+        from loop_ls.engine.roles.program import RoleLoopProgram
+        from loop_ls.engine.roles.stage_agents import hands
+
+        return RoleLoopProgram(records, hands(records))
+
+    return {"workflow": workflow, "assistant": assistant, "role_loop": role_loop}
+
+
+def _enhance(engine: Engine, forms: Callable[[Plan], Any]) -> Program:
+    from loop_ls.engine.bodies.workflow import WorkflowProgram
+    from loop_ls.engine.enhance.program import EnhanceProgram
+
+    return EnhanceProgram(WorkflowProgram(), validate, engine.facts_of, forms)
 
 
 def _engine(

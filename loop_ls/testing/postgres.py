@@ -53,12 +53,20 @@ class PostgresServer:
                 addresses += f",{self._also.partition('/')[0]}"
                 with (data / "pg_hba.conf").open("a") as file:
                     file.write(f"host all all {self._also} trust\n")
-            options = " ".join(f"-c {setting}" for setting in (*settings, f"listen_addresses={addresses}"))
-            self._run("pg_ctl", "-D", str(data), "-l", str(self._folder / "log"), "-o", options, "-w", "start")
+            self._options = " ".join(f"-c {setting}" for setting in (*settings, f"listen_addresses={addresses}"))
+            self.up()
         except BaseException:
             self.stop()
             raise
         return self
+
+    def up(self) -> None:
+        data, log = str(self._folder / "data"), str(self._folder / "log")
+        self._run("pg_ctl", "-D", data, "-l", log, "-o", self._options, "-w", "start")
+
+    def down(self) -> None:
+        """As when its machine loses power: nobody is told."""
+        self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", "immediate", "-w", "stop")
 
     @property
     def url(self) -> str:
@@ -80,7 +88,7 @@ class PostgresServer:
     def stop(self) -> None:
         data = self._folder / "data"
         if (data / "postmaster.pid").exists():
-            self._run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
+            self.down()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _run(self, program: str, *arguments: str) -> None:

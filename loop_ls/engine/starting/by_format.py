@@ -33,7 +33,7 @@ class ByFormat:
         if format_ != "workflow" and request.enhance.get("start") is True:
             told = f"An enhance loop is about a workflow, and {request.path or request.target_name} is none."
             raise Refused("bad_argument", told, "`loop-ls run` starts loops of every other kind.")
-        preparer = self._preparers.get(format_)
+        preparer = await asyncio.to_thread(self._preparers.get, format_)  # the first one is imported now
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not built yet."
             raise Refused("bad_argument", told, "Run a workflow.")

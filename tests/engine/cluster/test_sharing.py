@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from loop_ls.engine.journal.schema import FORMAT
+from loop_ls.testing.postgres import PostgresServer
 from loop_ls.testing.proxy import Proxy
-from tests.engine.cluster.cells import LEASE, Cell, World, check
+from tests.engine.cluster.cells import LEASE, Cell, Nursery, World, check
 
 Open = Callable[..., Awaitable[Cell]]
 
@@ -213,3 +214,33 @@ async def test_runs_that_nobody_could_take_are_taken_by_the_first_worker_that_co
         db.execute("update loop_ls.run set last_seq = last_seq - 1")
     await (await cell("b", world)).ended(runs)
     assert set(world.paid.values()) == {1}
+
+
+@pytest.fixture
+def careful() -> Iterator[PostgresServer]:
+    """What it has committed is on its disk."""
+    made = PostgresServer(careful=True).start()
+    yield made
+    made.stop()
+
+
+async def test_a_database_that_is_restarted_is_waited_for_and_nothing_finished_is_paid_again(
+    nursery: Nursery, careful: PostgresServer, tmp_path: Path
+) -> None:
+    world, url = World(tmp_path, iterations=12, seconds=0.05), careful.database()
+    cells = [await Cell.open(nursery, name, url, world) for name in "ab"]
+    try:
+        runs = await cells[0].start(4)
+        async with asyncio.timeout(20):
+            while len(world.paid) < 16:
+                await asyncio.sleep(0.01)
+        careful.down()
+        await asyncio.sleep(2 * LEASE)  # longer than anybody's lease
+        careful.up()
+        await asyncio.gather(*(each.ended(runs, 60) for each in cells))
+        for run_id in runs:
+            check(await cells[0].facts(run_id), 12)
+            assert await cells[1].facts(run_id) == await cells[0].facts(run_id)
+        assert sum(count - 1 for count in world.paid.values()) <= 2 * len(runs)  # those in flight
+    finally:
+        await asyncio.gather(*(each.close() for each in cells))
