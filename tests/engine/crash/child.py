@@ -3,7 +3,8 @@
 `python child.py FOLDER`: starts the workflow in FOLDER/project, or goes on with the run of FOLDER/data.
 The provider logs every request to FOLDER/requests.log before it answers; what a listener hears goes to
 FOLDER/heard.log, and a listener that comes back asks for everything after the last line there.
-Environment: CRASH_AT (`before`, `begun`, `in_flight`, `answered`, `committed`, `paused`), CRASH_KEY;
+Environment: CRASH_AT (`before`, `begun`, `in_flight`, `answered`, `committed`, `paused`), CRASH_CALL
+(a place; in a variable whose name ends in KEY it would count as a secret);
 `leave` ends in order while the call is in flight.
 """
 
@@ -24,7 +25,7 @@ from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 
 FOLDER = Path(sys.argv[1])
-POINT, KEY = os.environ.get("CRASH_AT", ""), os.environ.get("CRASH_KEY", "")
+POINT, KEY = os.environ.get("CRASH_AT", ""), os.environ.get("CRASH_CALL", "")
 #: Steps are asked under a key of their own; judges are asked under that of their place.
 RECORDED = KEY if ":" in KEY else f"{KEY}:ask"
 MET_IN = 5

@@ -104,7 +104,7 @@ def scene(tmp_path: Path) -> Scene:
 def test_a_kill_repeats_at_most_the_call_in_flight_and_says_so(
     scene: Scene, point: str, paid: int, in_flight: bool, key: str
 ) -> None:
-    assert scene.run(at=point, key=key) == -signal.SIGKILL
+    assert scene.run(at=point, call=key) == -signal.SIGKILL
     assert scene.run() == 0
     scene.check()
     assert scene.requests == Counter({call: paid if call == key else 1 for call in CALLS})
@@ -118,7 +118,7 @@ def test_a_kill_repeats_at_most_the_call_in_flight_and_says_so(
 
 
 def test_a_kill_while_paused_repeats_nothing_and_the_run_comes_back_paused(scene: Scene) -> None:
-    assert scene.run(at="paused", key="develop/3/write") == -signal.SIGKILL
+    assert scene.run(at="paused", call="develop/3/write") == -signal.SIGKILL
     assert scene.run() == 0
     scene.check()
     assert scene.requests == Counter(dict.fromkeys(CALLS, 1))
@@ -127,7 +127,7 @@ def test_a_kill_while_paused_repeats_nothing_and_the_run_comes_back_paused(scene
 
 
 def test_an_engine_that_leaves_in_order_leaves_its_runs_to_the_next_one(scene: Scene) -> None:
-    assert scene.run(at="leave", key="develop/3/write") == 0
+    assert scene.run(at="leave", call="develop/3/write") == 0
     assert scene.facts()[-1][1] not in ("completed", "failed", "cancelled")
     assert scene.run() == 0
     scene.check()
@@ -138,7 +138,7 @@ def test_an_engine_that_leaves_in_order_leaves_its_runs_to_the_next_one(scene: S
 def test_a_kill_after_every_transaction_ends_in_the_same_run(scene: Scene) -> None:
     """One kill after the other, each behind the answer of a later call: the run crawls to its end."""
     for key in CALLS[1:7:2]:
-        assert scene.run(at="committed", key=key) == -signal.SIGKILL
+        assert scene.run(at="committed", call=key) == -signal.SIGKILL
     assert scene.run() == 0
     scene.check()
     assert scene.requests == Counter(dict.fromkeys(CALLS, 1))
