@@ -1,47 +1,48 @@
 """A run's record in memory, for tests of everything that works through the `Recorder` port.
 
-It keeps the promises of the real one: a known key does no work again, answers are JSON, facts come
-with their answer, a stop ends the call in flight. `again()` is the same journal after a restart.
+It keeps the promises of the real one: a known key does no work again, answers are what the journal would give
+back, facts come with their answer, a stop ends the call in flight. Pause and stop are the real ones. `again()` is
+the same journal after a restart.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
 from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Approval, Decision, Fact, Failure, Json, ModelFailure, Stopped
-
-_FAILURES = {"Failure": Failure, "ModelFailure": ModelFailure}
+from loop_ls.engine.core.run_gate import Control
+from loop_ls.engine.journal import plain
+from loop_ls.engine.runs.journal_recorder import discarded, given_up, replayed, written
 
 
 class MemoryRecorder:
-    """The `Recorder` port without a journal file. `worked` lists the keys whose work was really done."""
+    """The `Recorder` port without a journal file. `worked` lists the keys whose work was really done, `slept` the
+    seconds of each wait that was begun."""
 
     def __init__(self, run_id: str = "run-1") -> None:
         self.run_id = run_id
-        self.entries: dict[str, str] = {}
+        self.entries: dict[str, dict[str, Json]] = {}
         self.facts: list[Fact] = []
         self.worked: list[str] = []
         self.texts: list[tuple[str, dict[str, Json]]] = []
         self.slept: list[float] = []
-        self._going = asyncio.Event()
-        self._going.set()
-        self._stopped = False
-        self._undivided = 0
-        self._decisions: asyncio.Queue[Approval] = asyncio.Queue()
-        self._told: asyncio.Queue[Json] = asyncio.Queue()
-        self._calls: set[asyncio.Future[Any]] = set()
+        self.clock: Callable[[], float] = _time_of_the_loop
+        self.control = Control(clock=_time_of_the_loop)
+        self._begun: set[str] = set()
+        self._decisions = _Answers(self.control)
+        self._told = _Answers(self.control)
 
     def again(self) -> MemoryRecorder:
         """A recorder for the same run after a crash: same journal, nothing in flight."""
         other = MemoryRecorder(self.run_id)
-        other.entries, other.facts = dict(self.entries), list(self.facts)
+        other.entries, other.facts, other._begun = dict(self.entries), list(self.facts), set(self._begun)
         return other
 
     def of(self, kind: str) -> list[dict[str, Json]]:
@@ -49,50 +50,50 @@ class MemoryRecorder:
         return [body for name, body in self.facts if name == kind]
 
     def pause(self) -> None:
-        self._going.clear()
+        self.control.pause()
 
     def resume(self) -> None:
-        self._going.set()
+        self.control.resume()
 
     def stop(self) -> None:
         """What a person's stop does: the calls in flight end at once, and nothing new begins."""
-        self._stopped = True
-        self._going.set()
-        for call in self._calls:
-            call.cancel()
+        self.control.stop()
 
     def decide(self, approved: bool, feedback: str | None = None, decision: Decision | None = None) -> None:
-        """What a person will answer to the next question that nobody has answered yet."""
-        self._decisions.put_nowait(Approval(approved, decision or ("approve" if approved else "reject"), feedback))
+        """What a person answers to the oldest open question, or to the next one where none is open."""
+        answer = Approval(approved, decision or ("approve" if approved else "reject"), feedback)
+        self._decisions.tell(asdict(answer))
 
     async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
         key = place.part("approval")
         if key not in self.entries:
-            if f"{key}:begun" not in self.entries:
-                self._write(f"{key}:begun", {"answer": None}, [asked.fact(place)])
-            decided = await self._unless_stopped(self._decisions.get())
-            resolved = ApprovalResolved(loop_id=asked.loop_id, **asdict(decided))
-            self._write(key, {"answer": asdict(decided)}, [resolved.fact(place)])
-        return Approval(**_opened(self.entries[key]))
+            await self.gate()
+            self._begin(key, [asked.fact(place)])
+            decided = await self._decisions.ask(key)
+            resolved = ApprovalResolved(loop_id=asked.loop_id, **decided)
+            self._write(key, {"value": decided}, [resolved.fact(place)])
+        await self.gate()
+        return Approval(**replayed(self.entries[key]))
 
     def tell(self, answer: Json) -> None:
-        """What the outside will answer to the next question that nobody has answered yet."""
-        self._told.put_nowait(answer)
+        """What the outside answers to the oldest open question, or to the next one where none is open."""
+        self._told.tell(answer)
 
     async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
         if key not in self.entries:
-            if f"{key}:begun" not in self.entries:
-                self._write(f"{key}:begun", {"answer": None}, asked)
+            await self.gate()
+            self._begin(key, asked)
             try:
                 async with asyncio.timeout(seconds):
-                    told = await self._unless_stopped(self._told.get())
+                    told = await self._told.ask(key)
             except TimeoutError:
                 told = late
-            self._write(key, {"answer": told})
-        return _opened(self.entries[key])
+            self._write(key, {"value": told})
+            await self.gate()
+        return replayed(self.entries[key])
 
     def recall(self, key: str) -> Json:
-        return _opened(self.entries[key]) if key in self.entries else None
+        return self.entries[key].get("value") if key in self.entries else None
 
     async def call(
         self,
@@ -102,49 +103,48 @@ class MemoryRecorder:
         before: Sequence[Fact] = (),
     ) -> Json:
         if key in self.entries:
-            return _opened(self.entries[key])
-        if self._stopped:
-            raise Stopped
+            return replayed(self.entries[key])
+        await self.gate()
+        self._begin(key, before)
         self.worked.append(key)
-        await self.record(f"{key}:begun", before)
         try:
-            answer = json.loads(json.dumps(await self._unless_stopped(work())))
+            value = plain(await self.control.interruptible(work))
         except (Failure, ModelFailure) as failure:
-            self._write(key, {"failure": type(failure).__name__, "fields": asdict(failure)})
+            self._write(key, {"raised": written(failure)})
             raise
-        self._write(key, {"answer": answer}, facts(answer))
-        return answer
+        except asyncio.CancelledError:
+            if not self.control.leaving:
+                self._write(key, {"raised": written(given_up())})
+            raise
+        follows: Sequence[Fact] = ()
+        try:
+            follows = tuple(facts(value))
+        finally:
+            self._write(key, {"value": value}, discarded(follows) if self.control.stopping else follows)
+        if self.control.stopping:
+            raise Stopped
+        return value
 
     async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
-        if key not in self.entries:
-            self._write(key, {"answer": answer}, facts)
+        self._write(key, {"value": answer}, facts)
 
     def changed(self) -> dict[str, Json]:
         return {}
 
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         if key not in self.entries:
-            self._write(key, {"answer": True}, [Paused(reason=reason).fact()])
+            self._write(key, {"value": True}, [Paused(reason=reason).fact()])
             self.pause()
 
     async def park(self, key: str, until: float, because: str) -> None:
         """Time passes at once."""
-        if key not in self.entries:
-            self._write(key, {"answer": True}, [Paused(reason="exhausted", because=because).fact(), Resumed().fact()])
+        self._write(key, {"value": True}, [Paused(reason="exhausted", because=because).fact(), Resumed().fact()])
 
-    @contextmanager
-    def undivided(self) -> Iterator[None]:
-        self._undivided += 1
-        try:
-            yield
-        finally:
-            self._undivided -= 1
+    def undivided(self) -> AbstractContextManager[None]:
+        return self.control.undivided()
 
     async def gate(self) -> None:
-        if not self._undivided:
-            await self._going.wait()
-        if self._stopped:
-            raise Stopped
+        await self.control.gate()
 
     def stream(self, text: str, **place: Json) -> None:
         self.texts.append((text, place))
@@ -153,45 +153,69 @@ class MemoryRecorder:
         return
 
     async def now(self, key: str) -> float:
-        if key not in self.entries:
-            self._write(key, {"answer": asyncio.get_running_loop().time()})
-        return float(_opened(self.entries[key]))
+        self._write(key, {"value": self.clock()})
+        return float(self.recall(key))
 
     async def sleep(self, key: str, seconds: float) -> None:
-        if key in self.entries:
-            return
-        self.slept.append(seconds)
-        await self._unless_stopped(asyncio.sleep(seconds))
-        self._write(key, {"answer": None})
+        left = await self.now(key) + seconds - self.clock()
+        if left > 0:
+            self.slept.append(seconds)
+            if await self.control.stopped_within(min(left, seconds)):
+                raise Stopped
+        await self.gate()
 
     def left_usd(self) -> float | None:
         return None
 
     def active(self) -> float:
-        return asyncio.get_running_loop().time()
+        return self.control.active()
 
-    def _write(self, key: str, entry: Json, facts: Iterable[Fact] = ()) -> None:
-        self.entries[key] = json.dumps(entry)
-        self.facts += [(kind, json.loads(json.dumps(body))) for kind, body in facts]
+    def _begin(self, key: str, facts: Iterable[Fact]) -> None:
+        """What holds once the call has begun is said once, also where a crash lies between."""
+        if key not in self._begun:
+            self._begun.add(key)
+            self.facts += _plain(facts)
 
-    async def _unless_stopped(self, work: Awaitable[Json]) -> Json:
-        if self._stopped:
-            raise Stopped
-        call = asyncio.ensure_future(work)
-        self._calls.add(call)
+    def _write(self, key: str, entry: dict[str, Json], facts: Iterable[Fact] = ()) -> None:
+        """The first entry of a key stays."""
+        if key not in self.entries:
+            self.entries[key] = plain(entry)
+            self.facts += _plain(facts)
+
+
+class _Answers:
+    """Answers from outside in their order, for questions in theirs, whichever comes first."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+        self._early: deque[Json] = deque()
+        self._open: deque[str] = deque()
+
+    def tell(self, answer: Json) -> None:
+        if self._open:
+            self._control.decide(self._open.popleft(), answer)
+        else:
+            self._early.append(answer)
+
+    async def ask(self, key: str) -> Json:
+        if self._early:
+            self._control.decide(key, self._early.popleft())
+        else:
+            self._open.append(key)
         try:
-            return await call
-        except asyncio.CancelledError:
-            if self._stopped:
-                raise Stopped from None
-            raise
+            return await self._control.decided(key)
         finally:
-            self._calls.discard(call)
-            call.cancel()
+            if key in self._open:
+                self._open.remove(key)
 
 
-def _opened(entry: str) -> Json:
-    found = json.loads(entry)
-    if "failure" in found:
-        raise _FAILURES[found["failure"]](**found["fields"])
-    return found["answer"]
+def _plain(facts: Iterable[Fact]) -> list[Fact]:
+    return [(kind, plain(body)) for kind, body in facts]
+
+
+def _time_of_the_loop() -> float:
+    """The clock of the event loop, which tests may have made a virtual one. It stands where none runs."""
+    try:
+        return asyncio.get_running_loop().time()
+    except RuntimeError:
+        return 0.0

@@ -12,6 +12,7 @@ import pytest
 
 from loop_ls.engine.capabilities import guard
 from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program
+from loop_ls.engine.runs import control_commands
 from loop_ls.testing.postgres import NoPostgres, PostgresServer
 
 
@@ -36,6 +37,13 @@ class Everything(Capabilities):
 @pytest.fixture(autouse=True)
 def outside_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "OUTSIDE", Everything())
+
+
+@pytest.fixture(autouse=True)
+def stops_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine cancels a whole run that does not hear of its stop in two seconds. In tests that would hide a stop
+    that nobody hears, and a paid call that goes on meanwhile."""
+    monkeypatch.setattr(control_commands, "PATIENCE", 300.0)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -75,6 +75,22 @@ class Control:
             asked.set()
         for call in list(self.calls):
             call.cancel()
+
+    async def interruptible(self, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Do `work` as a call in flight. A stop cancels the task that does this; outside of here it is `Stopped`,
+        no cancellation."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.calls.add(task)
+        try:
+            return await work()
+        except asyncio.CancelledError:
+            if self.stopping:
+                task.uncancel()
+                raise Stopped from None
+            raise
+        finally:
+            self.calls.discard(task)
 
     def decide(self, place: str, answer: Any) -> None:
         """A person has answered, which the journal knows already. The first answer counts."""

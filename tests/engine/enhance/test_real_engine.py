@@ -169,6 +169,37 @@ async def test_EB_007_one_loop_for_a_document(world: World) -> None:
     assert (await engine.start(argument))["ok"]
 
 
+#: Fact after which the stop comes -> what the models say until then, and the settings that lead there.
+STATES: dict[str, tuple[dict[str, Any], str]] = {
+    "round_started": ({"review": [SILENCE]}, ""),
+    "planner_started": ({"planner": [SILENCE]}, ""),
+    "edit_sent": ({}, ""),
+    "loop_paused": ({}, "enhance: {pauseBetweenRounds: true}\n"),
+    "backing_off": ({"review": [failing("rate_limited")]}, "enhance: {transientBackoffSeconds: 60}\n"),
+}
+
+
+@pytest.mark.parametrize("kind", STATES)
+async def test_EB_080_a_stop_in_any_state_is_heard_at_once_and_ends_it_as_cancelled(world: World, kind: str) -> None:
+    answers, settings = STATES[kind]
+    world.models.script.update(answers)
+    (world.root / ".loop-ls.yaml").write_text(SETTINGS + settings)
+    engine = await world.open()
+    run_id = (await world.start(engine, editor=True))["runId"]
+    async with asyncio.timeout(20):
+        while kind not in [event["kind"] for event in (await engine.events(run_id))["events"]]:
+            await asyncio.sleep(0.005)
+        while any(SILENCE in said for said in answers.values()) and not world.models.running:
+            await asyncio.sleep(0.005)
+    asked = len(world.models.requests)
+    await engine.control("stop", run_id)
+    state = await until(engine, run_id, ended)
+    assert (state["status"], state["reason"]) == ("cancelled", "user")
+    assert len(world.models.requests) == asked
+    assert world.models.running == 0
+    assert world.file.read_text() == THREE
+
+
 async def test_EB_003_the_switch_of_a_workflow(world: World) -> None:
     engine = await world.open()
     argument = {"root": str(world.root), "path": str(world.file), "input": "tea"}

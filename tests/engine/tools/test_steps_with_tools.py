@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.bodies.tools import named
-from loop_ls.engine.core.ports import ModelRequest, Stopped
+from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.tools import Tool
 from loop_ls.testing import mcp_server
 from loop_ls.testing.models import calls, failure
 from loop_ls.testing.workflows import Lab, Ran, lab
+from tests.engine.stopping import ends_stopped, until
 
 SERVER = {"command": [sys.executable, "-S", mcp_server.FILE], "env": {"MCP_LOG": "${MCP_LOG}"}}
 WORKFLOW = """
@@ -189,12 +190,9 @@ async def test_the_next_round_asks_who_answered_and_the_others_after_it(room: Ro
 async def test_a_stop_ends_the_tool_that_runs(room: Room) -> None:
     it = room.lab(WORKFLOW, {"find": [calls(("sleep", {"seconds": 60})), "done"]})
     running = asyncio.create_task(it.run())
-    async with asyncio.timeout(10):
-        while not room.called:
-            await asyncio.sleep(0.02)
-        it.recorder.stop()
-        with pytest.raises(Stopped):
-            await running
+    await until(lambda: room.called)
+    it.recorder.stop()
+    await ends_stopped(running, 10)
 
 
 def test_two_servers_with_a_tool_of_one_name_keep_both() -> None:
