@@ -58,13 +58,22 @@ class Editor:
         found = self.client.ask("textDocument/codeLens", {"textDocument": {"uri": self.uri}})["result"] or []
         return [lens["command"]["title"] for lens in found]
 
-    def run_findings(self) -> list[Json]:
-        """What the last run says on the file, once it has come."""
+    def state(self, status: str, run_id: str) -> Json:
+        """The state of a run, once it is this one: facts are told before it."""
+
+        def wanted(message: Json) -> bool:
+            params = message.get("params")
+            return message.get("method") == "loopLs/run" and (params["runId"], params["status"]) == (run_id, status)
+
+        return self.client.wait(wanted)
+
+    def run_findings(self, says: str) -> list[Json]:
+        """What the last run says on the file, once it says this."""
 
         def wanted(message: Json) -> bool:
             if message.get("method") != "textDocument/publishDiagnostics" or message["params"]["uri"] != self.uri:
                 return False
-            return any("approved" in one["message"] for one in message["params"]["diagnostics"])
+            return any(says in one["message"] for one in message["params"]["diagnostics"])
 
         found = self.client.wait(wanted)["params"]["diagnostics"]
         return [one for one in found if one.get("source") == "loop-run"]
@@ -87,9 +96,11 @@ def test_a_lens_starts_a_loop_that_says_on_its_file_how_it_ended(editor: Editor)
     assert (stage["stage"], stage["role"], stage["iteration"]) == ("think", "plan", 1)
     done = editor.event("completed", answer["runId"])
     assert (done["reason"], done["totalIterations"]) == ("approved", 2)
-    [finding] = editor.run_findings()
+    editor.state("completed", answer["runId"])
+    [finding] = editor.run_findings("approved in iteration 2")
     assert finding["message"].startswith("approved in iteration 2")
-    assert any(lens.startswith("✓ approved after 2 iterations") for lens in editor.lenses())
+    lenses = editor.lenses()
+    assert any(lens.startswith("✓ approved in iteration 2") for lens in lenses), lenses
     state = editor.command("status", runId=answer["runId"])["state"]
     assert (state["goal"], state["format"]) == ("Say hello.", "role_loop")
     estimate = editor.command("estimate", uri=editor.uri, target=target)
