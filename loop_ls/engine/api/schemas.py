@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from pydantic import BaseModel
+
+from loop_ls.contract.run_state import RunStateView
 from loop_ls.engine.api.answers import STATUS
 from loop_ls.engine.core.users import ROLES
 from loop_ls.engine.events import Status
@@ -48,6 +51,13 @@ def answer(**properties: Schema) -> Schema:
     return shape(ok={"const": True}, **properties)
 
 
+def _of_model(name: str, model: type[BaseModel]) -> dict[str, Schema]:
+    """A type of the contract and its parts, by the names under which the description has them."""
+    schema = model.model_json_schema(by_alias=True, ref_template="#/components/schemas/{model}")
+    parts: dict[str, Schema] = schema.pop("$defs", {})
+    return {name: schema, **parts}
+
+
 LOOP = shape(
     id=TEXT,
     definition_name=maybe(TEXT),
@@ -65,27 +75,6 @@ LOOP = shape(
     completed_at=maybe(TEXT),
     elapsed_seconds=NUMBER,
     state=ref("RunState"),
-)
-
-RUN_STATE = shape(
-    runId=TEXT,
-    format=TEXT,
-    name=TEXT,
-    status={"enum": list(get_args(Status))},
-    iteration=COUNT,
-    elapsedMs=COUNT,
-    tokens=shape(input=COUNT, output=COUNT),
-    calls=COUNT,
-    lastSeq=COUNT,
-    reason_=TEXT,
-    maxIterations_=COUNT,
-    stage_=TEXT,
-    costUsd_=NUMBER,
-    lastOutput_=TEXT,
-    startedAt_=TEXT,
-    endedAt_=TEXT,
-    pendingApproval_=MAPPING,
-    error_=MAPPING,
 )
 
 STAGE = shape(
@@ -192,7 +181,7 @@ PATCH: Schema = {
 
 COMPONENTS: dict[str, Schema] = {
     "Loop": LOOP,
-    "RunState": RUN_STATE,
+    **_of_model("RunState", RunStateView),
     "Iteration": ITERATION,
     "Stage": STAGE,
     "Definition": DEFINITION,

@@ -4,14 +4,6 @@ export type Status = "queued" | "running" | "stopping" | "paused" | "waiting_app
 export type EndingKind = "success" | "limit" | "failure" | "blocked" | "stopped";
 export type Verb = "pause" | "resume" | "stop";
 
-/** How a run ended, as the engine says it: `line` is the sentence for people. */
-export interface Ending {
-  kind: EndingKind;
-  sign: string;
-  short: string;
-  line: string;
-}
-
 export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {
   condition_met: { kind: "success", short: "condition met" },
   approved: { kind: "success", short: "approved" },

@@ -1,6 +1,7 @@
-import { ENDED, ENDINGS, POSSIBLE, type Ending, type EndingKind, type Verb } from "../contract/endings";
+import { ENDED, ENDINGS, POSSIBLE, type EndingKind, type Verb } from "../contract/endings";
+import type { PendingApproval, RunStateView } from "../contract/runState";
 
-export type { Verb };
+export type { PendingApproval, Verb };
 
 // What the server says of a run: its folded state and its facts, by the names of the protocol.
 // Plain shapes for all views; nothing here knows the editor.
@@ -12,45 +13,11 @@ export interface Said {
   spent: string;
 }
 
-export interface PendingApproval {
-  loopId?: string;
-  iteration?: number;
-  output?: string;
-  place?: string;
-  revise?: boolean;
-}
-
-export interface RunState {
+/** A run's state as the server sends it; of an older engine some fields may be missing. */
+export interface RunState extends Partial<Omit<RunStateView, "status">> {
   runId: string;
-  said?: Said;
-  origin?: string;
-  path?: string;
-  pendingApprovals?: PendingApproval[];
-  format?: string;
-  name?: string;
-  uri?: string;
-  target?: { kind: string; name?: string };
   status: string;
-  reason?: string;
-  /** How it ended, once it has. */
-  ending?: Ending;
-  label?: string;
-  iteration?: number;
-  maxIterations?: number;
-  stage?: string;
-  startedAt?: string;
-  endedAt?: string;
-  elapsedMs?: number;
-  costUsd?: number;
-  tokens?: unknown;
-  pendingApproval?: PendingApproval | null;
-  lastOutput?: string;
-  lastSeq?: number;
-  /** Its answers are made up: no model was asked. */
-  mock?: boolean;
-  /** It happened elsewhere. */
-  imported?: boolean;
-  source?: { kind?: string; runId?: string; iteration?: number };
+  said?: Said;
   [key: string]: unknown;
 }
 

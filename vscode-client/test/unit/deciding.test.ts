@@ -81,7 +81,7 @@ test("what somebody else has answered is not answered again", async () => {
   vi.mocked(vscode.window.showInformationMessage).mockReturnValueOnce(new Promise((resolve) => (choose = resolve as never)) as never);
   const { runs, server } = approvals();
   runs.take(asking);
-  runs.take({ ...asking, status: "running", pendingApproval: null, lastSeq: 5 });
+  runs.take({ ...asking, status: "running", pendingApproval: undefined, lastSeq: 5 });
   choose("Approve");
   await vi.waitUntil(() => vi.mocked(vscode.window.showInformationMessage).mock.calls.length === 2);
   expect(server.run).not.toHaveBeenCalled();

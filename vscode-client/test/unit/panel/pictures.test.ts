@@ -179,7 +179,7 @@ describe("words", () => {
     const asked = { loopId: "x", iteration: 2, output: "poem", revise: false, place: "x/2" };
     expect(headOf({ runId: "r", status: "waiting_approval", pendingApproval: asked }).approvals).toEqual([asked]);
     expect(headOf({ runId: "r", status: "cancelled", pendingApproval: asked }).approvals).toEqual([]);
-    const question = { kind: "loop_paused", reason: "conflict", round: 1, failureReason: "read-only" };
+    const question = { kind: "loop_paused" as const, reason: "conflict", round: 1, failureReason: "read-only" };
     expect(headOf({ runId: "r", status: "paused", question }).choice).toEqual({ kind: "conflict", round: 1, why: "read-only" });
   });
 
