@@ -17,7 +17,7 @@ from loop_ls.engine.journal.schema import FORMAT
 #: Runs that one process has at most: one that waits for a person holds a place, so there are many.
 AT_ONCE = 400
 #: Seconds between two looks into the queue.
-POLL = 0.2
+POLL = 0.5
 #: DBOS gives a workflow up after so many claims; runs that wait see many restarts.
 CLAIMS = 1_000_000
 THREADS = 16

@@ -1,0 +1,58 @@
+"""Three processes on one PostgreSQL and many loops of five iterations of a second each: how soon all are done, and what
+DBOS says of who had them.
+
+    python -m tests.bench.workers_bench [LOOPS]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psycopg
+
+from loop_ls.testing.postgres import PostgresServer
+from tests.engine.cluster import cells
+from tests.engine.cluster.cells import Cell, Nursery, World
+
+WORKERS, BUDGET = 3, 25.0
+
+
+async def measured(loops: int, folder: Path, server: PostgresServer) -> None:
+    cells.BEAT, cells.LEASE = 1.0, 3.0  # as in earnest
+    nursery, world, url = Nursery(), World(folder, iterations=5, seconds=0.5), server.database()
+    workers = [await Cell.open(nursery, str(number), url, world) for number in range(WORKERS)]
+    began = time.perf_counter()
+    await asyncio.gather(
+        *(workers[n % WORKERS].ask("start", {"root": "/", "path": "/w.yaml"}) for n in range(loops)),
+    )
+    with psycopg.connect(url, autocommit=True) as db:
+        left = "select count(*) from dbos.workflow_status where status in ('PENDING', 'ENQUEUED')"
+        while db.execute(left).fetchone() != (0,):
+            await asyncio.sleep(0.1)
+        took = time.perf_counter() - began
+        shares = db.execute("select executor_id, status, count(*) from dbos.workflow_status group by 1, 2").fetchall()
+    print(f"{loops} loops, {WORKERS} workers: {took:.1f} s (budget {BUDGET:g}); load {os.getloadavg()[0]:.1f}")
+    for executor, status, count in shares:
+        print(f"  {executor}: {count} {status}")
+    print(f"  calls {sum(world.paid.values())}, made twice {sum(count > 1 for count in world.paid.values())}")
+    for worker in workers:
+        await worker.close()
+    nursery.close()
+
+
+def main() -> None:
+    server = PostgresServer(careful=True).start()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(measured(int(sys.argv[1]) if len(sys.argv) > 1 else 1000, Path(folder), server))
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()
