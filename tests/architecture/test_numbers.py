@@ -1,71 +1,36 @@
-"""Every numbered behaviour that we promise has a test that carries its number.
+"""Every numbered behaviour of docs/dev/behaviours.md has a test that carries its number, and every number has its line.
 
-A series is a prefix and its numbers; a test shows number 12 of `WB` when it is called `test_WB_012_...`, in Python
-or in the client's TypeScript.
+A test shows number 12 of `WB` when it is called `test_WB_012_...`, in Python or in the client's TypeScript.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
-CLIENT = TESTS.parent / "vscode-client" / "test"
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ROOT / "tests"
+CLIENT = ROOT / "vscode-client" / "test"
+PAGE = ROOT / "docs" / "dev" / "behaviours.md"
+
 _TEST = re.compile(r"^\s*(?:async )?def test_([A-Z]+)_?(\d+)_", re.MULTILINE)
 _IN_CLIENT = re.compile(r"^\s*test(?:\.\w+(?:\([^)]*\))?)?\(\s*[\"'`]test_([A-Z]+)_?(\d+)_", re.MULTILINE)
+_SERIES = re.compile(r"^## ([A-Z]+): ", re.MULTILINE)
+_LINE = re.compile(r"^\* \*\*([A-Z]+)_?(\d+)\*\* (.+)$", re.MULTILINE)
 
-#: Behaviours of workflow runs that need another step mode, a step-level loop, iterate mode, consensus,
-#: tools or parallel execution.
-WB_FULL = frozenset({14, 25, 101, 102, 113, *range(120, 156)})
-WB_BASIC = frozenset(range(1, 156)) - WB_FULL
-
-#: Test vectors of the workflow language.
-VECTORS = frozenset(range(1, 12))
-
-#: Points in which the sources of the workflow language part, with what this engine does.
-DIFFERENCES = frozenset(range(1, 51))
-
-#: Reports of users of other tools on files and the server.
-REPORTS = frozenset(range(1, 44))
-#: Those on runs: their limits, control, verdicts, and what is seen of them. Not those that only editors or other
-#: loop systems show.
-REPORTS_ON_RUNS = frozenset(range(44, 86)) - {45, 46, 49, 53, 56, 60, 61, 68, 69, 72, 74, 85}
-#: Those on agents that run in loops: their processes, criteria, people and limits.
-REPORTS_ON_AGENTS = frozenset({45, 46, 49, 53, 60, 61, 68, 69, 72})
-
-#: Those that only windows of an editor show.
-REPORTS_ON_WINDOWS = frozenset({56, 74})
-
-#: Behaviours of assistant loops.
-AB = frozenset(range(1, 157))
-
-#: Behaviours of role loops, all of them.
-RB = frozenset(range(1, 133))
-
-#: Behaviours of enhance loops, all of them.
-EB = frozenset(range(1, 124))
-
-#: (prefix, numbers that must have a test)
-SERIES: dict[str, tuple[str, frozenset[int]]] = {
-    "basic behaviours of workflow runs": ("WB", WB_BASIC),
-    "full behaviours of workflow runs": ("WB", WB_FULL),
-    "vectors of the workflow language": ("C", VECTORS),
-    "differences between the sources of the workflow language": ("D", DIFFERENCES),
-    "reports on files and the server": ("UP", REPORTS),
-    "reports on runs": ("UP", REPORTS_ON_RUNS),
-    "reports on agents in loops": ("UP", REPORTS_ON_AGENTS),
-    "reports on windows": ("UP", REPORTS_ON_WINDOWS),
-    "behaviours of assistant loops": ("AB", AB),
-    "behaviours of role loops": ("RB", RB),
-    "behaviours of enhance loops": ("EB", EB),
-}
+Number = tuple[str, int]
 
 
-def shown() -> set[tuple[str, int]]:
-    """Prefix and number of everything that some test shows."""
+def promised() -> list[tuple[Number, str]]:
+    """Number and sentence of every line of the page, in its order."""
+    return [((prefix, int(number)), sentence) for prefix, number, sentence in _LINE.findall(PAGE.read_text("utf-8"))]
+
+
+def shown() -> set[Number]:
+    """The number of everything that some test shows."""
     places = [(TESTS.rglob("test_*.py"), _TEST), (CLIENT.rglob("*.test.ts"), _IN_CLIENT)]
     return {
         (prefix, int(number))
@@ -75,16 +40,37 @@ def shown() -> set[tuple[str, int]]:
     }
 
 
-def missing(prefix: str, numbers: Iterable[int]) -> list[str]:
+SERIES = _SERIES.findall(PAGE.read_text("utf-8"))
+
+
+def test_the_page_has_every_series() -> None:
+    assert sorted(SERIES) == ["AB", "C", "D", "EB", "RB", "UP", "WB"]
+
+
+@pytest.mark.parametrize("prefix", SERIES)
+def test_a_series_counts_from_one_without_gaps(prefix: str) -> None:
+    numbers = [number for (series, number), _ in promised() if series == prefix]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert numbers
+
+
+@pytest.mark.parametrize("prefix", SERIES)
+def test_every_number_of_the_page_has_a_test(prefix: str) -> None:
     there = shown()
-    return [f"{prefix}_{number:03d}" for number in sorted(numbers) if (prefix, number) not in there]
+    missing = [
+        f"{prefix}_{number:03d}"
+        for (series, number), _ in promised()
+        if series == prefix and (series, number) not in there
+    ]
+    assert missing == []
 
 
-def test_the_basic_behaviours_are_114() -> None:
-    assert len(WB_BASIC) == 114
+def test_every_number_of_a_test_stands_on_the_page() -> None:
+    known = {number for number, _ in promised()}
+    assert sorted(number for number in shown() if number[0] in SERIES and number not in known) == []
 
 
-@pytest.mark.parametrize("series", SERIES)
-def test_every_number_has_a_test(series: str) -> None:
-    prefix, numbers = SERIES[series]
-    assert missing(prefix, numbers) == []
+def test_every_behaviour_is_one_sentence_of_its_own() -> None:
+    sentences = [sentence for _, sentence in promised()]
+    assert [text for text in sentences if not text.endswith(".")] == []
+    assert [text for text, count in Counter(sentences).items() if count > 1] == []
