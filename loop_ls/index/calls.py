@@ -12,7 +12,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
 
-#: Calls nest no deeper than this at run time either (4.11).
+#: Calls nest no deeper than this at run time either.
 DEPTH = 16
 
 

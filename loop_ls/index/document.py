@@ -220,7 +220,7 @@ class Document:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The simple names that are used and that nothing here defines, in order of first use (3.5)."""
+        """The simple names that are used and that nothing here defines, in order of first use."""
         if self._parameters is None:
             self._parameters = self._find_parameters(self._names.mentions)
         return self._parameters
@@ -249,7 +249,7 @@ class Document:
 
     def last_step(self) -> Element | None:
         """The step whose result is that of the workflow, unless it is skipped; without any step the
-        last top-level loop (4.6)."""
+        last top-level loop."""
         steps = self.steps
         if steps:
             return steps[-1]
@@ -325,7 +325,7 @@ class Document:
         return lambda name: name in now or name in earlier
 
     def _recognised(self, before: Format | None = None) -> Format | None:
-        """Which of our formats this is; a broken text may still say what it wants to be (1.1)."""
+        """Which of our formats this is; a broken text may still say what it wants to be."""
         if before is not None and before not in ("workflow", "lookalike"):
             return before  # its name says so, and stays
         if before == "workflow" and self.head.text("$schema") == SCHEMA:

@@ -1,4 +1,4 @@
-"""What counts for a step when nothing, or something, is written (spec 2.11), and where it comes from."""
+"""What counts for a step when nothing, or something, is written, and where it comes from."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def effective(document: Document, element: Element) -> Effective:
 
 def models(document: Document, element: Element) -> Models:
     """Step chain, step pair, chain of `execution`, pair of `execution`; a lone half is completed from
-    the pair (D22). An embeddings step resolves each half on its own (2.9)."""
+    the pair (D22). An embeddings step resolves each half on its own."""
     step = element.block if element.kind == "step" else None
     execution = document.execution
     embeddings = element.block.block("embeddings") if step is not None and element.mode == "embeddings" else None
@@ -181,7 +181,7 @@ def _words(places: _Places, key: str) -> Given[tuple[str, ...]]:
 
 
 def _on_failure(element: Element, execution: Block | None) -> Given[str]:
-    """Own `on_failure`; for a step then `execution.on_error` (4.8); else `halt`."""
+    """Own `on_failure`; for a step then `execution.on_error`; else `halt`."""
     block = element.loop if element.loop is not None and element.loop.has("on_failure") else element.block
     own = _text_or_none((("step", block),), "on_failure")
     if own is not None or element.kind == "loop":

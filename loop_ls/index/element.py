@@ -26,7 +26,7 @@ SlotKind = Literal["run", "prompt", "query", "input", "input_file", "output_file
 
 @record
 class Slot:
-    """One text in which placeholders are filled in (spec 3.3).
+    """One text in which placeholders are filled in.
 
     `block` is the mapping that holds the key, `argument` the key under `with`. In a slot `of_loop`
     the variables of that loop exist. `islands` is everything in double braces.
@@ -173,7 +173,7 @@ class Element:
 
     @property
     def label_span(self) -> Span:
-        """What to mark when the element is meant: its name, else where its entry begins (5.0): at its first key, in
+        """What to mark when the element is meant: its name, else where its entry begins: at its first key, in
         flow style at the bracket."""
         if self.name_span is not None:
             return self.name_span

@@ -1,4 +1,4 @@
-"""What is called `loop.*`: where it exists, what it means, and what it is in the first iteration (3.4, 3.6)."""
+"""What is called `loop.*`: where it exists, what it means, and what it is in the first iteration."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Called workflows of a workspace that has more files than are read: looked up where a call would find them.
 
-A reference means a workflow in the caller's folder or in one counted from a root (1.4), never one further
+A reference means a workflow in the caller's folder or in one counted from a root, never one further
 down. So a few folders tell whether there is such a workflow, however large the workspace is.
 """
 

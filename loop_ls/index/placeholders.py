@@ -1,4 +1,4 @@
-"""Every `{{parameter}}` that is written in a role-loop definition, with its place (role-loop spec 4)."""
+"""Every `{{parameter}}` that is written in a role-loop definition, with its place."""
 
 from __future__ import annotations
 

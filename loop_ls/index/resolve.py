@@ -1,4 +1,4 @@
-"""Which workflow a reference means (spec 1.4). Pure, so that the engine resolves like the checker."""
+"""Which workflow a reference means. Pure, so that the engine resolves like the checker."""
 
 from __future__ import annotations
 

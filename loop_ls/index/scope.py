@@ -1,4 +1,4 @@
-"""Which variables exist at a place of a file, and what each of them is (spec 3.4 to 3.6).
+"""Which variables exist at a place of a file, and what each of them is.
 
 Two questions: everything that exists (`scope_at`, for completion), and what one name is there
 (`look_up`, for rules and hover). Both answer with the same values.
@@ -185,7 +185,7 @@ class Scope:
         return tuple(self.document.elements[i] for i in before)
 
     def _loop_above(self) -> tuple[Element, ...]:
-        """The loop that a step would wait for if it used `loop.iteration` (third rule of 4.2)."""
+        """The loop that a step would wait for if it used `loop.iteration` (WB_056)."""
         if self.element is None or self.element.kind == "loop":
             return ()
         above = reversed(self.document.elements[: self.document.position(self.element)])
@@ -267,7 +267,7 @@ def _meaning(definition: Definition) -> str:
 
 
 def _can_be_empty(element: Element) -> bool:
-    """Whether the result may be empty text: skipped, or failed and told to go on (4.3, 4.8)."""
+    """Whether the result may be empty text: skipped, or failed and told to go on."""
     blocks = (element.block, element.loop)
     return element.block.has("if") or any(b is not None and b.text("on_failure") == "continue" for b in blocks)
 

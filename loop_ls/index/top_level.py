@@ -98,7 +98,7 @@ class Head:
         return name in self.first
 
     def meant(self, name: str) -> bool:
-        """Whether the key is written, or an unknown one that probably means it (5.0)."""
+        """Whether the key is written, or an unknown one that probably means it."""
         return name in self.first or any(name in top.unknown.meant for top in self.tops if top.unknown)
 
     def field(self, name: str) -> Field | None:

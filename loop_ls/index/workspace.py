@@ -219,7 +219,7 @@ class Workspace:
         return None if reference is None else self.resolve(document, reference).document
 
     def callee_last_step(self, document: Document, reference: Reference | str | None) -> Element | None:
-        """The element whose result a called workflow hands back (4.6)."""
+        """The element whose result a called workflow hands back."""
         callee = self.callee(document, reference)
         return None if callee is None else callee.last_step()
 

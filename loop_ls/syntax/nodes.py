@@ -1,7 +1,7 @@
 """The tree of a YAML or JSON document: written values with their places.
 
 Values are text as YAML reads it (escapes resolved, blocks folded), never numbers or booleans:
-what a scalar means is decided by the format that expects it (workflow spec 1.5). Places are
+what a scalar means is decided by the format that expects it. Places are
 relative to the first line of the piece (see `syntax.tree`) that the node was read in.
 """
 
@@ -68,7 +68,7 @@ class Mapping:
     merges: tuple[Entry, ...] = ()
 
     def get(self, key: str) -> Entry | None:
-        """The first entry with this key (workflow spec 5.0, WF005: the first counts)."""
+        """The first entry with this key (WF005: the first counts)."""
         for entry in self.entries:
             if entry.key.text == key:
                 return entry

@@ -1,4 +1,4 @@
-"""Placeholders in texts: everything in double braces, as written, with its place (spec 3.1).
+"""Placeholders in texts: everything in double braces, as written, with its place.
 
 Whether a name exists is not known here, and neither is whether the field is interpolated.
 """

@@ -1,4 +1,4 @@
-"""What runs can cost, and circles of calls (spec 4.5, 4.11)."""
+"""What runs can cost, and circles of calls."""
 
 from loop_ls.index.calls import UNKNOWN, Calls, circle_through, element_calls, innermost_runs, workflow_calls
 from loop_ls.index.document import Document

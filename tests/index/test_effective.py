@@ -1,4 +1,4 @@
-"""What counts for a step, and who says so (spec 2.11)."""
+"""What counts for a step, and who says so."""
 
 import pytest
 

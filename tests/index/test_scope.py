@@ -1,4 +1,4 @@
-"""Which variables exist where, and what they are (spec 3.4 to 3.6)."""
+"""Which variables exist where, and what they are."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Keys, references and callers in a workspace (spec 1.3, 1.4)."""
+"""Keys, references and callers in a workspace."""
 
 import pytest
 

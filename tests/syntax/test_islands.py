@@ -1,4 +1,4 @@
-"""Placeholders and other signs in texts, with the places where they are written (workflow spec 3.1)."""
+"""Placeholders and other signs in texts, with the places where they are written."""
 
 from __future__ import annotations
 

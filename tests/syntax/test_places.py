@@ -1,4 +1,4 @@
-"""Where nodes start and end, as written (workflow spec 5.0)."""
+"""Where nodes start and end, as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose sockets are there, and what happens to the runs of a user whose last one left (assistant-loop spec 5).
+"""Whose sockets are there, and what happens to the runs of a user whose last one left.
 
 Only the last socket counts, only after the grace time, and whoever comes back in time changes nothing.
 """

@@ -44,7 +44,7 @@ class Assistants:
                 yield from self._in(path)
 
     def revise(self, path: str) -> bool:
-        """Whether the project of a file below the root switched the third answer of an approval on (9.3)."""
+        """Whether the project of a file below the root switched the third answer of an approval on."""
         settings, _ = load_settings(home_of(self.root, path))
         return revises(settings.raw)
 

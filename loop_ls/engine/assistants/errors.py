@@ -1,4 +1,4 @@
-"""What kind of failure a sentence speaks of, in the words of the assistant API (assistant-loop spec 3.5)."""
+"""What kind of failure a sentence speaks of, in the words of the assistant API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens in loops of assistants, in the five events of their document (assistant-loop spec 3.1).
+"""What happens in loops of assistants, in the five events of their document.
 
 Made of the facts of runs as they come. What a stop does to a question that is open is said here: it counts
 as rejected, once.

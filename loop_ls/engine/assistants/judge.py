@@ -30,7 +30,7 @@ REJECTED = "Manual approval was rejected by user"
 @dataclass(frozen=True, slots=True)
 class AssistantJudge:
     """`folder` is the workspace, `environ` that of the engine. `recorded`: see `AgentBody`.
-    `revise`: people may ask for changes (9.3)."""
+    `revise`: people may ask for changes."""
 
     assistant: Assistant
     log: ProgressLog

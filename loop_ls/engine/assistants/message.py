@@ -1,4 +1,4 @@
-"""What an assistant is told in each iteration, and what is remembered of the last (assistant-loop spec 2.3, 2.4).
+"""What an assistant is told in each iteration, and what is remembered of the last.
 
 The first message is the original, untouched. Nothing crosses from one iteration to the next but the log.
 """

@@ -1,4 +1,4 @@
-"""How an assistant's settings reach its agent: tools, model, budget (assistant-loop spec 1.3)."""
+"""How an assistant's settings reach its agent: tools, model, budget."""
 
 from __future__ import annotations
 

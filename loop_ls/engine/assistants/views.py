@@ -1,4 +1,4 @@
-"""A run of an assistant in the words of its document: LoopState, outcome, status (assistant-loop spec 2.10, 4).
+"""A run of an assistant in the words of its document: LoopState, outcome, status.
 
 Views of `RunState` as it travels, and nothing of their own.
 """

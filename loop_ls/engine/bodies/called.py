@@ -1,4 +1,4 @@
-"""Calling a workflow from another one, for templates and loops (workflow spec 2.6, 3.5, 4.11).
+"""Calling a workflow from another one, for templates and loops.
 
 The callee sees its arguments, its `input` and the `loop.*` of its caller's `with`, and nothing else.
 """

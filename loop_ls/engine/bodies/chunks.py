@@ -1,4 +1,4 @@
-"""Cutting a text into chunks for vectors: at sentences, at paragraphs, or at fixed lengths (workflow spec 2.9).
+"""Cutting a text into chunks for vectors: at sentences, at paragraphs, or at fixed lengths.
 
 Sizes are tokens, reckoned at four characters each: every model counts in its own way.
 """

@@ -1,4 +1,4 @@
-"""A `consensus` step: several models, one question, a vote over whole answers (workflow spec 4.10)."""
+"""A `consensus` step: several models, one question, a vote over whole answers."""
 
 from __future__ import annotations
 

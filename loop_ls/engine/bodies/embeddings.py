@@ -1,4 +1,4 @@
-"""An `embeddings` step: texts or a file, cut into chunks, a vector for each (workflow spec 2.9).
+"""An `embeddings` step: texts or a file, cut into chunks, a vector for each.
 
 The result is JSON; with `output_file` it goes there, and the step says so in one line.
 """

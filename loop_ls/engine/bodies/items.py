@@ -1,4 +1,4 @@
-"""The items of an iterate loop: from a text to values (workflow spec 4.7)."""
+"""The items of an iterate loop: from a text to values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""An iterate loop: call a workflow once for each item, one after the other or several at a time
-(workflow spec 4.7). There is no condition; what counts is how many items succeed.
+"""An iterate loop: call a workflow once for each item, one after the other or several at a time.
+There is no condition; what counts is how many items succeed.
 """
 
 from __future__ import annotations

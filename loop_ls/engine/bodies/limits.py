@@ -1,4 +1,4 @@
-"""The limits of a workflow loop, as it is written and as it was started (workflow spec 2.10)."""
+"""The limits of a workflow loop, as it is written and as it was started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements of one workflow at the same time (workflow spec 4.9): each as soon as all it depends on has
+"""Elements of one workflow at the same time: each as soon as all it depends on has
 finished, never more than the workers.
 
 An element sees the results of what it depends on and of nothing else, so that what it sees does not

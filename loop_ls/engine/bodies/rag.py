@@ -1,4 +1,4 @@
-"""A `rag` step: one question to a store, its results as text and as parts (workflow spec 2.8)."""
+"""A `rag` step: one question to a store, its results as text and as parts."""
 
 from __future__ import annotations
 

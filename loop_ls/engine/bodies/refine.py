@@ -1,4 +1,4 @@
-"""A refine loop: call a workflow, ask its condition, until it is met or a limit is reached (workflow spec 4.5).
+"""A refine loop: call a workflow, ask its condition, until it is met or a limit is reached.
 
 The turning itself is the driver's; here is what a workflow loop puts into it.
 """

@@ -1,4 +1,4 @@
-"""A `run` step: one prompt, one answer, with rounds of tools in between where it names servers (workflow spec 2.5)."""
+"""A `run` step: one prompt, one answer, with rounds of tools in between where it names servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of a workflow: its `if`, its tries, and what a failure means (workflow spec 4.3, 4.8).
+"""One step of a workflow: its `if`, its tries, and what a failure means.
 
 What a step does is in the modules of its modes; here is what all modes have in common.
 """
@@ -83,7 +83,7 @@ def tries(step: Step) -> int:
 
 def goes_on(step: Step, execution: Execution) -> bool:
     """Whether the workflow goes on with an empty result when the step has failed for good. With
-    `parallel`, `on_error` says what becomes of the others instead (4.9)."""
+    `parallel`, `on_error` says what becomes of the others instead."""
     policy = step.on_failure or (None if execution.parallel else execution.on_error)
     return policy == "continue"
 

@@ -1,4 +1,4 @@
-"""Running a whole workflow: its elements in order, its result, and how it ended (workflow spec 4.1, 4.6).
+"""Running a whole workflow: its elements in order, its result, and how it ended.
 
 `WorkflowProgram` is what the engine knows of this format. Everything that costs or may differ goes
 through the recorder, so running again after a crash takes the same way and pays nothing twice.
@@ -124,7 +124,7 @@ def chosen(order: Iterable[Element], only: Iterable[str] | None) -> list[Element
 
 
 def summed_up(workflow: Workflow, finished: Mapping[str, Finished]) -> Result:
-    """The workflow's result and why it counts as ended (4.6): a loop at its limit is no success."""
+    """The workflow's result and why it counts as ended: a loop at its limit is no success."""
     loops = [done for done in finished.values() if done.loop is not None]
     reasons = [done.reason for done in loops]
     limits = [done for done in loops if done.reason not in ("condition_met", "completed")]

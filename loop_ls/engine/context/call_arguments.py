@@ -1,4 +1,4 @@
-"""What a called workflow receives: the values of `with` and its `{{input}}` (workflow spec 3.5).
+"""What a called workflow receives: the values of `with` and its `{{input}}`.
 
 Text is interpolated in the caller first; lists and mappings become compact JSON afterwards, so a
 value with quotes cannot break the JSON around it.
@@ -45,7 +45,7 @@ def build_arguments(written: Mapping[str, Argument] | None, scope: Scope, withou
 
 
 def build_item_arguments(written: Mapping[str, Argument] | None, item: Argument, scope: Scope) -> Arguments:
-    """The arguments for one item of an iterate loop: its `{{input}}` is always a JSON object (4.7)."""
+    """The arguments for one item of an iterate loop: its `{{input}}` is always a JSON object."""
     plain, unknown = _interpolated(written or {}, scope)
     plain["item"] = item
     texts = {key: as_text(value) for key, value in plain.items()}

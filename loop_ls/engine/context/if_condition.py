@@ -1,4 +1,4 @@
-"""Judging the `if` of a step where values are known (workflow spec 4.4).
+"""Judging the `if` of a step where values are known.
 
 Taken apart before anything is inserted (`formats.workflow.condition`), so that a result that contains `==` or
 quotes cannot change what a condition means.

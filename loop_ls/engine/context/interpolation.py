@@ -1,4 +1,4 @@
-"""Placeholders `{{name}}` in a text: one pass over what was written (workflow spec 3.1, 3.2).
+"""Placeholders `{{name}}` in a text: one pass over what was written.
 
 Inserted values are never looked at again (D41). Braces around anything but a name are text: no
 expressions, no nesting, no filters, no escapes.

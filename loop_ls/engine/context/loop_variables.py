@@ -1,4 +1,4 @@
-"""The `loop.*` variables at each place of a loop's life (workflow spec 3.6, 4.7).
+"""The `loop.*` variables at each place of a loop's life.
 
 Each loop starts with fresh ones; failed iterations leave no trace in last output and history.
 Long histories are joined only when somebody reads them.

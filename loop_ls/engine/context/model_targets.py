@@ -1,6 +1,6 @@
 """Whom to ask and how: what a step, its workflow's `execution` and the built-in values add up to.
 
-The inheritance of workflow spec 2.11. Nothing comes from a calling workflow.
+Nothing is inherited from a calling workflow (WB_119).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def step_targets(step: Step, execution: Execution) -> tuple[Target, ...]:
 
 def embedding_target(mode: Embeddings, step: Step, execution: Execution) -> Target | None:
     """Who makes the vectors of a step: provider and model each on its own, from the mode, the step, then
-    `execution` (2.9). A chain of `execution` gives its first one; the others are no substitute: vectors of two
+    `execution`. A chain of `execution` gives its first one; the others are no substitute: vectors of two
     models cannot be compared."""
     first = execution.providers[0] if execution.providers else None
     provider = mode.provider or step.provider or execution.provider or (first.provider if first else None)

@@ -1,4 +1,4 @@
-"""What names mean at one place of a run: immutable values, all of them text (workflow spec 3.4).
+"""What names mean at one place of a run: immutable values, all of them text.
 
 A scope is handed on and copied with one more result, never changed, so a replayed or parallel
 branch cannot see what it should not. Substituting names in a text is `engine.context.interpolation`.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-#: Names that belong to the language: an argument or a step of this name cannot be read (3.5, WF516).
+#: Names that belong to the language: an argument or a step of this name cannot be read (WF516).
 RESERVED = frozenset({"env", "loop", "step"})
 
 
@@ -52,7 +52,7 @@ class Scope:
             return self.parts.get(name, self.results.get(name, self.arguments.get(name)))
         if name in RESERVED:
             return None
-        # A step takes an argument's name over as soon as it has finished (3.5).
+        # A step takes an argument's name over as soon as it has finished.
         return self.results.get(name, self.arguments.get(name))
 
     def _dotted(self, head: str, rest: str) -> str | None:

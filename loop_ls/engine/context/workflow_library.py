@@ -1,7 +1,7 @@
 """The workflows that a run can call, read from the texts that were recorded when it started.
 
 A run never looks at the disk: an edit made while it goes on changes nothing for it. References are
-resolved from the folder of the workflow that makes them (workflow spec 1.4, 4.11).
+resolved from the folder of the workflow that makes them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Library:
         return self._read[key]
 
     def order(self, key: str) -> tuple[Element, ...]:
-        """The elements of a workflow in the order of a sequential run (4.2). Worked out once."""
+        """The elements of a workflow in the order of a sequential run. Worked out once."""
         if key not in self._order:
             self._order[key] = run_order(self.workflow(key))
         return self._order[key]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def until_question(condition: str, output: str) -> str:
-    """The question of a refine loop, exactly as the guide words it (workflow spec 4.5, D07).
+    """The question of a refine loop, exactly as the guide words it (D07).
 
     Quotes in the condition are not escaped and the output is inserted whole and unchanged.
     """

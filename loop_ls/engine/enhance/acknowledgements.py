@@ -1,7 +1,7 @@
 """What editors and people tell a running enhance loop: an edit arrived or not, go on, skip, stop; feedback.
 
-Journalled under the key of the question, so of several answers the first one counts, whoever gives it
-(enhance spec 9.5: an answer for another plan is ignored).
+Journalled under the key of the question, so of several answers the first one counts, whoever gives it.
+An answer for another plan is ignored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where the workflow's text lives while a loop changes it: the buffer of an editor, or a file.
 
-An edit counts once the text it leads to was seen: the editor's word that it was applied carries none
-(enhance spec 9). What an editor answers, and how a file was written, is recorded, so that a replay knows it.
+An edit counts once the text it leads to was seen: the editor's word that it was applied carries none.
+What an editor answers, and how a file was written, is recorded, so that a replay knows it.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def written(path: Path, sent: Sent) -> dict[str, Json]:
 
 
 def judged(sent: Sent, told: dict[str, Json]) -> Ack:
-    """What an answer means (9.5). A text that differs only in how it is written counts as the one that was sent."""
+    """What an answer means. A text that differs only in how it is written counts as the one that was sent."""
     outcome, reason = told.get("outcome"), str(told.get("failureReason") or "")
     text = told.get("text") if isinstance(told.get("text"), str) else None
     if text == sent.text:

@@ -51,7 +51,7 @@ class Course:
         return {number: text_hash(text) for number, text in self.texts.items()}
 
     def last_success(self) -> int | None:
-        """The highest round that gave the final output with no hard failure that it depends on (11.1)."""
+        """The highest round that gave the final output with no hard failure that it depends on."""
         return max((number for number, one in self.observed.items() if one.successful), default=None)
 
     def best(self) -> int | None:

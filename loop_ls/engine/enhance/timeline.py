@@ -1,6 +1,6 @@
 """An enhance loop as people read it: its state by the names of its document, and the timeline of its rounds.
 
-A fold over facts, nothing else (enhance spec 3.1, 13).
+A fold over facts, nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judging `until`: locally where it names its text, else by asking a model YES or NO (workflow spec 4.5).
+"""Judging `until`: locally where it names its text, else by asking a model YES or NO.
 
 A judge that fails, stays unclear or cannot be asked counts as "not met" with a warning: the loop goes on.
 """

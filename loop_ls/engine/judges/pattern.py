@@ -1,4 +1,4 @@
-"""Judging by a pattern: whether it is found anywhere in what an iteration put out (assistant-loop spec 2.5, 2.6).
+"""Judging by a pattern: whether it is found anywhere in what an iteration put out.
 
 Letter case does not count, and nothing else is switched on. A pattern that no engine can read, or that takes
 too long, never ends a loop; the run says so.

@@ -1,4 +1,4 @@
-"""Judging by a command: whether it ends with status 0 (assistant-loop spec 2.5).
+"""Judging by a command: whether it ends with status 0.
 
 The command is a list of words and never sees a shell. It runs in the workspace with a reduced environment
 and a limit of time; one that reached the limit has not passed, whatever it says then.

@@ -1,4 +1,4 @@
-"""Reading a judge's answer: the first word counts, and nothing else (workflow spec 4.5, D08)."""
+"""Reading a judge's answer: the first word counts, and nothing else (D08)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking models: a chain of targets, each one once, every call recorded (workflow spec 4.3).
+"""Asking models: a chain of targets, each one once, every call recorded.
 
 A failed call is an answer too: it is kept, so a replay does not pay for it again.
 """

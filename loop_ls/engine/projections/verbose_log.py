@@ -1,4 +1,4 @@
-"""The lines that `--verbose` prints: one for each judgement, in the guide's shape (workflow spec 4.5).
+"""The lines that `--verbose` prints: one for each judgement, in the guide's shape.
 
 Rendered from facts on reading; without `--verbose` nothing of it is printed, and the record has it all.
 """

@@ -23,7 +23,7 @@ from loop_ls.formats.common.target import Target
 
 KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")
 
-#: How long one answer may take in all when nobody said anything (spec 2.11).
+#: How long one answer may take in all when nobody said anything.
 TOTAL_SECONDS = 300.0
 
 

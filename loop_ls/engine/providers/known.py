@@ -1,6 +1,6 @@
 """Providers that work by name alone: where they are and which variable holds their key.
 
-Names and default models are those of the workflow language (spec 6.1). A project adds its own
+Names and default models are those of the workflow language. A project adds its own
 under `providers` in its settings; every field here can be overridden there.
 """
 

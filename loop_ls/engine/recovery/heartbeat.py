@@ -1,7 +1,7 @@
 """Whether the parts of an engine that bring loops forward are alive: each one beats, and is heard.
 
 A start is refused at once where one of them has been silent for too long, instead of leaving a loop that
-nothing moves (role-loop spec 5.1).
+nothing moves.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several lists of hits become one: by ranks, or by scores (workflow spec 2.8)."""
+"""Several lists of hits become one: by ranks, or by scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tools a stage gets: its role's access level decides, and nothing else (role-loop spec 13).
+"""Which tools a stage gets: its role's access level decides, and nothing else.
 
 Tools that start loops, background tasks, schedules or webhooks are made nowhere here, and the name of one
 that a server offers is left out: no setting can add what would let loops start loops.

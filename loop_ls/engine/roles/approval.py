@@ -1,4 +1,4 @@
-"""Whether a text approves: words that say so, unless others speak against them (role-loop spec 8.1).
+"""Whether a text approves: words that say so, unless others speak against them.
 
 Signals count as whole words anywhere in the full text, and one rejection outweighs every approval. The
 words that decided are part of the answer, so that people see why. An output may have millions of characters:

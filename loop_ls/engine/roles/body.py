@@ -1,7 +1,7 @@
 """One iteration of a role loop: its stages one after the other, each told what those before it said.
 
 A stage that has ended is in the journal under the key of its place, so a restart goes on with the next
-one. One that was under way is handed out again, at most twice (role-loop spec 6).
+one. One that was under way is handed out again, at most twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which role loops there are: those of the workspace, and the built-in ones in the data folder.
 
 A definition of the workspace wins over a built-in one of its name. One that cannot be started is listed
-with its first error instead of vanishing (role-loop spec 2.1).
+with its first error instead of vanishing.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The facts of a role loop under the names that its document gives to the events of a foreground run
-(role-loop spec 6). A view of the journal; nothing is recorded under these names."""
+"""The facts of a role loop under the names that its document gives to the events of a foreground run.
+A view of the journal; nothing is recorded under these names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict of a model on an iteration: a question, and how its answer is read (role-loop spec 8.3, 8.6).
+"""The verdict of a model on an iteration: a question, and how its answer is read.
 
 A judge is believed only as far as its own evidence goes: a verdict that its findings contradict approves
 nothing (UP-72).

@@ -1,5 +1,4 @@
-"""What ends a role loop: the word of the last stage, a model that looks at the goal, time, a tool, or nobody
-(role-loop spec 8).
+"""What ends a role loop: the word of the last stage, a model that looks at the goal, time, a tool, or nobody.
 
 The verdict comes before the limit, so that approval in the last round is approval. A judge that fails
 counts as "not met", and the loop goes on.

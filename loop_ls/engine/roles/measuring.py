@@ -1,4 +1,4 @@
-"""`tool_bound`: the number that a tool gives (role-loop spec 8.6)."""
+"""`tool_bound`: the number that a tool gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a stage's output in records and in later prompts: a summary, and one line (role-loop spec 7, 9).
+"""What is kept of a stage's output in records and in later prompts: a summary, and one line.
 
 The full text is an artifact; nothing here decides anything, so nothing is decided by a cut text.
 """

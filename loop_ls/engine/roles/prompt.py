@@ -1,4 +1,4 @@
-"""The prompt of one stage: everything it has to know of its loop, in the documented order (role-loop spec 7)."""
+"""The prompt of one stage: everything it has to know of its loop, in the documented order."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:
 
 
 def revises(settings: Mapping[str, Any]) -> bool:
-    """Whether settings switch the third answer on (assistant-loop spec 9.3)."""
+    """Whether settings switch the third answer on."""
     section = settings.get("assistants")
     return isinstance(section, Mapping) and section.get("revise") is True
 

@@ -76,7 +76,7 @@ def _check(verb: Verb, state: RunState) -> bool:
     """Whether there is something to do. Raises `Refused` where the verb makes no sense."""
     if state.status in POSSIBLE[verb]:
         return True
-    # Role loops are controlled by the words of their document: twice is a mistake there (spec 11).
+    # Role loops are controlled by the words of their document: twice is a mistake there.
     if state.status in ALREADY[verb] and (state.format != "role_loop" or state.status == "stopping"):
         return False
     raise Refused("wrong_status", f"Run {state.run_id} is {state.status}: there is nothing to {verb}.")

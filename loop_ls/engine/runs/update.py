@@ -1,6 +1,6 @@
 """What people may change of a loop that exists: its goal, its limit, what they noted about it.
 
-Journalled like everything else; a loop that runs heeds it from its next stage on (role-loop spec 12.2).
+Journalled like everything else; a loop that runs heeds it from its next stage on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Preparing an enhance loop: a workflow that may be run, a planner that may be asked, a place for its edits.
 
 Whether a start of a workflow is one is said by the start itself, or by the workflow's own switch in the
-settings (enhance spec 2). Everything that a plain run asks is asked first.
+settings. Everything that a plain run asks is asked first.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class EnhancePreparer:
 
 def planner_of(settings: Knobs, snapshot: Snapshot, document: Document | None) -> Planner:
     """The planner of the settings, else the interactive assistant, else whom the workflow itself asks first
-    (8.1). Raises `Refused` where that is nobody."""
+    . Raises `Refused` where that is nobody."""
     assist = snapshot.settings.assist
     chain = () if document is None else execution_models(document).chain
     inherited = assist or (chain[0] if chain else None)

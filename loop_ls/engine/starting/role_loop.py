@@ -1,7 +1,7 @@
 """Preparing a run of a role loop: everything that can refuse it, then its first fact.
 
 In this order: the definition exists and has no errors, a goal and all parameters are there, the roles can
-be asked, the user has agreed to what they may do. Only then records are made (role-loop spec 5).
+be asked, the user has agreed to what they may do. Only then records are made.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from loop_ls.index.loop_variables import NAMES
 from loop_ls.index.scope import Scope, Variable
 from loop_ls.index.workspace import Call
 
-#: The values over the first three iterations (spec C1), where the place is inside the loop.
+#: The values over the first three iterations (C1), where the place is inside the loop.
 _BY_ITERATION = {
     "loop.iteration": "iteration 1: `1` · iteration 2: `2` · iteration 3: `3`",
     "loop.last.output": "iteration 1: empty · iteration 2: output 1 · iteration 3: output 2",

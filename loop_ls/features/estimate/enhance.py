@@ -1,4 +1,4 @@
-"""What an enhance loop may cost: its rounds, and the plans between them (enhance spec 10).
+"""What an enhance loop may cost: its rounds, and the plans between them.
 
 Starts from what one run of the workflow costs; how long a plan gets is assumed like every other answer.
 """

@@ -1,6 +1,6 @@
 """What a run may cost before it is started: model calls at least and at most, money where it is known.
 
-Calls are those of `index.calls` (spec 4.5): retries aside, which are told in words. Money needs a price of
+Calls are those of `index.calls`: retries aside, which are told in words. Money needs a price of
 every model that may be asked; how long prompts and answers get is assumed, and the reasons say so.
 """
 

@@ -1,4 +1,4 @@
-"""Which value counts for a key where it stands, and where it comes from (spec 2.11, UP-49)."""
+"""Which value counts for a key where it stands, and where it comes from (UP-49)."""
 
 from __future__ import annotations
 

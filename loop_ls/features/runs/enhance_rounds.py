@@ -1,4 +1,4 @@
-"""The rounds of an enhance loop as an editor shows them, folded from the facts of the run (enhance spec 14).
+"""The rounds of an enhance loop as an editor shows them, folded from the facts of the run.
 
 `rounds_of(facts)` makes the value; `progress_in_words` and `ended_in_rounds` are its lines for people.
 """

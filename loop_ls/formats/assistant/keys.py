@@ -1,4 +1,4 @@
-"""The one table of keys of an assistant file (assistant-loop spec 1.5, 9.3): names as on the wire."""
+"""The one table of keys of an assistant file: names as on the wire."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from loop_ls.text.record import equal_record
 
 @equal_record
 class Criteria:
-    """`type` may be a word that nobody knows: it never ends the loop (1.1)."""
+    """`type` may be a word that nobody knows: it never ends the loop."""
 
     type: str = CAP_ONLY
     value: str = ""

@@ -1,4 +1,4 @@
-"""Everything that keeps an assistant file from meaning what it says (assistant-loop spec 1.5, the errors).
+"""Everything that keeps an assistant file from meaning what it says.
 
 A fault in a mapping that several assistants share by an anchor is told once, for the first of them.
 """
@@ -25,7 +25,7 @@ from loop_ls.formats.common.regex_check import compiled
 from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.syntax.nodes import Sequence, resolved
 
-#: Flaws with which a loop still runs: its criterion then never ends it (1.1, 2.5).
+#: Flaws with which a loop still runs: its criterion then never ends it.
 TOLERATED = frozenset({"AL005", "AL006", "AL007", "AL009", "AL011", "AL016"})
 
 _OWN = {"name", "persona", "loopCriteria", "maxIterations", "type", "value", LIST}

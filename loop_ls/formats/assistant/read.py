@@ -73,7 +73,7 @@ def _assistant(one: AssistantParts) -> Assistant:
 
 
 def _criteria(block: Block | None) -> Criteria | None:
-    """Without a text in `type`, or in `value` where it counts, nothing but the limit ends the loop (1.1)."""
+    """Without a text in `type`, or in `value` where it counts, nothing but the limit ends the loop."""
     if block is None:
         return None
     type_, value = text_of(_node(block, "type")), text_of(_node(block, "value"))

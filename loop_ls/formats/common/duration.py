@@ -1,4 +1,4 @@
-"""Durations as workflow files write them: Go's notation, `90s`, `1h30m`, `1.5s` (spec 1.5)."""
+"""Durations as workflow files write them: Go's notation, `90s`, `1h30m`, `1.5s`."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Key:
 
 @equal_record
 class Advice:
-    """What to say about a key that people write and that does not exist (spec 1.6).
+    """What to say about a key that people write and that does not exist.
 
     `instead` are the keys that were probably meant, best first; they count as present. `rename`:
     the written value may stay as it is when the key becomes `instead[0]`.

@@ -1,4 +1,4 @@
-"""Facts about providers and models: for completion, near misses and hover (spec 6.1, 6.2).
+"""Facts about providers and models: for completion, near misses and hover.
 
 The list is open: whatever the settings name under `providers` is a provider too. Nothing here is
 needed to ask a model; that is the engine's business.

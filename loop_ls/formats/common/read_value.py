@@ -1,4 +1,4 @@
-"""Nodes to typed values: what stands behind a key, and what is wrong with it (spec 1.5, WF007, WF008).
+"""Nodes to typed values: what stands behind a key, and what is wrong with it (WF007, WF008).
 
 Every reader answers `(value, faults)` and never raises: a faulty value is None, its faults say why.
 """
@@ -30,7 +30,7 @@ _new = tuple.__new__
 
 
 def read_block(shape: Shape, node: Mapping) -> Block:
-    """Every entry of `node` read against `shape`; of a repeated key the first counts (5.0)."""
+    """Every entry of `node` read against `shape`; of a repeated key the first counts."""
     keys = shape.keys
     fields: dict[str, Field] = {}
     unknown: dict[str, Unknown] = {}

@@ -34,7 +34,7 @@ class Compiled(NamedTuple):
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> Compiled:
-    """The pattern for Python, in JavaScript's spellings if need be (2.6)."""
+    """The pattern for Python, in JavaScript's spellings if need be."""
     problem = _problem(pattern)
     if problem is None:
         return Compiled(pattern)

@@ -1,4 +1,4 @@
-"""Where JavaScript's and Python's regular expressions differ (assistant-loop spec 2.6).
+"""Where JavaScript's and Python's regular expressions differ.
 
 The dialect is Python's. A pattern that Python refuses is tried once more with JavaScript's spellings
 put into Python's (`translated`); `difference` names the first construct that only one of the two

@@ -1,4 +1,4 @@
-"""What a written scalar means where a number, a boolean or nothing is expected (spec 1.5).
+"""What a written scalar means where a number, a boolean or nothing is expected.
 
 YAML's core schema on the written text, never the types of a YAML library: those would turn `on`,
 `1:30` and dates into other things. Where text is expected the written text counts, whatever it is.

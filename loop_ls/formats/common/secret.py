@@ -1,4 +1,4 @@
-"""What looks like a key or token: nothing that belongs into a file of a project (cli-json LS004)."""
+"""What looks like a key or token: nothing that belongs into a file of a project (LS004)."""
 
 from __future__ import annotations
 

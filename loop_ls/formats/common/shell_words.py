@@ -1,4 +1,4 @@
-"""What a command line would mean to a shell, which does not run it (assistant-loop spec 2.5).
+"""What a command line would mean to a shell, which does not run it.
 
 A command is split at blanks, and its words are handed over as they are.
 """

@@ -133,11 +133,11 @@ class Block:
         return field is not None and field.entry.key.text == name
 
     def has(self, name: str) -> bool:
-        """Whether the key is written, in whatever state its value is; a misspelt one counts (5.0)."""
+        """Whether the key is written, in whatever state its value is; a misspelt one counts."""
         return name in self.fields
 
     def meant(self, name: str) -> bool:
-        """Whether the key is written, or an unknown key is there that probably means it (5.0)."""
+        """Whether the key is written, or an unknown key is there that probably means it."""
         return name in self.fields or any(name in unknown.meant for unknown in self.unknown)
 
     def text(self, name: str) -> str | None:

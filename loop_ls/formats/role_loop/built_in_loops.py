@@ -1,4 +1,4 @@
-"""The role loops that come with the product, as the texts of their definitions (role-loop spec 3)."""
+"""The role loops that come with the product, as the texts of their definitions."""
 
 from __future__ import annotations
 

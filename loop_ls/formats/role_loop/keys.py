@@ -1,4 +1,4 @@
-"""The one table of keys of a role-loop definition (role-loop spec 2.2 to 2.5).
+"""The one table of keys of a role-loop definition.
 
 The value of a termination condition has a shape of its own for every type; `VALUES` leads there.
 Which texts, numbers and placeholders a value may be is said in `formats.common.json_types`.
@@ -20,7 +20,7 @@ EVALUATION, ITERATIONS, GOAL, TIME, MANUAL, TOOL = TERMINATIONS = (
     "tool_bound",
 )
 
-#: How the last stage's answer becomes a verdict (8.1).
+#: How the last stage's answer becomes a verdict.
 APPROVAL_MODES = ("keyword", "verdict_line", "llm")
 
 OPERATORS = (">=", ">", "<=", "<", "==", "!=")

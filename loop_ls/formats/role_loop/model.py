@@ -15,7 +15,7 @@ from loop_ls.text.record import equal_record
 
 ApprovalMode = Literal["keyword", "verdict_line", "llm"]
 
-#: Rounds of `evaluation_bound` where the definition does not say (2.5).
+#: Rounds of `evaluation_bound` where the definition does not say.
 REVIEW_ROUNDS = 5
 REWORK_ATTEMPTS = 3
 
@@ -96,7 +96,7 @@ Termination = EvaluationBound | IterationBound | GoalBound | TimeBound | Manual 
 
 @equal_record
 class Approval:
-    """`signals` are words of approval besides the usual ones (8.1)."""
+    """`signals` are words of approval besides the usual ones."""
 
     mode: ApprovalMode = "keyword"
     signals: tuple[str, ...] = ()

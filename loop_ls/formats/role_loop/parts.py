@@ -48,7 +48,7 @@ class RoleLoopParts:
 
     @cached_property
     def in_run_order(self) -> tuple[Item, ...]:
-        """By `order`, if every stage has one; equal ones stay as written (2.3)."""
+        """By `order`, if every stage has one; equal ones stay as written."""
         orders = self.orders
         if orders is None:
             return self.stages
@@ -108,7 +108,7 @@ def order_of(stage: Item) -> Node | None:
 
 
 def default_text(parameter: Item) -> str | None:
-    """A default as text: numbers and booleans become what is written (2.4)."""
+    """A default as text: numbers and booleans become what is written."""
     part = parameter.get("default")
     found = None if part is None else resolved(part.node)
     if not isinstance(found, Scalar) or kind_of(found) == "null":

@@ -1,4 +1,4 @@
-"""`{{parameter}}` in the texts of a role-loop definition (role-loop spec 4): exact, without blanks, filled in once."""
+"""`{{parameter}}` in the texts of a role-loop definition: exact, without blanks, filled in once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that keeps a role-loop definition from running (role-loop spec 2.6, the errors).
+"""Everything that keeps a role-loop definition from running.
 
 What only makes it doubtful is said by the rules. A key that is missing is not told where a misspelt one
 probably means it.

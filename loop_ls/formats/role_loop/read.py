@@ -1,7 +1,7 @@
 """The text of a role-loop definition as values that can be run, or the reasons why it cannot.
 
 Reads with the texts of parameters filled in: without `given` with the defaults, as lists and the
-checker do; with them as a start does (role-loop spec 4).
+checker do; with them as a start does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The roles that every installation knows: what they may do, and how many steps they get (role-loop spec 13).
+"""The roles that every installation knows: what they may do, and how many steps they get.
 
 A project adds its own in the settings. A name that is in neither is no role: it never gets any access.
 """

@@ -1,7 +1,7 @@
 """A termination condition read from its nodes: the value that ends a loop, and what is wrong with it.
 
-One reading for the checker, which wants the faults, and the engine, which wants the value
-(role-loop spec 2.5, 4). Placeholders count with the texts that are known of them.
+One reading for the checker, which wants the faults, and the engine, which wants the value.
+Placeholders count with the texts that are known of them.
 """
 
 from __future__ import annotations

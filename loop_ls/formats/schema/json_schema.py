@@ -16,7 +16,7 @@ Schema = dict[str, Any]
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
-#: Go's notation (spec 1.5).
+#: Go's notation.
 _DURATION = r"(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$"
 _PLACEHOLDER = r"\{\{.*\}\}"
 _SPELLED = r"^\s*[-+]?\d+\s*$|" + _PLACEHOLDER

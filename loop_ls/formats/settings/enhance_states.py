@@ -1,4 +1,4 @@
-"""The states of an enhance loop by the names of its document, as a fold over its facts (enhance spec 3.1).
+"""The states of an enhance loop by the names of its document, as a fold over its facts.
 
 The engine answers with them, and an editor that follows the facts shows them: one table for both.
 """

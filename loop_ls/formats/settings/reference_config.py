@@ -1,7 +1,7 @@
 """The configuration files of the tool that `workflow/v2.0` comes from, as a layer of our settings.
 
 Projects of that tool run as they are: its providers, MCP servers and stores are read from `config.yaml` and
-what it includes (workflow spec 1.3, 6.1). Only values are mapped here; `index.disk.reference_files` reads files.
+what it includes. Only values are mapped here; `index.disk.reference_files` reads files.
 A key that stands in a file is left out: keys come from the environment.
 """
 

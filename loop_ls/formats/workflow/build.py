@@ -151,7 +151,7 @@ def _embeddings(block: Block) -> Embeddings:
 
 
 def _arguments(block: Block) -> dict[str, Argument] | None:
-    """Scalars keep their written form (3.5); lists and mappings become plain values."""
+    """Scalars keep their written form; lists and mappings become plain values."""
     field = block.get("with")
     if field is None or field.value is None:
         return None

@@ -1,4 +1,4 @@
-"""The `if` of a step, taken apart before anything is inserted (spec 4.4).
+"""The `if` of a step, taken apart before anything is inserted.
 
 Parsed first and interpolated later, so that a result that holds `==` or quotes cannot change what
 a condition means. Judging it is the engine's business, marking it that of the rules.

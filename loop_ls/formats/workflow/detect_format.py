@@ -1,4 +1,4 @@
-"""Which of our formats a file is, if any (spec 1.1). Everything else gets no finding and no feature."""
+"""Which of our formats a file is, if any. Everything else gets no finding and no feature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advice for keys that people write in workflow files although they do not exist (spec 1.6).
+"""Advice for keys that people write in workflow files although they do not exist.
 
 Only words; which shape uses which advice is said where the shapes are.
 """

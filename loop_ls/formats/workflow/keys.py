@@ -1,4 +1,4 @@
-"""The one table of keys of a workflow file (spec section 2).
+"""The one table of keys of a workflow file.
 
 Validation, completion, hover and the published schema read nothing else. The shapes of single
 step modes and of loops stand in modules of their own and are reached through here.

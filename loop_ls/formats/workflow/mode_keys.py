@@ -1,4 +1,4 @@
-"""The keys of what a step may do besides `run`: template, consensus, rag, embeddings (spec 2.6-2.9)."""
+"""The keys of what a step may do besides `run`: template, consensus, rag, embeddings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The values of a workflow file (`workflow/v2.0`), as the engine runs them.
 
 Plain values without places: tools that mark text use blocks (`formats.common.typed_mapping`) instead. Durations
-are seconds. Absent values are None, so that inheritance (workflow spec 2.11) can be told from a
+are seconds. Absent values are None, so that inheritance can be told from a
 written default. Reading a text into these values is `formats.read_workflow`.
 """
 
@@ -13,7 +13,7 @@ from typing import Literal
 from loop_ls.formats.common.target import Target as Target
 from loop_ls.text.record import equal_record
 
-#: An argument as written in `with`: text is interpolated, everything else becomes compact JSON (3.5).
+#: An argument as written in `with`: text is interpolated, everything else becomes compact JSON.
 Argument = str | bool | int | float | None | list["Argument"] | dict[str, "Argument"]
 
 OnFailure = Literal["halt", "continue", "retry"]
@@ -22,7 +22,7 @@ OnError = Literal["cancel_all", "complete_running", "continue", "halt"]
 
 @equal_record
 class Execution:
-    """Defaults for every step (2.2)."""
+    """Defaults for every step."""
 
     provider: str | None = None
     model: str | None = None
@@ -41,7 +41,7 @@ class Execution:
 
 @equal_record
 class Template:
-    """A single call of another workflow (2.6)."""
+    """A single call of another workflow."""
 
     name: str
     arguments: dict[str, Argument] | None = None
@@ -58,7 +58,7 @@ class ConsensusExecution:
 
 @equal_record
 class Consensus:
-    """Several models, one question (2.7)."""
+    """Several models, one question."""
 
     prompt: str
     executions: tuple[ConsensusExecution, ...]
@@ -68,7 +68,7 @@ class Consensus:
 
 @equal_record
 class Rag:
-    """A search in a vector store (2.8)."""
+    """A search in a vector store."""
 
     query: str
     server: str | None = None
@@ -81,7 +81,7 @@ class Rag:
 
 @equal_record
 class Embeddings:
-    """Vectors for texts (2.9)."""
+    """Vectors for texts."""
 
     input: tuple[str, ...] | None = None
     input_file: str | None = None
@@ -98,7 +98,7 @@ class Embeddings:
 
 @equal_record
 class Loop:
-    """Repeated calls of another workflow (2.10). A step-level loop takes the name of its step."""
+    """Repeated calls of another workflow. A step-level loop takes the name of its step."""
 
     name: str
     workflow: str
@@ -123,7 +123,7 @@ Mode = str | Template | Consensus | Rag | Embeddings | Loop
 
 @equal_record
 class Step:
-    """One step (2.4). `mode` is the text of `run`, or the value of the one mode key it has."""
+    """One step. `mode` is the text of `run`, or the value of the one mode key it has."""
 
     name: str
     mode: Mode

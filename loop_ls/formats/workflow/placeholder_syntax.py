@@ -1,4 +1,4 @@
-"""How a placeholder is written: `{{` NAME `}}`, no expressions, no nesting, no escape (spec 3.1).
+"""How a placeholder is written: `{{` NAME `}}`, no expressions, no nesting, no escape.
 
 For plain texts. Placeholders with their places in a file are found by `syntax.placeholders`.
 """
@@ -17,10 +17,10 @@ NAME = r"[^\W\d][\w-]*(?:\.[\w-]+)*"
 PLACEHOLDER = pattern(r"(?<!(?<!\{)\{)\{\{\s*(" + NAME + r")\s*\}\}")
 _NAME = pattern(NAME)
 
-#: Words that are no names of steps, loops, arguments or accumulated outputs (3.5).
+#: Words that are no names of steps, loops, arguments or accumulated outputs.
 RESERVED = frozenset(("env", "loop", "step", "input"))
 
-#: What a rag step defines behind its own name (2.8).
+#: What a rag step defines behind its own name.
 RAG_PARTS = frozenset(("results", "total_results", "fusion_method"))
 
 
@@ -44,7 +44,7 @@ def substituted(text: str, value: Callable[[str], str | None]) -> str:
 
 @lru_cache(maxsize=4096)
 def producers(name: str) -> tuple[str, ...]:
-    """The element names that a variable may belong to, the likeliest first (4.2).
+    """The element names that a variable may belong to, the likeliest first.
 
     `x` and `step.x` are the result of x, `x.results` and its kin come from a rag step x. Constants
     and loop variables belong to no element by name.

@@ -102,7 +102,7 @@ def project_at(home: str, editor: Mapping[str, Any] | None = None) -> Project:
 
 def find_roots(folder: str, settings: Settings) -> Roots:
     """Where workflows are looked up, the first that there is: the setting `workflowRoots`, the glob in
-    a `config.yaml`, `config/workflows`, `workflows`, the folder itself (1.3)."""
+    a `config.yaml`, `config/workflows`, `workflows`, the folder itself."""
     if settings.workflow_roots:
         listed = tuple(Root(path) for pattern in settings.workflow_roots for path in folders(folder, pattern))
         if listed:

@@ -1,4 +1,4 @@
-"""Where the workflows of a workspace are, and what a file is called there (spec 1.3).
+"""Where the workflows of a workspace are, and what a file is called there.
 
 A root is a folder with the files that count as lying in it. Pure: what exists on the disk is found
 by `index.disk.discovery` and handed in.

@@ -1,4 +1,4 @@
-"""Who waits for whom inside one file (spec 4.2): needs, variables, and the third rule about `loop.*`.
+"""Who waits for whom inside one file: needs, variables, and the third rule about `loop.*`.
 
 The same graph serves the checker, which edits it with every keystroke, and the engine, which wants
 an order. Outside, elements are meant by their index in document order; inside by numbers that stay

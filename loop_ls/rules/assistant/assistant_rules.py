@@ -1,4 +1,4 @@
-"""Assistant files: who the assistant is, and whether its loop is set up as a whole (assistant-loop spec 1.5)."""
+"""Assistant files: who the assistant is, and whether its loop is set up as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assistant files: the criterion that ends a loop early, its type and its command (assistant-loop spec 1.5, 2.5)."""
+"""Assistant files: the criterion that ends a loop early, its type and its command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assistant files: the pattern of a `regex` criterion (assistant-loop spec 1.5, 2.5, 2.6)."""
+"""Assistant files: the pattern of a `regex` criterion."""
 
 from __future__ import annotations
 

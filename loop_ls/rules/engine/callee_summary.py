@@ -8,7 +8,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.rules.engine.call_facts import Summary
 
-#: What steps may read of the loop that ended last (3.4).
+#: What steps may read of the loop that ended last.
 AFTERWARDS = ("loop.iteration", "loop.output", "loop.iterations", "loop.succeeded", "loop.failed")
 
 

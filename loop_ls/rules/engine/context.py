@@ -1,4 +1,4 @@
-"""What a local rule looks at: one block of one piece, and how to mark places in it (spec 5.0).
+"""What a local rule looks at: one block of one piece, and how to mark places in it.
 
 Drafts are findings whose places still count from the first line of their piece; `rules.engine.checker`
 turns them into findings when it knows where the piece stands.
@@ -138,7 +138,7 @@ def entry_span(block: Block) -> Span:
 
 
 def sites(element: Element) -> Iterator[Site]:
-    """The element's block and those inside it, as far as they are written there (5.0: what an alias
+    """The element's block and those inside it, as far as they are written there (what an alias
     or a merge brings in is reported where it is written)."""
     yield from _walk(Site(element.piece, element.block, element))
 

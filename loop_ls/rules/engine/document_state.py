@@ -166,7 +166,7 @@ class Session:
         yield late
 
     def _take_tops(self, world: World) -> None:
-        """The top-level keys that count: of a repeated one the first (5.0)."""
+        """The top-level keys that count: of a repeated one the first."""
         wanted = {top.piece: top for top in world.document.head.first.values() if top.name not in ("steps", "loops")}
         if wanted.keys() == self._tops.keys():
             return

@@ -24,7 +24,7 @@ class Severity(IntEnum):
 
 
 class Tier(Enum):
-    """Whether a fix keeps what the file means, or chooses something for its author (spec 5)."""
+    """Whether a fix keeps what the file means, or chooses something for its author."""
 
     SAFE = "safe"
     REVIEW = "review"

@@ -1,4 +1,4 @@
-"""From drafts to findings: places in the text, severities, and rules that give way to others (5.0)."""
+"""From drafts to findings: places in the text, severities, and rules that give way to others."""
 
 from __future__ import annotations
 

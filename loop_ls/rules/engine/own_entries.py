@@ -1,4 +1,4 @@
-"""What is written in an element itself, as opposed to what an alias or a merge brings in (5.0).
+"""What is written in an element itself, as opposed to what an alias or a merge brings in.
 
 A fault inside an anchored or merged mapping is reported once, where it is written. A value of the
 wrong type is left to WF007 and WF008.

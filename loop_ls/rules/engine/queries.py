@@ -221,7 +221,7 @@ def without_model(world: World) -> tuple[tuple[Element, tuple[str, ...]], ...]:
 
 
 def _lacking(world: World, element: Element, execution: Block | None) -> tuple[str, ...]:
-    """`embeddings` take each half from the nearest place that has it, and know no chain (2.9)."""
+    """`embeddings` take each half from the nearest place that has it, and know no chain."""
     blocks = [element.block, *([execution] if execution is not None else [])]
     if element.mode == "embeddings":
         blocks = [*(block for block in (element.block.block("embeddings"),) if block is not None), *blocks]
@@ -234,7 +234,7 @@ def _lacking(world: World, element: Element, execution: Block | None) -> tuple[s
 
 
 def _has(block: Block, key: str) -> bool:
-    """Whether a value is there; a faulty one counts (5.0), and so does a misspelt key."""
+    """Whether a value is there; a faulty one counts, and so does a misspelt key."""
     field = block.get(key)
     if field is None:
         return block.meant(key)
@@ -372,7 +372,7 @@ def gives_result(world: World, element: Element) -> bool:
 
 
 def last_step(elements: Sequence[Element]) -> Element | None:
-    """The element that gives the result (4.6). Looked for from the end: that costs the same in a long file."""
+    """The element that gives the result. Looked for from the end: that costs the same in a long file."""
     return next((one for one in reversed(elements) if one.kind == "step"), elements[-1] if elements else None)
 
 

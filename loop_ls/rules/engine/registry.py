@@ -38,7 +38,7 @@ _GROUPS = {
 @equal_record
 class Rule:
     """What people know about a rule. `missing` rules speak of things that are not there, and so stay
-    silent in a file that cannot be read in full (spec 5.0)."""
+    silent in a file that cannot be read in full."""
 
     code: str
     name: str

@@ -26,7 +26,7 @@ Placed = tuple[tuple[int, int, str], Finding]
 Work = Callable[[View], Iterator[tuple[Check, Draft]]]
 
 
-#: Speaks only of keys that no other rule marks (5.1).
+#: Speaks only of keys that no other rule marks.
 EMPTY = "WF009"
 
 

@@ -1,4 +1,4 @@
-"""Role-loop definitions: name, description, stages and their roles (role-loop spec 2.6)."""
+"""Role-loop definitions: name, description, stages and their roles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from loop_ls.rules.fixes.json import add_key_behind
 from loop_ls.syntax.nodes import Entry
 from loop_ls.text.position import Span
 
-#: What a prompt may say to lead to a word of approval (8.1).
+#: What a prompt may say to lead to a word of approval.
 _APPROVING = ("approv", "lgtm", "looks good", "accept", "passes all criteria")
 
 

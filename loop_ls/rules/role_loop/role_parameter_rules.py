@@ -1,4 +1,4 @@
-"""Role-loop definitions: parameters, placeholders, and what every object is asked (role-loop spec 2.4, 2.6, 4)."""
+"""Role-loop definitions: parameters, placeholders, and what every object is asked."""
 
 from __future__ import annotations
 

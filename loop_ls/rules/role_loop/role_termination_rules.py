@@ -1,4 +1,4 @@
-"""Role-loop definitions: when a loop ends (role-loop spec 2.5, 2.6)."""
+"""Role-loop definitions: when a loop ends."""
 
 from __future__ import annotations
 

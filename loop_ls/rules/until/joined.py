@@ -10,7 +10,7 @@ from loop_ls.rules.until.words import Word, group, words_of
 _JOINERS = group("and or and/or nor plus &")
 _ALWAYS = group("&& ||")
 
-#: "8 or higher", "50 or fewer", "one or more": a bound, no second condition (spec 5.10).
+#: "8 or higher", "50 or fewer", "one or more": a bound, no second condition.
 _BOUNDS = group("higher more less fewer lower better greater above below over under longer shorter larger smaller so")
 
 

@@ -1,7 +1,7 @@
 """The words of a condition, and the small word lists that reading it needs.
 
 The lists are closed on purpose: a word that is on none of them is taken for something to look for,
-so an unknown word never causes a report (false alarms cost more than misses, spec 5.10).
+so an unknown word never causes a report (false alarms cost more than misses).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `if` of a step (5.3)."""
+"""The `if` of a step."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which variable an unknown name with a dot was meant to be.
 
-A name with a dot is never a parameter (3.5), so nobody can supply it later. The nearest right one is looked for by
+A name with a dot is never a parameter, so nobody can supply it later. The nearest right one is looked for by
 letter case and distance over the whole name, then with a first word that was left out, then word by word.
 """
 

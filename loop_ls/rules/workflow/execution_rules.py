@@ -1,4 +1,4 @@
-"""`execution`: who is asked, how much at a time, and what the log says (5.2)."""
+"""`execution`: who is asked, how much at a time, and what the log says."""
 
 from __future__ import annotations
 

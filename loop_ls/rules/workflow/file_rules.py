@@ -1,4 +1,4 @@
-"""Whether a file can be read at all, and whether it is what it wants to be (5.1)."""
+"""Whether a file can be read at all, and whether it is what it wants to be."""
 
 from __future__ import annotations
 

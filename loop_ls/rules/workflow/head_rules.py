@@ -1,4 +1,4 @@
-"""Name, version, description and the blocks of a workflow (5.1, 5.2)."""
+"""Name, version, description and the blocks of a workflow."""
 
 from __future__ import annotations
 

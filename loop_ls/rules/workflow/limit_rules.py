@@ -1,4 +1,4 @@
-"""How often a loop runs, what it passes on, and what it does when it fails (5.8)."""
+"""How often a loop runs, what it passes on, and what it does when it fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops the `loop.*` variables of a use may belong to, and whether one of that name exists there (3.4)."""
+"""Which loops the `loop.*` variables of a use may belong to, and whether one of that name exists there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys of a loop, at top level and inside a step (5.5)."""
+"""The keys of a loop, at top level and inside a step."""
 
 from __future__ import annotations
 

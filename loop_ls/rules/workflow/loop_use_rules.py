@@ -1,4 +1,4 @@
-"""Loops and the rest of the file: limits that are missing, items, outputs that nobody reads (5.5)."""
+"""Loops and the rest of the file: limits that are missing, items, outputs that nobody reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`loop.*`: where it exists and what it is called (5.6)."""
+"""`loop.*`: where it exists and what it is called."""
 
 from __future__ import annotations
 

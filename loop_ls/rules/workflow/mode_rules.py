@@ -1,4 +1,4 @@
-"""What single step modes need: template, embeddings, consensus, rag (5.3, 5.9)."""
+"""What single step modes need: template, embeddings, consensus, rag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who waits for whom: `needs`, and results that are used without waiting (5.4)."""
+"""Who waits for whom: `needs`, and results that are used without waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and durations outside their range, and keys that are accepted and do nothing (5.2)."""
+"""Numbers and durations outside their range, and keys that are accepted and do nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is asked: providers and models of steps, and the constants of `env` (5.2, 5.9)."""
+"""Who is asked: providers and models of steps, and the constants of `env`."""
 
 from __future__ import annotations
 

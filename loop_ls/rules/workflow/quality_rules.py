@@ -1,4 +1,4 @@
-"""Conditions that a judge can answer (5.8)."""
+"""Conditions that a judge can answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of other workflows: references, arguments, circles (5.7)."""
+"""Calls of other workflows: references, arguments, circles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names, modes and policies of steps (5.3)."""
+"""Names, modes and policies of steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Braces, tags and dollar signs in texts: what looks like a variable and is none (5.2, 5.6)."""
+"""Braces, tags and dollar signs in texts: what looks like a variable and is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables that do not exist, or not as they are written (5.6)."""
+"""Variables that do not exist, or not as they are written."""
 
 from __future__ import annotations
 

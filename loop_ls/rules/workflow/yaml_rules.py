@@ -1,4 +1,4 @@
-"""Repeated and unknown keys, wrong types, empty values: what every mapping of a file is asked (5.1)."""
+"""Repeated and unknown keys, wrong types, empty values: what every mapping of a file is asked."""
 
 from __future__ import annotations
 

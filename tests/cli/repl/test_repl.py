@@ -183,7 +183,7 @@ class Person:
         return self.child.wait(LONG)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are a thing of POSIX (issue 4)")
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are a thing of POSIX")
 def test_a_person_completes_words_is_asked_interrupts_and_finds_the_history(shared: Place, finished: str) -> None:
     person = Person(shared)
     person.sees("loop-ls> ")

@@ -11,7 +11,7 @@ import pytest
 from loop_ls.engine.api.mcp.server import McpEndpoint
 from tests.engine.assistants.support.served import OWNER_TOKEN, served
 
-pytest.importorskip("mcp", reason="an extra (issue 5)")
+pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
 
 async def test_AB_151_over_mcp_a_program_needs_the_same_consent(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from loop_ls.engine.providers.local_model.weights import find_weights
 from tests.engine.providers.conftest import Asked
 
 HERE = importlib.util.find_spec("xllamacpp") is not None
-needs_wheel = pytest.mark.skipif(not HERE, reason="the extra `local` has no wheel for this platform (issue 2)")
+needs_wheel = pytest.mark.skipif(not HERE, reason="the extra `local` has no wheel for this platform")
 PROVIDER = Provider("local", "local", default_model="smollm2-135m-instruct")
 
 

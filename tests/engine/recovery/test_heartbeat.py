@@ -1,4 +1,4 @@
-"""An engine whose parts are silent takes no start (role-loop spec 5.1)."""
+"""An engine whose parts are silent takes no start."""
 
 from __future__ import annotations
 

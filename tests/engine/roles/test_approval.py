@@ -1,4 +1,4 @@
-"""Words of approval: what approves, and what speaks against it (role-loop spec 8.1)."""
+"""Words of approval: what approves, and what speaks against it."""
 
 from __future__ import annotations
 

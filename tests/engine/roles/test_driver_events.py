@@ -1,4 +1,4 @@
-"""The facts of a role loop under the documented names of driver events (role-loop spec 6)."""
+"""The facts of a role loop under the documented names of driver events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where documents and implementation of the language part (appendix A), in what may be run at all: ours, by number."""
+"""Where documents and implementation of the language part, in what may be run at all: ours, by number."""
 
 from __future__ import annotations
 

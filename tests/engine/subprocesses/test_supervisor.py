@@ -14,7 +14,7 @@ import pytest
 
 from loop_ls.engine.subprocesses import supervisor
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX (issue 2 names Linux and macOS)")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
 
 #: Starts a grandchild that ignores SIGTERM, says both ids, and waits.
 STUBBORN = """

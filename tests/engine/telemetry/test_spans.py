@@ -11,7 +11,7 @@ import pytest
 from loop_ls.engine.events import Event
 from loop_ls.engine.telemetry.spans import Spans, spans_of
 
-sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="the extra `otel` is not installed (issue 4)")
+sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="the extra `otel` is not installed")
 
 
 @pytest.fixture

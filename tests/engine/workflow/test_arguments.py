@@ -1,4 +1,4 @@
-"""What a called workflow receives, and what it does not see (workflow spec 3.5)."""
+"""What a called workflow receives, and what it does not see."""
 
 from __future__ import annotations
 

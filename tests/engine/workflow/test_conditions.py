@@ -1,4 +1,4 @@
-"""The `if` of a step, and replies that only look like failures (workflow spec 4.3, 4.4)."""
+"""The `if` of a step, and replies that only look like failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several models, one question (workflow spec 4.10)."""
+"""Several models, one question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where documents and implementation of the language part (appendix A), in loops and their judge: ours, by number."""
+"""Where documents and implementation of the language part, in loops and their judge: ours, by number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where documents and implementation of the language part (appendix A), in steps and workflows: ours, by number."""
+"""Where documents and implementation of the language part, in steps and workflows: ours, by number."""
 
 from __future__ import annotations
 

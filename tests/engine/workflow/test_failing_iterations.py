@@ -1,4 +1,4 @@
-"""What a failing iteration does to its loop (workflow spec 4.5)."""
+"""What a failing iteration does to its loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failing step does to its workflow (workflow spec 4.8)."""
+"""What a failing step does to its workflow."""
 
 from __future__ import annotations
 

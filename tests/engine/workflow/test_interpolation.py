@@ -1,4 +1,4 @@
-"""Placeholders in prompts, as the models receive them (workflow spec 3.1-3.4)."""
+"""Placeholders in prompts, as the models receive them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the items of an iterate loop come from (workflow spec 4.7, vector C7)."""
+"""Where the items of an iterate loop come from (vector C7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of an iterate loop (workflow spec 4.7)."""
+"""The life of an iterate loop."""
 
 from __future__ import annotations
 

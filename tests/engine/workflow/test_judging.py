@@ -1,4 +1,4 @@
-"""Asking the condition of a refine loop, and reading the answer (workflow spec 4.5)."""
+"""Asking the condition of a refine loop, and reading the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `loop.*` variables, iteration by iteration (workflow spec 3.6, 3.7)."""
+"""The `loop.*` variables, iteration by iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workflows that call workflows (workflow spec 1.4, 4.11)."""
+"""Workflows that call workflows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run as a whole: joined blocks, files it does not touch, what refuses it (workflow spec 4.1)."""
+"""One run as a whole: joined blocks, files it does not touch, what refuses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order the elements of a workflow run (workflow spec 4.2)."""
+"""In which order the elements of a workflow run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements of one workflow at the same time (workflow spec 4.9)."""
+"""Elements of one workflow at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of a refine loop (workflow spec 4.5)."""
+"""The life of a refine loop."""
 
 from __future__ import annotations
 

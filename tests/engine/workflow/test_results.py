@@ -1,4 +1,4 @@
-"""What a workflow leaves behind: accumulated outputs, totals, its own result (workflow spec 4.5, 4.6)."""
+"""What a workflow leaves behind: accumulated outputs, totals, its own result."""
 
 from __future__ import annotations
 

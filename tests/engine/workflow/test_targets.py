@@ -1,4 +1,4 @@
-"""Whom a step asks and with which parameters (workflow spec 2.11, 4.3)."""
+"""Whom a step asks and with which parameters."""
 
 from __future__ import annotations
 

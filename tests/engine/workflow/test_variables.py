@@ -1,4 +1,4 @@
-"""What names mean in later steps: results, loops, accumulated outputs (workflow spec 3.4)."""
+"""What names mean in later steps: results, loops, accumulated outputs."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_only_what_changed_is_written() -> None:
 
 
 def test_a_command_is_not_the_pattern_that_stood_there() -> None:
-    """The original shares one typed value between the criteria, so a pattern became the command (7.1)."""
+    """The original shares one typed value between the criteria, so a pattern became the command."""
     shown = loop_values(opened(ON).whole.assistants[0])
     assert (shown["pattern"], shown["command"]) == ("DONE|READY", "")
     assert loop_problems({**shown, "type": "test_pass"})[0]["name"] == "command"

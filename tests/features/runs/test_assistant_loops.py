@@ -1,4 +1,4 @@
-"""Assistants while they run, and the switch of their loop: numbered behaviours of the interface (spec 7, 10)."""
+"""Assistants while they run, and the switch of their loop: numbered behaviours of the interface."""
 
 from __future__ import annotations
 

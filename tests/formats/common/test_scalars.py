@@ -1,4 +1,4 @@
-"""What a written scalar means where something other than text is expected (spec 1.5)."""
+"""What a written scalar means where something other than text is expected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The forms of `if` (spec 4.4)."""
+"""The forms of `if`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which files are ours (spec 1.1)."""
+"""Which files are ours."""
 
 import pytest
 

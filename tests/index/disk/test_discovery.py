@@ -1,4 +1,4 @@
-"""What is found on the disk (spec 1.3, cli-json "Files looked at")."""
+"""What is found on the disk."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_a_file_that_is_gone_is_no_document(tmp_path: Path) -> None:
     assert load(str(tmp_path)) is None
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are a matter of POSIX (issue 2)")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are a matter of POSIX")
 @pytest.mark.timeout(10)
 def test_a_pipe_or_a_device_is_no_file_and_nobody_waits_for_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")

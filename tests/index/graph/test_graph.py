@@ -1,4 +1,4 @@
-"""Who waits for whom (spec 4.2)."""
+"""Who waits for whom."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Assistant files: what is marked, which rules meet, what is no fault (assistant-loop spec 1.5)."""
+"""Assistant files: what is marked, which rules meet, what is no fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbered behaviours of assistant files: what is loaded, and what is reported (assistant-loop spec 10)."""
+"""The numbered behaviours of assistant files: what is loaded, and what is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that meet at one place: one fault gives one finding (spec 5.0)."""
+"""Rules that meet at one place: one fault gives one finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Role-loop definitions: what is marked, which rules meet, what is no fault (role-loop spec 2.6)."""
+"""Role-loop definitions: what is marked, which rules meet, what is no fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops: keys by mode, limits, conditions, policies (5.5, 5.8)."""
+"""Loops: keys by mode, limits, conditions, policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a finding points: marks, anchors, merges, line ends (spec 5.0)."""
+"""Where a finding points: marks, anchors, merges, line ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must stay silent (spec 5.10, UP-02, UP-05, UP-06, UP-10): false alarms cost more than misses."""
+"""What must stay silent (UP-02, UP-05, UP-06, UP-10): false alarms cost more than misses."""
 
 from __future__ import annotations
 

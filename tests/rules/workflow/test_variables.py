@@ -1,4 +1,4 @@
-"""Variables of every kind, where they exist and where they do not (5.6, vectors C5 and C10)."""
+"""Variables of every kind, where they exist and where they do not (vectors C5 and C10)."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def test_what_json_cannot_hold_is_not_sent_back(server: RawClient) -> None:
     assert b"NaN" not in server.raw
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process (issue 2)")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
 def test_ctrl_c_in_a_terminal_is_no_crash(server: RawClient) -> None:
     server.begin()
     server.process.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""The five tools by which agents of other programs start, watch and control loops (role-loop spec 12.1).
+"""The five tools by which agents of other programs start, watch and control loops.
 
 Pure: what an engine can do is passed in, so the same tools work inside the engine and over HTTP. Answers
 are texts, as models read them; a refusal is a text that says what would be right.

@@ -1,4 +1,4 @@
-"""Routes of `/api/agents/{id}/loop/...`: start, stop, pause, resume, approve, status (assistant-loop spec 4).
+"""Routes of `/api/agents/{id}/loop/...`: start, stop, pause, resume, approve, status.
 
 An interface of its own document, with its own envelope: `{success: true, data}` or `{success: false, error}`
 with one sentence. Codes of ours stand beside it where a program needs them.

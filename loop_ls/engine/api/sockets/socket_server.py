@@ -1,4 +1,4 @@
-"""Socket.IO for loops of assistants (assistant-loop spec 3.2, 3.3): start, stop, approve, and what happens.
+"""Socket.IO for loops of assistants: start, stop, approve, and what happens.
 
 Built when the first client comes: importing the server costs what the start of the engine may not. Whoever
 connects needs a token; what the token may do is asked again for every event.

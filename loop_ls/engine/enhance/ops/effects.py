@@ -1,4 +1,4 @@
-"""What each operation does to the copy, and the checks that only its effect allows (enhance spec 8.4).
+"""What each operation does to the copy, and the checks that only its effect allows.
 
 Every function takes the copy as the operations before left it, and gives the next one or raises
 `Rejected`. Errors of the document as a whole are found afterwards (see `planning`).

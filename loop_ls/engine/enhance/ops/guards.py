@@ -12,7 +12,7 @@ from loop_ls.formats.workflow.placeholder_syntax import names_in, producers
 from loop_ls.index.element import Element
 from loop_ls.index.scope import scope_at
 
-#: Conditions that hold for no result, as they are written (workflow spec 4.3).
+#: Conditions that hold for no result, as they are written.
 _FALSE = frozenset({"", "0", "false", "no", "off", "null", "none", "never"})
 #: Criteria that every output meets.
 _ALWAYS = re.compile(

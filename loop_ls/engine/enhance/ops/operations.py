@@ -1,4 +1,4 @@
-"""The closed list of what a planner may ask for, each with the fields it has (enhance spec 8.4).
+"""The closed list of what a planner may ask for, each with the fields it has.
 
 Only form is checked here: names, types and ranges. Whether an operation fits the workflow is decided
 on a working copy (see `planning`).

@@ -20,7 +20,7 @@ Json = Any
 #: Finds the mapping to change in a copy: its places move with every edit.
 Find = Callable[[Copy], Target]
 
-#: The order in which keys of a step and of a loop are usually written (9.2): a new one goes behind
+#: The order in which keys of a step and of a loop are usually written: a new one goes behind
 #: the nearest of those before it.
 _STEP = (
     *("name", "needs", "execution_order", "if", "run", "template", "consensus", "rag", "embeddings", "loop"),

@@ -1,6 +1,6 @@
 """What a planner answered: one JSON object, checked as a whole; its operations are looked at one by one later.
 
-A single fenced block around it is tolerated, anything else is not: prose is no plan (enhance spec 8.3).
+A single fenced block around it is tolerated, anything else is not: prose is no plan.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From proposed operations to the text of the next round: one after the other, on a copy (enhance spec 8.5).
+"""From proposed operations to the text of the next round: one after the other, on a copy.
 
 An operation that does not fit is dropped alone, with its reason. The copy as a whole must stay valid,
 keep whom every step asks first, and be no text that an earlier round has run.
@@ -137,7 +137,7 @@ def _refusal(value: Json, rejection: Rejection) -> Refusal:
 
 
 def _identity_kept(before: Copy, after: Copy) -> None:
-    """`$schema`, `name` and the names of all steps and loops stay (9.4)."""
+    """`$schema`, `name` and the names of all steps and loops stay."""
     old, new = before.document, after.document
     same_head = all(old.head.text(key) == new.head.text(key) for key in ("$schema", "name", "version"))
     names = {element.name for element in new.elements}

@@ -1,7 +1,7 @@
 """What the planner is told and asked: one text with everything it may know, and the form of its answer.
 
 It gets no tools and no files. Outputs and feedback are passed as quoted data; that nobody obeys them is
-the business of the list of operations, not of this prompt (enhance spec 8.2).
+the business of the list of operations, not of this prompt.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Asking the planner until something of its answer can be used, as often as the settings allow.
 
 An answer that is no plan, and one of which nothing is accepted, is asked for again with what was wrong.
-Each answer is paid and booked, repairs included (enhance spec 8.3, 8.5, 10).
+Each answer is paid and booked, repairs included.
 """
 
 from __future__ import annotations

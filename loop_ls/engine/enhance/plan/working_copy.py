@@ -1,6 +1,6 @@
 """The text that a plan is tried on: a document inside its workspace, changed by style-keeping edits only.
 
-Every change gives a new copy. Untouched lines stay as they are, byte for byte (enhance spec 9.2);
+Every change gives a new copy. Untouched lines stay as they are, byte for byte;
 nothing is written anywhere.
 """
 

@@ -1,4 +1,4 @@
-"""What follows from a round, in the one order that the spec fixes (3.2):
+"""What follows from a round, in one fixed order:
 converged, fixation, budget, rounds, unfixable or transient, plan.
 """
 

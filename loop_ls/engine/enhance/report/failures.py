@@ -1,6 +1,6 @@
 """What can go wrong in a round, as an enhance loop sorts it: kinds, what they weigh, who can mend them.
 
-One table decides convergence, planning and giving up (enhance spec 5 and 6). Nothing here reads facts.
+One table decides convergence, planning and giving up. Nothing here reads facts.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Observed:
     """One round as it ended: what failed, in document order, and what the run gave.
 
     `successful` tells that the run produced its final output with no hard failure in a step that the
-    output depends on (11.1).
+    output depends on.
     """
 
     round: int

@@ -1,7 +1,7 @@
 """Whether two rounds fail in the same way: a hash of what failed, without anything that varies by itself.
 
 Outputs, costs, times, ids and a judge's prose are left out on purpose: they differ every time, and a
-fingerprint that held them would never repeat (enhance spec 7).
+fingerprint that held them would never repeat.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What an enhance loop has spent, over all rounds and all answers of the planner, against its one cap.
 
 Decimal, six digits, shown with two. A call without a known price is booked at the price that the
-settings give it; waiting costs nothing (enhance spec 10).
+settings give it; waiting costs nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a round was like, read from its facts: which steps failed and how, what came out, who answered.
 
 Pure: facts and the text that was run go in. A step that failed and passed on a later try has not failed;
-one that failed and was passed over has (enhance spec 5 and 6).
+one that failed and was passed over has.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _totals(document: Document, found: dict[str, Trace], failures: Sequence[Fail
 
 
 def _successful(document: Document, found: dict[str, Trace], failures: Sequence[FailedStep]) -> bool:
-    """Whether the final output is there and no step that it depends on failed hard (11.1)."""
+    """Whether the final output is there and no step that it depends on failed hard."""
     steps = document.steps or document.elements
     last = next((one for one in reversed(steps) if found[one.name].ended == "completed"), None)
     if last is None or any(found[one.name].ended in ("failed", "none") for one in steps[steps.index(last) + 1 :]):

@@ -1,7 +1,7 @@
 """The report of one round: what failed, where, with what evidence, and what it has cost so far.
 
 Built from what was observed; excerpts are cut and keys are masked here, so that neither the planner
-nor the timeline ever sees one (enhance spec 5, 15.12).
+nor the timeline ever sees one.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from loop_ls.engine.providers.dialects.dialect import Asked, Call, Heard, Stream
 
 VERSION = "2023-06-01"
 
-#: The dialect wants a reply limit; this one where the workflow names none (spec 2.11).
+#: The dialect wants a reply limit; this one where the workflow names none.
 MAX_TOKENS = 4096
 
 _FINISH = {

@@ -1,4 +1,4 @@
-"""Iterations and stages of a role loop as the documented records: stages that wait included (role-loop spec 10).
+"""Iterations and stages of a role loop as the documented records: stages that wait included.
 
 A view of what happened: the first iteration is there from the start, and every stage of an iteration.
 """

@@ -1,5 +1,4 @@
-"""Projects and sprints of role loops: light records with their status, and who may move it where
-(role-loop spec 5.2, 10).
+"""Projects and sprints of role loops: light records with their status, and who may move it where.
 
 A sprint that cannot be written stops no loop: whoever calls `Sprints` hears nothing of it.
 """

@@ -1,4 +1,4 @@
-"""Whole elements to insert: steps by mode, loops, a consensus, a whole workflow (spec appendix D).
+"""Whole elements to insert: steps by mode, loops, a consensus, a whole workflow.
 
 Each is written once as a tree with tab stops; `render` puts it into the style of the file.
 """

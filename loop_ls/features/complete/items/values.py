@@ -16,7 +16,7 @@ from loop_ls.formats.common.duration import parse_duration
 from loop_ls.formats.common.key_table import Key, Type
 from loop_ls.formats.common.scalars import floating
 
-#: How many iterations suit what (spec 6.3).
+#: How many iterations suit what.
 _ITERATIONS = (("5", "for development"), ("3", "for refinement"), ("10", "for exploration"))
 _DURATIONS = ("30s", "1m", "2m", "5m", "15m", "1h")
 _DELAYS = ("1s", "2s", "5s", "10s", "30s", "1m")
