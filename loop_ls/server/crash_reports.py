@@ -1,6 +1,7 @@
 """A fault of ours leaves a file that a person can attach to an issue: what was asked, where, and the trace.
 
-No text of a document is in it, only names of files and places. Each fault is written once per session, and of
+No text of a document is in its parameters, only names of files and places: of what a client sends, numbers are kept,
+and texts of the few members that never hold words of the user. Each fault is written once per session, and of
 the files in the folder only the last ones are kept.
 """
 
@@ -19,8 +20,11 @@ logger = logging.getLogger(__name__)
 FOLDER = "crashes"
 #: Files that are kept.
 _MOST = 20
-#: Members of parameters that hold a text of the user's.
-_TEXTS = frozenset({"text", "newText", "contentChanges", "newName", "query", "arguments", "settings"})
+#: Members of parameters whose texts are kept: they are the protocol's or names of files.
+_KEPT = frozenset({"uri", "oldUri", "newUri", "rootUri", "languageId", "command", "triggerCharacter", "ch", "kind"})
+#: Members that are left out as a whole: their keys are words of the user, too.
+_CLOSED = frozenset({"arguments", "settings", "initializationOptions"})
+_LEFT_OUT = "(left out)"
 _DEPTH = 6
 
 
@@ -95,14 +99,21 @@ def _report(method: str, params: Any, place: str, error: BaseException) -> str:
     )
 
 
-def _without_texts(found: Any, depth: int) -> Any:
+def _without_texts(found: Any, depth: int, kept: bool = False) -> Any:
     if depth == 0:
         return "..."
-    if isinstance(found, dict):
-        return {k: "(left out)" if k in _TEXTS else _without_texts(v, depth - 1) for k, v in found.items()}
-    if isinstance(found, list):
-        return [_without_texts(one, depth - 1) for one in found[:20]]
+    match found:
+        case dict():
+            return {key: _member(key, value, depth - 1) for key, value in found.items()}
+        case list():
+            return [_without_texts(one, depth - 1, kept) for one in found[:20]]
+        case str() if not kept:
+            return _LEFT_OUT
     return found
+
+
+def _member(key: str, value: Any, depth: int) -> Any:
+    return _LEFT_OUT if key in _CLOSED else _without_texts(value, depth, key in _KEPT)
 
 
 def _written(folder: Path, report: str) -> Path:

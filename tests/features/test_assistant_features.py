@@ -145,6 +145,7 @@ def test_settings(ask: Ask, source: str, expected: set[str]) -> None:
 )
 def test_UP_19_every_item_is_documented(ask: Ask, path: str, source: str) -> None:
     one = asked(ask, source, path)
+    assert one.items
     for item in one.items:
         assert describe(one.workspace, one.document, item.about), item
 

@@ -85,7 +85,9 @@ def test_no_key_is_offered_that_the_checker_then_complains_about(ask: Ask) -> No
         f"{HEAD}loopEnabled: true\nloopCriteria:\n  type: test_pass\n  $0",
         "description: d\n$0",
     ):
-        for label in asked(ask, source).labels:
+        labels = asked(ask, source).labels
+        assert labels
+        for label in labels:
             text = accepted(asked(ask, source), label)
             checked = asked(ask, f"{text}$0")
             found = {one.rule for one in Checker().findings(checked.workspace, checked.document)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -47,8 +48,40 @@ def test_EB_042_a_field_too_many() -> None:
     assert "`modell`" in planned.refused[0].message
 
 
+#: Every operation on a step or a loop, with what it needs beside its target.
+ON_A_TARGET: dict[str, dict[str, Any]] = {
+    "set_instructions": {"run": "Publish"},
+    "append_instructions": {"text": "Be short."},
+    "set_needs": {"add": ["draft"]},
+    "set_condition": {"if": "{{draft}}"},
+    "set_on_failure": {"on_failure": "continue"},
+    "set_retries": {"max_retries": 1},
+    "set_timeout": {"timeout": "5s"},
+    "set_loop_timeouts": {"total_timeout": "5m"},
+    "set_provider_fallback": {"fallbacks": [FALLBACK]},
+    "set_generation": {"temperature": 0.5},
+    "add_skill": {"skill": "tables"},
+    "set_loop_until": {"until": "It is short"},
+    "set_loop_max_iterations": {"max_iterations": 3},
+    "set_loop_input": {"key": "draft", "value": "x"},
+    "set_loop_accumulate": {"accumulate": "all"},
+    "set_min_success_rate": {"value": 0.5},
+}
+
+
 def test_EB_043_nothing_of_that_name() -> None:
-    assert desk().code(op="set_timeout", target="nowhere", timeout="5s") == "unknown_target"
+    on_the_file = {"set_description"}
+    assert {op for op, kind in ENHANCER_ALLOWED_OPS.items() if "target" in kind.fields} - on_the_file == {*ON_A_TARGET}
+    codes = {op: desk().code(op=op, target="nowhere", **fields) for op, fields in ON_A_TARGET.items()}
+    assert codes == dict.fromkeys(ON_A_TARGET, "unknown_target")
+
+
+def test_EB_043_a_loop_is_no_step_and_a_step_no_loop() -> None:
+    of_loops = {op for op in ON_A_TARGET if op.startswith("set_loop_")} | {"set_min_success_rate"}
+    of_steps = {*ON_A_TARGET} - of_loops - {"set_on_failure", "set_retries", "set_needs"}
+    codes = {op: desk().code(op=op, target="publish", **ON_A_TARGET[op]) for op in of_loops}
+    codes |= {op: desk().code(op=op, target="polish", **ON_A_TARGET[op]) for op in of_steps}
+    assert codes == dict.fromkeys(of_loops | of_steps, "unknown_target")
 
 
 def test_EB_044_without_a_pool_there_are_no_fallbacks() -> None:

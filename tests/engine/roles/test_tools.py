@@ -154,7 +154,14 @@ async def test_RB_105_a_coder_has_everything(root: Path) -> None:
 
 
 async def test_RB_106_an_explorer_reads_and_runs_what_reads(root: Path) -> None:
-    assert await names(box(root, ROLES["explorer"].access)) == READING | NOTES | {"shell"}
+    toolbox = box(root, ROLES["explorer"].access)
+    assert await names(toolbox) == READING | NOTES | {"shell"}
+    assert (await toolbox.call("shell", {"command": "cat b.txt"})).text == "bee"
+    assert (await toolbox.call("file_read", {"path": "b.txt"})).text.count("bee") == 1
+    refused = await toolbox.call("shell", {"command": "touch new.txt"})
+    assert refused.failed
+    assert "touch" in refused.text
+    assert sorted(path.name for path in root.iterdir()) == ["a.py", "b.txt"]
 
 
 async def test_without_a_sandbox_an_explorer_has_no_shell(root: Path) -> None:

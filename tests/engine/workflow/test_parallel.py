@@ -38,6 +38,13 @@ async def test_WB_141_never_more_than_the_workers() -> None:
     assert done.models.most_at_once == 3
 
 
+async def test_WB_141_nor_where_one_ends_long_before_the_others() -> None:
+    waits = {"s0": 0.1, **{f"s{n}": 1.0 for n in range(1, 5)}}
+    done = await ran(FIVE, ", max_workers: 2", waits)
+    assert done.models.most_at_once == 2
+    assert asyncio.get_running_loop().time() == pytest.approx(2.1)  # the other worker has ended two by then
+
+
 async def test_WB_142_a_step_begins_only_after_what_it_needs_has_ended() -> None:
     body = "steps: [{name: a, run: x}, {name: b, needs: [a], run: '{{a}}'}, {name: c, run: x}]"
     done = await ran(body, "", {"a": 5.0}, a="A")

@@ -11,6 +11,7 @@ import pytest
 
 from loop_ls.server.rpc.framing import Frames, frame
 from tests.server.support.editor import Editor
+from tests.server.support.fake_serve import BROKEN
 from tests.server.support.flows import DRAFT, INTERPOLATED, LOOP
 from tests.server.support.raw import RawClient
 
@@ -153,6 +154,55 @@ def test_UP_34_a_fault_leaves_a_report_without_the_text_of_the_user(fake: Start,
     assert report.stat().st_mode & 0o077 == 0
 
 
+SECRET = "SECRET-PROMPT"
+HERE: Json = {"textDocument": {"uri": URI, "version": 4}, "position": {"line": 1, "character": 61}}
+PLACE: Json = {"start": HERE["position"], "end": HERE["position"]}
+
+#: Each message that brings words of the user -> parameters that are full of them, with line and column of a place.
+WORDY: dict[str, Json] = {
+    "textDocument/didOpen": {"textDocument": {**HERE["textDocument"], "languageId": "yaml", "text": SECRET}},
+    "textDocument/didChange": {**HERE, "contentChanges": [{"range": PLACE, "text": SECRET}, {"text": SECRET}]},
+    "textDocument/completion": {**HERE, "context": {"triggerKind": 2, "triggerCharacter": "{", "typed": SECRET}},
+    "completionItem/resolve": {
+        "label": SECRET,
+        "detail": SECRET,
+        "documentation": {"kind": "markdown", "value": SECRET},
+        "textEdit": {"range": PLACE, "newText": SECRET},
+        "data": {"about": SECRET},
+    },
+    "textDocument/rename": {**HERE, "newName": SECRET},
+    "textDocument/codeAction": {
+        **HERE,
+        "context": {"diagnostics": [{"range": PLACE, "message": SECRET, "relatedInformation": [{"message": SECRET}]}]},
+    },
+    "workspace/symbol": {"query": SECRET},
+    "workspace/executeCommand": {"command": "loopLs.run", "arguments": [SECRET, {"input": SECRET, SECRET: 1}]},
+    "workspace/didChangeConfiguration": {"settings": {"loopLs": {"env": {SECRET: SECRET}}}},
+    "callHierarchy/incomingCalls": {"item": {"name": SECRET, "detail": SECRET, "uri": URI, "range": PLACE}},
+    "inlayHint/resolve": {"label": [{"value": SECRET}], "position": HERE["position"], "tooltip": SECRET},
+}
+
+
+def test_UP_34_no_report_of_any_message_holds_the_words_of_the_user(fake: Start, folder: Path, tmp_path: Path) -> None:
+    assert {*WORDY} == {*BROKEN}
+    client = fake("broken")
+    client.begin({}, folder)
+    for method, params in WORDY.items():
+        if method.startswith(("textDocument/did", "workspace/did")):
+            client.notify(method, params)
+        else:
+            assert "it is broken" in client.ask(method, params)["error"]["message"]
+    client.end()
+    reports = [path.read_text() for path in (tmp_path / "data" / "crashes").iterdir()]
+    by_method = {method: text for method in WORDY for text in reports if f"\n{method} failed" in text}
+    assert {*by_method} == {*WORDY}
+    assert [method for method, text in by_method.items() if SECRET in text] == []
+    # What tells where it happened is there all the same.
+    assert [m for m, p in WORDY.items() if URI in json.dumps(p) and URI not in by_method[m]] == []
+    assert [m for m, p in WORDY.items() if '"position"' in json.dumps(p) and "61" not in by_method[m]] == []
+    assert "loopLs.run" in by_method["workspace/executeCommand"]
+
+
 def test_UP_34_no_text_ends_the_server_or_makes_it_fail(server: RawClient, folder: Path) -> None:
     """Every truncation, every missing line, every two lines swapped: as they come while editing."""
     server.begin({}, folder)
@@ -177,19 +227,38 @@ def test_UP_34_no_text_ends_the_server_or_makes_it_fail(server: RawClient, folde
     assert b"Traceback" not in server.log
 
 
-def test_UP_29_everything_in_one_write_is_answered_while_the_index_is_built(server: RawClient, folder: Path) -> None:
-    for number in range(300):
-        (folder / f"more{number}.yaml").write_text(DRAFT.replace("name: draft", f"name: more{number}"))
+def together(client: RawClient, folder: Path) -> None:
+    """The first messages of a session, and a request, in one write."""
     uri = (folder / "flow.yaml").as_uri()
     item = {"uri": uri, "languageId": "yaml", "version": 1, "text": LOOP}
-    params = {"capabilities": {}, "workspaceFolders": [{"uri": folder.as_uri(), "name": "x"}]}
-    server.send(
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
+    capabilities = {"workspace": {"codeLens": {"refreshSupport": True}}}
+    params = {"capabilities": capabilities, "workspaceFolders": [{"uri": folder.as_uri(), "name": "x"}]}
+    client.send(
+        {"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": params},
         {"jsonrpc": "2.0", "method": "initialized", "params": {}},
         {"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": item}},
-        {"jsonrpc": "2.0", "id": 2, "method": "textDocument/codeLens", "params": {"textDocument": {"uri": uri}}},
+        {"jsonrpc": "2.0", "id": "lenses", "method": "textDocument/codeLens", "params": {"textDocument": {"uri": uri}}},
     )
-    assert any("Run loop" in lens["command"]["title"] for lens in server.answer(2)["result"])
+    assert any("Run loop" in lens["command"]["title"] for lens in client.answer("lenses")["result"])
+
+
+def test_UP_29_everything_in_one_write_is_answered_though_the_index_is_never_ready(fake: Start, folder: Path) -> None:
+    for number in range(30):
+        (folder / f"more{number}.yaml").write_text(DRAFT.replace("name: draft", f"name: more{number}"))
+    client = fake("stuck")
+    together(client, folder)
+    for method in ("textDocument/documentSymbol", "textDocument/foldingRange"):
+        assert client.ask(method, {"textDocument": {"uri": (folder / "flow.yaml").as_uri()}})["result"]
+
+
+def test_UP_29_lenses_are_asked_for_again_when_two_thousand_files_are_read(server: RawClient, folder: Path) -> None:
+    for number in range(2000):
+        (folder / f"more{number}.yaml").write_text(DRAFT.replace("name: draft", f"name: more{number}"))
+    together(server, folder)
+    answered = len(server.received)
+    server.wait(lambda m: m.get("method") == "workspace/codeLens/refresh", 60, after=answered)
+    found = server.ask("workspace/symbol", {"query": "more1999"})["result"]
+    assert [symbol["name"] for symbol in found] == ["more1999"]
 
 
 def test_UP_35_two_folders_are_kept_apart(server: RawClient, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 `down`: no engine can be started. `boom`: the analysis of a document that speaks of `boom` raises.
 `torn`: an edit that types `tear` raises.
+`broken`: what handles documents, completion, renaming, commands and settings raises.
 `stuck`: the reading of a folder never gets beyond its first files.
 `modules`: at the end the names of all imported modules go to standard error, as one line of JSON.
 """
@@ -48,6 +49,25 @@ def _make_edits_fail() -> None:
     Document.edit = failing  # type: ignore[method-assign]
 
 
+#: Messages that bring words of the user, and fail where everything is `broken`.
+BROKEN = (
+    *("textDocument/didOpen", "textDocument/didChange", "textDocument/completion", "completionItem/resolve"),
+    *("textDocument/rename", "textDocument/codeAction", "workspace/symbol", "workspace/executeCommand"),
+    *("workspace/didChangeConfiguration", "callHierarchy/incomingCalls", "inlayHint/resolve"),
+)
+
+
+def _make_routes_fail() -> None:
+    from loop_ls.server.routes.table import ROUTES
+
+    def failing(context: Any, params: Any) -> Any:
+        raise RuntimeError("it is broken")
+
+    for route in ROUTES:
+        if route.method in BROKEN:
+            route.__dict__["function"] = failing
+
+
 def _make_reading_stop() -> None:
     from loop_ls.server.documents.indexing import Indexing
 
@@ -70,6 +90,8 @@ def main() -> int:
     logging.basicConfig(level="INFO", stream=sys.stderr)
     if "boom" in sys.argv:
         _make_analysis_fail()
+    if "broken" in sys.argv:
+        _make_routes_fail()
     if "torn" in sys.argv:
         _make_edits_fail()
     if "stuck" in sys.argv:
