@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Link
 from loop_ls.features.lookup.node_at import Look, look_at, text_span
 from loop_ls.index.document import Document
@@ -139,16 +140,11 @@ def _argument(workspace: Workspace, look: Look) -> Iterator[Link]:
 
 def _anchor(look: Look, alias: Alias) -> Iterator[Link]:
     """The anchored node; the anchor itself stands in front of it."""
-    if alias.target is None:
+    anchor = anchor_at(look.document, look.place.start)
+    if alias.target is None or anchor is None:
         return
-    target = alias.target.span.shift(look.start)
-    written = f"&{alias.name}"
-    lines = look.document.text.lines
-    for line in range(target.start.line, max(target.start.line - 2, -1), -1):
-        limit = target.start.column if line == target.start.line else len(lines[line])
-        column = lines[line].rfind(written, 0, limit)
-        if column >= 0:
-            name = Span(Position(line, column), Position(line, column + len(written)))
-            yield Link(look.place, look.document.uri, Span(name.start, target.end), name)
-            return
-    yield Link(look.place, look.document.uri, target, target)
+    name = anchor.content
+    if anchor.at is not None:
+        (line, column), end = anchor.at
+        name = Span(Position(line, column - 1), end)
+    yield Link(look.place, look.document.uri, Span(name.start, anchor.content.end), name)

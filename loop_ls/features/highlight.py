@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Highlight
 from loop_ls.features.rename.occurrences import Role, named_at, occurrences
 from loop_ls.index.document import Document
@@ -14,6 +15,9 @@ def highlight(workspace: Workspace, document: Document, at: Position) -> tuple[H
         from loop_ls.features.rename import role_loop
 
         return role_loop.highlight(document, at)
+    if (anchor := anchor_at(document, at)) is not None:
+        written = (Highlight(anchor.at, True),) if anchor.at is not None else ()
+        return (*written, *(Highlight(alias) for alias in anchor.aliases))
     found = named_at(workspace, document, at)
     if found is None:
         return ()

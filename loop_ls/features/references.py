@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Location
 from loop_ls.features.rename.occurrences import Role, named_at, occurrences
 from loop_ls.index.document import Document
@@ -22,6 +23,9 @@ def references(
         from loop_ls.features.rename import roles
 
         return roles.references(workspace, document, at, declaration)
+    if (anchor := anchor_at(document, at)) is not None:
+        own = (anchor.at,) if declaration and anchor.at is not None else ()
+        return tuple(Location(document.uri, span) for span in (*own, *anchor.aliases))
     named = named_at(workspace, document, at)
     if named is None:
         return ()

@@ -15,13 +15,14 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, Slot
 from loop_ls.index.loop_variables import ALIASES, LoopVariable, Where, variables_of
 from loop_ls.index.workspace import Call, Workspace
+from loop_ls.text.markdown import code
 from loop_ls.text.record import equal_record
 
 Kind = Literal["input", "env", "result", "accumulate", "rag", "argument", "item", "loop"]
 
 
 class Variable(NamedTuple):
-    """One variable at one place. `meaning` completes "is ...". `first` is its value in iteration 1
+    """One variable at one place. `meaning` (Markdown) completes "is ...". `first` is its value in iteration 1
     as people would write it, None where it is not fixed. `element` produces it; `callers` supply an
     argument. `waits`: the place does not depend on the producer yet, and will if it uses this."""
 
@@ -84,7 +85,7 @@ class Scope:
 
     def _constant(self, key: str) -> Variable:
         pair = self.document.env[key]
-        return Variable(f"env.{key}", "env", f"the constant `{pair.text or ''}` of this file")
+        return Variable(f"env.{key}", "env", f"the constant {code(pair.text or '')} of this file")
 
     def _results(self) -> Iterator[Variable]:
         for found in self.document.names.values():
@@ -118,7 +119,7 @@ class Scope:
         }
         for part in sorted(RAG_PARTS):
             name = f"{definition.name}.{part}"
-            meaning = f"{meanings[part]}, from step `{definition.name}`"
+            meaning = f"{meanings[part]}, from step {code(definition.name)}"
             yield Variable(name, "rag", meaning, definition.element, definition, waits=waits)
 
     def _part_of_rag(self, name: str) -> Variable | None:
@@ -253,17 +254,17 @@ def _loop_variable(variable: LoopVariable, where: Where, loop: Element | None) -
     empty = first == "" or where == "after"
     meaning = variable.meanings[where]
     if where == "after" and loop is not None and loop.name:
-        meaning = f"{meaning} (`{loop.name}`)"
+        meaning = f"{meaning} ({code(loop.name)})"
     return Variable(variable.name, "loop", meaning, loop, first=first, can_be_empty=empty)
 
 
 def _meaning(definition: Definition) -> str:
     element, name = definition.element, definition.element.name
     if definition.kind == "accumulate":
-        return f"the outputs of all iterations of loop `{name}`, joined by ---"
+        return f"the outputs of all iterations of loop {code(name)}, joined by ---"
     if element.loop is not None:
-        return f"the final output of loop `{name}`"
-    return f"the result of step `{name}`"
+        return f"the final output of loop {code(name)}"
+    return f"the result of step {code(name)}"
 
 
 def _can_be_empty(element: Element) -> bool:
@@ -274,5 +275,5 @@ def _can_be_empty(element: Element) -> bool:
 
 def _listed(callers: tuple[Call, ...]) -> str:
     names = dict.fromkeys(call.document.name or "?" for call in callers)
-    listed = ", ".join(f"`{name}`" for name in list(names)[:3])
+    listed = ", ".join(code(name) for name in list(names)[:3])
     return listed if len(names) <= 3 else f"{listed} and {len(names) - 3} more"

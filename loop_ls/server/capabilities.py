@@ -14,7 +14,7 @@ from loop_ls.text.record import equal_record
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 
 #: Characters that open completion: after a key, inside `{{`, in lists, after a quote, at a loop variable.
-COMPLETION_TRIGGERS = ("{", " ", ":", '"', "'", ".", "[", ",", "\n", "-")
+COMPLETION_TRIGGERS = ("{", " ", ":", '"', "'", ".", "[", ",", "\n", "-", "*")
 
 #: The legend of semantic tokens, as `features.semantic_tokens.tokens` has it; that is not imported at start (a test
 #: compares).

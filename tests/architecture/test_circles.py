@@ -11,7 +11,6 @@ from tests.architecture.test_imports import ROOT, modules, tree
 KNOWN = (
     {"features.lenses.lenses", "features.lenses.object_files"},
     {"features.semantic_tokens.role_loop", "features.semantic_tokens.tokens"},
-    {"features.rename.rename", "features.rename.role_loop", "features.rename.roles"},
     {"engine.core.ports", "engine.events.kinds"},
     {"engine.runs.approvals", "engine.runs.registry"},
     {"client.follow", "client.session"},

@@ -52,6 +52,7 @@ ONLY = {
     "pydantic_ai": ("engine/providers",),
     "yaml": ("syntax",),
     "rich": ("cli",),
+    "markdown_it": ("features/text",),
 }
 
 

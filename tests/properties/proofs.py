@@ -12,7 +12,8 @@ from loop_ls.features.actions.inline_loop import loop_places
 from loop_ls.features.actions.invariants import clean
 from loop_ls.features.formatting import formatting
 from loop_ls.features.references import references
-from loop_ls.features.rename.rename import Rename, rename
+from loop_ls.features.rename.answers import Rename
+from loop_ls.features.rename.rename import rename
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from loop_ls.features.folding import folds
-from loop_ls.features.rename.rename import Rename, prepare, rename
+from loop_ls.features.rename.answers import Rename
+from loop_ls.features.rename.rename import prepare, rename
 from loop_ls.features.semantic_tokens.tokens import tokens
 from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.index.disk.roots import Roots

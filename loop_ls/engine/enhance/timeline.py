@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from loop_ls.formats.settings.enhance_states import phase
+from loop_ls.text.markdown import code, escaped, fenced
 
 Json = Any
 Event = Mapping[str, Json]
@@ -146,9 +147,14 @@ def unified(before: str, after: str, name: str) -> str:
 def markdown(found: Mapping[str, Json], name: str) -> str:
     """The timeline as a document to read."""
     state = found["status"]
-    head = [f"# Enhance loop of `{name}`", "", f"**{state['state'].replace('_', ' ')}** · {state.get('shown', '')}", ""]
+    head = [
+        f"# Enhance loop of {code(name)}",
+        "",
+        f"**{state['state'].replace('_', ' ')}** · {state.get('shown', '')}",
+        "",
+    ]
     if state.get("because"):
-        head += [str(state["because"]), ""]
+        head += [escaped(str(state["because"])), ""]
     parts = [_round(entry) for entry in found["rounds"]]
     return "\n".join([*head, *parts])
 
@@ -160,15 +166,15 @@ def _round(entry: Mapping[str, Json]) -> str:
     lines = [f"## Round {entry['round']}: {entry['status']}{cost}{risk}", ""]
     lines += ["### What failed", *(_bullets(entry["failed"], _failure) or ["nothing"]), ""]
     if entry.get("planned"):
-        return "\n".join([*lines, str(entry["planned"]), ""])
+        return "\n".join([*lines, escaped(str(entry["planned"])), ""])
     lines += ["### Proposed", *(_bullets(entry["proposed"], _operation) or ["nothing"]), ""]
     if entry["rejected"]:
         lines += ["### Not taken", *_bullets(entry["rejected"], _rejection), ""]
     lines += ["### Applied", *(_bullets(entry["applied"], _operation) or [_not_applied(entry)]), ""]
     if entry["rationale"]:
-        lines += ["### Why", str(entry["rationale"]), ""]
+        lines += ["### Why", "", escaped(str(entry["rationale"])), ""]
     if entry["diff"]:
-        lines += ["```diff", str(entry["diff"]).rstrip("\n"), "```", ""]
+        lines += [fenced(str(entry["diff"]).rstrip("\n"), "diff"), ""]
     return "\n".join(lines)
 
 
@@ -177,21 +183,30 @@ def _bullets(entries: Iterable[Mapping[str, Json]], told: Any) -> list[str]:
 
 
 def _failure(one: Mapping[str, Json]) -> str:
-    return f"`{one.get('step')}`: {str(one.get('kind')).replace('_', ' ')}: {one.get('message', '')}"
+    return f"{code(str(one.get('step')))}: {escaped(_kind(one))}: {_line(one.get('message'))}"
+
+
+def _kind(one: Mapping[str, Json]) -> str:
+    return str(one.get("kind")).replace("_", " ")
+
+
+def _line(text: Json) -> str:
+    """A text of others as part of an entry of a list."""
+    return escaped(" ".join(str(text or "").split()))
 
 
 def _operation(one: Mapping[str, Json]) -> str:
     target = one.get("target") or one.get("name") or ""
-    reason = f": {one['reason']}" if one.get("reason") else ""
-    return f"`{one.get('op')}` `{target}`{reason}"
+    reason = f": {_line(one['reason'])}" if one.get("reason") else ""
+    return f"{code(str(one.get('op')))} {code(str(target))}{reason}"
 
 
 def _rejection(one: Mapping[str, Json]) -> str:
-    return f"`{one.get('op')}` `{one.get('target')}`: {one.get('message')} ({one.get('reasonCode')})"
+    return f"{_operation({**one, 'reason': one.get('message')})} ({escaped(str(one.get('reasonCode')))})"
 
 
 def _not_applied(entry: Mapping[str, Json]) -> str:
     ack = entry.get("ack")
     if isinstance(ack, Mapping) and ack.get("outcome") != "applied":
-        return f"nothing: {ack.get('reason') or ack.get('outcome')}"
+        return f"nothing: {_line(ack.get('reason') or ack.get('outcome'))}"
     return "nothing"

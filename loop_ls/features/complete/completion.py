@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from loop_ls.features.answers import Completions, Item
 from loop_ls.features.complete.describe import describe
 from loop_ls.features.complete.island import Braces, braces_at
+from loop_ls.features.complete.items.aliases import aliases
 from loop_ls.features.complete.items.arguments import arguments
 from loop_ls.features.complete.items.callees import callees
 from loop_ls.features.complete.items.elements import whole, whole_file
@@ -60,6 +61,9 @@ def complete(
         return complete_whole(workspace, document, at, settings or workspace.settings)
     known = document.format is not None or all(not line.strip() for line in document.text.lines[:50])
     asked = requests(workspace, document, at, settings, listing) if known else ()
+    in_text = bool(asked) and asked[0].spot.where is Where.TEXT
+    if document.format is not None and not in_text and (found := aliases(document, at)) is not None:
+        return found
     if not asked:
         return Completions(Span(at, at))
     braces = braces_at(asked[0].line, at.column)

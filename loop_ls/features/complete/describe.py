@@ -14,6 +14,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.object_file import WHOLE
 from loop_ls.index.scope import scope_at
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.markdown import code, escaped
 
 
 def describe(workspace: Workspace, document: Document, about: About) -> str | None:
@@ -56,12 +57,12 @@ def _variable(workspace: Workspace, document: Document, element: str, field: str
 
 def parameter_text(callee: Document, name: str) -> str:
     """Where a called workflow uses a parameter first."""
-    parts = [f"**`{name}`** — parameter of `{callee.name}`"]
+    parts = [f"**{code(name)}** — parameter of {code(callee.name or '?')}"]
     found = callee.first_use(name)
     if found is not None:
         element, use = found
         line = callee.text.lines[callee.absolute(element.piece, use.span).start.line]
-        parts.append(f"First used in `{element.name}`: “{excerpt(line, 120)}”")
+        parts.append(f"First used in {code(element.name)}: “{escaped(excerpt(line, 120))}”")
     if name == "input":
         parts.append("Without it the callee gets all other arguments as lines of text.")
     return "\n\n".join(parts)

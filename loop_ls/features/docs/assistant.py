@@ -6,6 +6,7 @@ from loop_ls.features.text.humanize import count, excerpt, money
 from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import text_of
+from loop_ls.text.markdown import code, escaped
 
 #: What each type of criterion does, in a sentence or two.
 CRITERIA = {
@@ -50,9 +51,11 @@ def loop_in_words(one: AssistantParts) -> str:
 
 def assistant_text(one: AssistantParts) -> str:
     """An assistant as a whole."""
-    parts = [f"**`{one.name or '?'}`** — assistant, found as `{one.key}`"]
-    parts.append(text_of(one.node("description")) or excerpt(text_of(one.node("persona")) or "", 160))
-    parts.append(f"Loop: {loop_in_words(one)}." if one.enabled else "Cannot be started as a loop: it is not enabled.")
+    parts = [f"**{code(one.name or '?')}** — assistant, found as {code(one.key)}"]
+    parts.append(escaped(text_of(one.node("description")) or excerpt(text_of(one.node("persona")) or "", 160)))
+    parts.append(
+        f"Loop: {escaped(loop_in_words(one))}." if one.enabled else "Cannot be started as a loop: it is not enabled."
+    )
     total = ceiling_text(one)
     if one.enabled and total is not None:
         parts.append(f"Cost: {total}.")

@@ -8,29 +8,30 @@ from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.markdown import code, escaped, in_braces
 
 
 def element_text(workspace: Workspace, document: Document, element: Element) -> str:
-    parts = [f"**`{element.name or '(no name)'}`** — {kind_text(element)}"]
+    parts = [f"**{code(element.name or '(no name)')}** — {kind_text(element)}"]
     if element.loop is not None:
         parts += loop_facts(workspace, document, element)
     elif prompt := element.block.text("run"):
-        parts.append(f"“{excerpt(prompt, 200)}”")
+        parts.append(f"“{escaped(excerpt(prompt, 200))}”")
     if element.kind == "step" and element.loop is None:
         parts += _step_facts(document, element)
-    merged = [f"`{field.key.name}`" for field in element.block.fields.values() if field.entry.merged]
+    merged = [code(field.key.name) for field in element.block.fields.values() if field.entry.merged]
     if merged:
         parts.append(f"Merged in from an anchor: {listed(merged)}.")
     waits = _waits(document, element)
     if waits:
-        parts.append(f"Waits for {listed([f'`{name}`' for name in waits])}.")
+        parts.append(f"Waits for {listed([code(name) for name in waits])}.")
     return "\n\n".join(parts)
 
 
 def kind_text(element: Element) -> str:
     """`run step`, `loop of polish, mode refine`."""
     reference = element.reference
-    called = f"`{reference.text}`" if reference is not None and reference.text else "a workflow"
+    called = code(reference.text) if reference is not None and reference.text else "a workflow"
     if element.loop is not None:
         where = "loop" if element.kind == "loop" else "step with a loop"
         return f"{where}: repeats {called}" + (" for every item" if element.loop_mode == "iterate" else "")
@@ -47,7 +48,9 @@ def loop_facts(workspace: Workspace, document: Document, element: Element) -> li
     limit = loop.integer("max_iterations")
     until = loop.text("until")
     if element.loop_mode == "refine" and until:
-        facts.append(f"Until “{excerpt(until, 120)}”" + (f", at most {count(limit, 'iteration')}" if limit else ""))
+        facts.append(
+            f"Until “{escaped(excerpt(until, 120))}”" + (f", at most {count(limit, 'iteration')}" if limit else "")
+        )
     elif limit:
         facts.append(f"At most {count(limit, 'item' if element.loop_mode == 'iterate' else 'iteration')}")
     calls = element_calls(workspace, document, element)
@@ -60,7 +63,7 @@ def loop_facts(workspace: Workspace, document: Document, element: Element) -> li
     if runs is not None and limit and runs > limit:
         facts.append(f"With the loops inside it, the innermost workflow runs up to {count(runs, 'time')}")
     if element.accumulate is not None:
-        facts.append(f"All outputs are collected in `{{{{{element.accumulate.text}}}}}`")
+        facts.append(f"All outputs are collected in {in_braces(element.accumulate.text)}")
     return facts
 
 
@@ -70,8 +73,8 @@ def _step_facts(document: Document, element: Element) -> list[str]:
     found = effective(document, element).models
     if not found.chain:
         return []
-    asked = " then ".join(f"`{target.provider}` `{target.model}`" for target in found.chain)
-    where = "" if found.source == "step" else f" (from `{found.source}`)"
+    asked = " then ".join(f"{code(target.provider)} {code(target.model)}" for target in found.chain)
+    where = "" if found.source == "step" else f" (from {code(found.source)})"
     return [f"Asks {asked}{where}."]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from loop_ls.features.text.humanize import listed
 from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.text.markdown import code
 
 _SHORT = {
     Type.TEXT: "text",
@@ -28,7 +29,7 @@ _SHORT = {
 
 def key_text(key: Key, shape: Shape) -> str:
     """The whole explanation of a key of `shape`."""
-    parts = [f"**`{key.name}`** {_of(shape)}", key.text, *facts(key, shape)]
+    parts = [f"**{code(key.name)}** {_of(shape)}", key.text, *facts(key, shape)]
     if key.reference:
         parts.append(f"*{key.reference}*")
     return "\n\n".join(parts)
@@ -50,7 +51,7 @@ def facts(key: Key, shape: Shape) -> list[str]:
     if (limits := _range(key)) is not None:
         found.append(limits)
     if key.inherits:
-        found.append(f"when absent: from {listed([f'`{name}`' for name in key.inherits], 'then')}")
+        found.append(f"when absent: from {listed([code(name) for name in key.inherits], 'then')}")
     if key.interpolated:
         found.append("`{{variables}}` are filled in" + (", unknown ones fail" if key.strict else ""))
     return [" · ".join(found)]
@@ -70,13 +71,13 @@ def _of(shape: Shape) -> str:
 
 def _type(key: Key) -> str:
     if key.choices and key.type is Type.TEXT:
-        return listed([f"`{choice}`" for choice in key.choices], "or")
+        return listed([code(choice) for choice in key.choices], "or")
     return key.type.value
 
 
 def _default(key: Key) -> str:
     assert key.default is not None
-    return f"`{key.default}`" if " " not in key.default else key.default
+    return code(key.default) if " " not in key.default else key.default
 
 
 def _range(key: Key) -> str | None:

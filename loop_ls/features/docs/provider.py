@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from loop_ls.formats.common.providers import DIMENSIONS, PROVIDERS
 from loop_ls.formats.settings.model import Settings
+from loop_ls.text.markdown import code
 
 
 def provider_text(name: str, settings: Settings) -> str:
     """Unknown names are fine: the list of providers is open."""
-    parts = [f"**`{name}`** — provider"]
+    parts = [f"**{code(name)}** — provider"]
     own, known = settings.providers.get(name), PROVIDERS.get(name)
     if known is not None:
         parts.append(known.text)
     if own is not None:
-        kind = f" as `{own.kind}`" if own.kind else ""
-        where = f", at {own.base_url}" if own.base_url else ""
+        kind = f" as {code(own.kind)}" if own.kind else ""
+        where = f", at {code(own.base_url)}" if own.base_url else ""
         parts.append(f"Configured in the settings{kind}{where}.")
     default = (own.default_model if own is not None else None) or (known.default_model if known is not None else None)
     if default:
-        parts.append(f"Default model: `{default}`")
+        parts.append(f"Default model: {code(default)}")
     if own is None and known is None:
         parts.append("Not in the settings and not among the known ones; name it under `providers` there.")
     elif own is None and known is not None and not known.local:
@@ -27,7 +28,7 @@ def provider_text(name: str, settings: Settings) -> str:
 
 
 def model_text(provider: str, name: str, settings: Settings) -> str:
-    parts = [f"**`{name}`** — model" + (f" of `{provider}`" if provider else "")]
+    parts = [f"**{code(name)}** — model" + (f" of {code(provider)}" if provider else "")]
     own, known = settings.providers.get(provider), PROVIDERS.get(provider)
     if own is not None and name in (own.default_model, *own.models):
         parts.append("Configured in the settings.")

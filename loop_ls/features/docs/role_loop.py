@@ -18,6 +18,7 @@ from loop_ls.formats.role_loop.model import (
 from loop_ls.formats.role_loop.parts import Declared, RoleLoopParts, is_required
 from loop_ls.formats.role_loop.roles import ACCESS, Role
 from loop_ls.index.placeholders import Placeholder
+from loop_ls.text.markdown import code, escaped, in_braces
 
 #: How each type of end works, in a sentence.
 ENDS = dict(
@@ -41,7 +42,7 @@ ENDS = dict(
 
 def role_text(role: Role) -> str:
     """What a role may do, and how many steps it gets."""
-    parts = [f"**`{role.name}`** — role", role.text, f"Access `{role.access}`: {ACCESS[role.access]}."]
+    parts = [f"**{code(role.name)}** — role", escaped(role.text), f"Access {code(role.access)}: {ACCESS[role.access]}."]
     if role.steps is not None:
         parts.append(f"At most {count(role.steps, 'step')} (model calls) in one turn, unless the stage says otherwise.")
     return "\n\n".join(parts)
@@ -72,7 +73,7 @@ def end_in_words(end: Termination | None) -> str:
             return "until somebody stops it"
         case ToolBound():
             wanted = "" if end.threshold is None else f" {end.operator} {end.threshold:g}"
-            return f"until `{end.tool}`{wanted}, {_atmost(end.max_iterations, 'iteration')}"
+            return f"until {code(end.tool)}{wanted}, {_atmost(end.max_iterations, 'iteration')}"
         case None:
             return "once"
 
@@ -103,10 +104,10 @@ def parameter_text(declared: Declared, uses: list[Placeholder]) -> str:
     elif declared.text is None:
         rule = "Not required."
     else:
-        rule = f"Default: `{excerpt(declared.text, 60)}`." if declared.text else "Default: the empty text."
+        rule = f"Default: {code(excerpt(declared.text, 60))}." if declared.text else "Default: the empty text."
     used = [one for one in uses if one.name == declared.name and one.exact and not one.idle]
     where = f"Used in {count(len(used), 'place')}." if used else "Used nowhere."
-    parts = [f"**`{{{{{declared.name}}}}}`** — parameter", about or "", f"{rule} {where}"]
+    parts = [f"**{in_braces(declared.name)}** — parameter", escaped(about or ""), f"{rule} {where}"]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -123,9 +124,9 @@ def stages_in_words(loop: RoleLoopParts) -> str:
 def loop_text(loop: RoleLoopParts) -> str:
     """A definition as a whole."""
     end = None if loop.termination is None else loop.termination.value
-    parts = [f"**`{loop.name or '?'}`** — role loop", text_of(loop.parts.node("description")) or ""]
-    parts.append(f"{stages_in_words(loop)}; {end_in_words(end)}")
-    needed = [f"`{name}`" for name, one in loop.declared.items() if is_required(one.item) is not False]
+    parts = [f"**{code(loop.name or '?')}** — role loop", escaped(text_of(loop.parts.node("description")) or "")]
+    parts.append(f"{escaped(stages_in_words(loop))}; {end_in_words(end)}")
+    needed = [code(name) for name, one in loop.declared.items() if is_required(one.item) is not False]
     if needed:
         parts.append(f"A start has to give {listed(needed)}.")
     return "\n\n".join(part for part in parts if part)

@@ -11,6 +11,7 @@ from loop_ls.index.element import Element
 from loop_ls.index.loop_variables import NAMES
 from loop_ls.index.scope import Scope, Variable
 from loop_ls.index.workspace import Call
+from loop_ls.text.markdown import code, escaped, in_braces
 
 #: The values over the first three iterations (C1), where the place is inside the loop.
 _BY_ITERATION = {
@@ -39,9 +40,9 @@ _KINDS = {
 
 def variable_text(variable: Variable, in_loop: str | None = None) -> str:
     """The whole explanation. `in_loop` is the field of a loop that the place is in."""
-    parts = [f"**`{{{{{variable.name}}}}}`** — {_KINDS[variable.kind]}", _sentence(variable.meaning)]
+    parts = [f"**{in_braces(variable.name)}** — {_KINDS[variable.kind]}", _sentence(variable.meaning)]
     if variable.alias_of:
-        parts.append(f"Another spelling of `{{{{{variable.alias_of}}}}}`, which is the usual one.")
+        parts.append(f"Another spelling of {in_braces(variable.alias_of)}, which is the usual one.")
     if variable.element is not None and variable.kind != "loop":
         parts.append(producer_text(variable.element))
     if (values := _values(variable, in_loop)) is not None:
@@ -53,7 +54,7 @@ def variable_text(variable: Variable, in_loop: str | None = None) -> str:
             "A condition is better without it: the judge sees the output anyway, and would find it in the question."
         )
     elif variable.waits and variable.element is not None and variable.kind != "loop":
-        parts.append(f"Using it here makes this wait for `{variable.element.name}`.")
+        parts.append(f"Using it here makes this wait for {code(variable.element.name)}.")
     return "\n\n".join(parts)
 
 
@@ -64,19 +65,19 @@ def last_run_text(variable: Variable, runs: Sequence[RunView]) -> str | None:
         return None
     for run in reversed(runs):
         if said := run.results.get(producer):
-            return f"In the last run: “{excerpt(said, 300)}”"
+            return f"In the last run: “{escaped(excerpt(said, 300))}”"
     return None
 
 
 def unknown_text(name: str, scope: Scope, callers: tuple[Call, ...]) -> str:
     """A name that nothing defines here: a parameter where it is simple, else a slip."""
-    head = f"**`{{{{{name}}}}}`**"
+    head = f"**{in_braces(name)}**"
     if "." not in name and callers:
         return f"{head} — parameter\n\nNo caller supplies it; it stays as it is written."
     if "." not in name:
         return f"{head} — parameter\n\nNothing in this file defines it: the caller hands it over in `with`."
     known = nearest(name, _like(name, scope))
-    near = f" Did you mean `{{{{{known}}}}}`?" if known else ""
+    near = f" Did you mean {in_braces(known)}?" if known else ""
     return f"{head} does not exist here.{near}"
 
 
@@ -99,13 +100,13 @@ def producer_text(element: Element) -> str:
     if element.loop is not None:
         limit = element.loop.integer("max_iterations")
         atmost = f", at most {limit} iterations" if limit is not None and element.loop_mode == "refine" else ""
-        calls = f" of `{reference.text}`" if reference is not None and reference.text else ""
-        return f"From the loop `{element.name}`{calls}{atmost}."
+        calls = f" of {code(reference.text)}" if reference is not None and reference.text else ""
+        return f"From the loop {code(element.name)}{calls}{atmost}."
     if reference is not None and reference.text:
-        return f"From the step `{element.name}`, which calls `{reference.text}`."
+        return f"From the step {code(element.name)}, which calls {code(reference.text)}."
     prompt = element.block.text("run") or ""
-    said = f": “{excerpt(prompt, 120)}”" if prompt else "."
-    return f"From the {element.mode or ''} step `{element.name}`{said}".replace("the  step", "the step")
+    said = f": “{escaped(excerpt(prompt, 120))}”" if prompt else "."
+    return f"From the {element.mode or ''} step {code(element.name)}{said}".replace("the  step", "the step")
 
 
 def _values(variable: Variable, in_loop: str | None) -> str | None:
@@ -114,7 +115,7 @@ def _values(variable: Variable, in_loop: str | None) -> str | None:
     table = _BY_ITERATION_IN_UNTIL if in_loop == "until" else _BY_ITERATION
     if variable.first is None and in_loop != "until":
         return None
-    return table.get(variable.name) or (f"First value: `{variable.first}`" if variable.first else None)
+    return table.get(variable.name) or (f"First value: {code(variable.first)}" if variable.first else None)
 
 
 def _emptiness(variable: Variable) -> str | None:

@@ -8,6 +8,7 @@ from loop_ls.formats.common.key_table import Key, Type
 from loop_ls.formats.common.scalars import floating
 from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
+from loop_ls.text.markdown import code
 
 
 def counts_here(look: Look) -> str | None:
@@ -31,11 +32,11 @@ def inherited(document: Document, look: Look, key: Key) -> tuple[str, str] | Non
         block, name = _place(document, look, source, key.name)
         field = block.get(name) if block is not None else None
         if field is not None and block is not look.block and (value := shown(field)) is not None:
-            return value, f"`{source}`"
+            return value, code(source)
     if key.default is not None and floating(key.default) is not None:
-        return f"`{key.default}`", "the default"
+        return code(key.default), "the default"
     if key.default in key.choices:
-        return f"`{key.default}`", "the default"
+        return code(key.default), "the default"
     return None
 
 
@@ -59,5 +60,5 @@ def shown(field: Field) -> str | None:
         return duration(value)
     scalar = field.scalar
     if scalar is not None and field.fault is None and len(scalar.text) <= 60:
-        return f"`{scalar.text}`"
+        return code(scalar.text)
     return None

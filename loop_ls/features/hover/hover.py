@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Hover, RunView
 from loop_ls.features.complete.describe import parameter_text
 from loop_ls.features.complete.items.callees import workflow_text
@@ -24,6 +25,8 @@ from loop_ls.index.document import Document
 from loop_ls.index.object_file import WHOLE
 from loop_ls.index.scope import scope_at
 from loop_ls.index.workspace import Workspace
+from loop_ls.syntax.nodes import Alias
+from loop_ls.text.markdown import code, fenced, in_braces
 from loop_ls.text.position import Position
 
 
@@ -59,12 +62,21 @@ def _text(workspace: Workspace, look: Look, settings: Settings, runs: Sequence[R
     if look.need is not None:
         return _need(workspace, look)
     if look.alias is not None:
-        return f"**`*{look.alias.name}`** — alias of the part that is anchored as `&{look.alias.name}`"
+        return _alias(look.document, look.alias, look.place.start)
     if look.pair is not None:
         return _pair(workspace, look)
     if look.field is None:
         return None
     return _key(workspace, look) if look.on_key else _value(workspace, look, settings)
+
+
+def _alias(document: Document, alias: Alias, at: Position) -> str:
+    """What the alias stands for, as it is written at its anchor."""
+    head = f"**{code('*' + alias.name)}** — alias of {code('&' + alias.name)}"
+    anchor = anchor_at(document, at)
+    if alias.target is None or anchor is None:
+        return f"{head}, which is not in this file"
+    return f"{head}\n\n{fenced(anchor.written(document), 'yaml')}"
 
 
 # -- variables and names --------------------------------------------------------------------------
@@ -85,7 +97,7 @@ def _need(workspace: Workspace, look: Look) -> str | None:
     assert look.need is not None
     element = look.document.element(look.need.name)
     if element is None:
-        return f"`{look.need.name}` is no step or loop of this file."
+        return f"{code(look.need.name)} is no step or loop of this file."
     return element_text(workspace, look.document, element)
 
 
@@ -97,14 +109,14 @@ def _pair(workspace: Workspace, look: Look) -> str | None:
         return None
     if look.element is None:
         readers = [element.name for element in look.document.mentioning(f"env.{pair.name}") if element.name]
-        read = f"Read in {listed([f'`{name}`' for name in readers[:8]])}." if readers else "Read nowhere in this file."
-        return f"**`{{{{env.{pair.name}}}}}`** — constant of this file\n\n{read}"
+        read = f"Read in {listed([code(name) for name in readers[:8]])}." if readers else "Read nowhere in this file."
+        return f"**{in_braces('env.' + pair.name)}** — constant of this file\n\n{read}"
     callee = workspace.callee(look.document, look.element.reference)
     if callee is None:
-        return f"**`{pair.name}`** — argument"
+        return f"**{code(pair.name)}** — argument"
     used = pair.name in callee.parameters or bool(callee.mentioning(pair.name))
     if not used:
-        return f"**`{pair.name}`** — argument\n\n`{callee.name}` has no variable of this name."
+        return f"**{code(pair.name)}** — argument\n\n{code(callee.name or '?')} has no variable of this name."
     return parameter_text(callee, pair.name)
 
 
@@ -172,10 +184,10 @@ def _reference(workspace: Workspace, document: Document, text: str) -> str:
     found = workspace.resolve(document, text)
     if found.document is None:
         near = (
-            f" Did you mean {listed([f'`{key}`' for key in found.suggestions[:3]], 'or')}?" if found.suggestions else ""
+            f" Did you mean {listed([code(key) for key in found.suggestions[:3]], 'or')}?" if found.suggestions else ""
         )
-        return f"No workflow is called `{text}`.{near}"
-    hidden = f"\n\nIt hides `{found.hidden}` of the root folder here." if found.hidden else ""
+        return f"No workflow is called {code(text)}.{near}"
+    hidden = f"\n\nIt hides {code(found.hidden)} of the root folder here." if found.hidden else ""
     return workflow_text(workspace, found.document) + hidden
 
 
@@ -183,7 +195,7 @@ def _called(workspace: Workspace, document: Document) -> str:
     calls = workspace.callers(document)
     if not calls:
         return ""
-    names = list(dict.fromkeys(f"`{call.document.name}`" for call in calls))
+    names = list(dict.fromkeys(code(call.document.name or "?") for call in calls))
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
     shown = ", ".join(names[:6]) if more else listed(names)
     return f"\n\nCalled in {count(len(calls), 'place')}, by {shown}{more}"

@@ -18,6 +18,7 @@ from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import roles_of
 from loop_ls.index.placeholders import placeholders
+from loop_ls.text.markdown import code, in_braces
 from loop_ls.text.position import Position
 
 
@@ -47,7 +48,7 @@ def _placeholder(look: WholeLook) -> str:
     assert one is not None
     declared = look.document.whole.role_loop.declared.get(one.name)
     if declared is None:
-        return f"There is no parameter `{one.name}`: `{{{{{one.name}}}}}` stays as it is."
+        return f"There is no parameter {code(one.name)}: {in_braces(one.name)} stays as it is."
     return parameter_text(declared, list(placeholders(look.document)))
 
 
@@ -61,7 +62,7 @@ def _pair(look: WholeLook) -> str | None:
     rule = all_rules().get(look.pair.name)
     if rule is None:
         return None
-    return f"**`{rule.code}`** {rule.name} — {rule.severity.name.lower()}\n\n{rule.title}"
+    return f"**{code(rule.code)}** {rule.name} — {rule.severity.name.lower()}\n\n{rule.title}"
 
 
 def _more(look: WholeLook, settings: Settings) -> str | None:
@@ -96,7 +97,7 @@ def _of_role_loop(look: WholeLook, settings: Settings) -> str | None:
             stages = loop.in_run_order
             if index is None or not 0 <= index < len(stages):
                 return None
-            return f"The artifact of stage {index}, `{label_of(loop, stages[index])}`."
+            return f"The artifact of stage {index}, {code(label_of(loop, stages[index]))}."
         case ("parameter", "name") if not look.on_key:
             declared = loop.declared.get(text_of(look.field.node) or "")
             return None if declared is None else parameter_text(declared, list(placeholders(look.document)))

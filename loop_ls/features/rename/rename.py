@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
 
+from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Edits
+from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.occurrences import Kind, Named, Occurrence, Role, named_at, occurrences
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
 from loop_ls.index.document import Document
@@ -18,29 +19,6 @@ from loop_ls.index.resolve import key_of, resolve
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
-
-
-@dataclass(frozen=True, slots=True)
-class Renamable:
-    """What `prepare` answers: the word to replace and its present text."""
-
-    span: Span
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Why not, in one sentence."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rename:
-    """`edits` belong together. `prose`: the bare word in prompts of the file, for a person to confirm."""
-
-    edits: Edits
-    prose: Edits = field(default_factory=dict)
 
 
 def prepare(workspace: Workspace, document: Document, at: Position) -> Renamable | Refused | None:
@@ -54,6 +32,10 @@ def prepare(workspace: Workspace, document: Document, at: Position) -> Renamable
         from loop_ls.features.rename import roles
 
         return roles.prepare(workspace, document, at)
+    if (anchor := anchor_at(document, at)) is not None:
+        from loop_ls.features.rename import anchors
+
+        return anchors.prepare(anchor, at)
     found = named_at(workspace, document, at)
     if found is None:
         return None
@@ -72,6 +54,10 @@ def rename(workspace: Workspace, document: Document, at: Position, new: str) -> 
         from loop_ls.features.rename import roles
 
         return roles.rename(workspace, document, at, new)
+    if (anchor := anchor_at(document, at)) is not None:
+        from loop_ls.features.rename import anchors
+
+        return anchors.rename(document, anchor, new)
     found = named_at(workspace, document, at)
     if found is None:
         return None

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from loop_ls.features.answers import Highlight, Link, Location
 from loop_ls.features.lookup.object_node_at import WholeLook, look_at_whole
+from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.occurrences import bare
-from loop_ls.features.rename.rename import Refused, Renamable, Rename
 from loop_ls.formats.common.json_types import text_of, whole
 from loop_ls.formats.common.object_parts import Item
 from loop_ls.formats.common.typed_mapping import Named

@@ -10,6 +10,7 @@ from typing import Any
 
 from loop_ls.features.runs.outcome_texts import VERDICTS
 from loop_ls.features.text.humanize import clock, money
+from loop_ls.text.markdown import code, escaped, fenced
 
 Json = Mapping[str, Any]
 
@@ -17,11 +18,11 @@ Json = Mapping[str, Any]
 def transcript(answer: Json) -> str:
     """Markdown. Texts of models stand in fences that they cannot close."""
     state: Json = answer.get("state") or {}
-    lines = [f"# Run of `{state.get('name') or state.get('runId')}`", "", _status(state), ""]
+    lines = [f"# Run of {code(str(state.get('name') or state.get('runId')))}", "", _status(state), ""]
     if state.get("because"):
-        lines += [str(state["because"]), ""]
+        lines += [escaped(str(state["because"])), ""]
     if message := _message(state.get("error")):
-        lines += [f"Error: {message}", ""]
+        lines += [f"Error: {escaped(message)}", ""]
     steps = [stage for stage in answer.get("stages") or () if stage.get("mode") != "loop"]
     for row in sorted([*steps, *(answer.get("history") or ())], key=lambda row: str(row.get("started_at"))):
         lines += _iteration(row) if "iteration_number" in row else _stage(row, "##")
@@ -31,10 +32,12 @@ def transcript(answer: Json) -> str:
 def _status(state: Json) -> str:
     reason = state.get("reason")
     said = str(state.get("status") or "").replace("_", " ")
-    told = f"**{said}**" + (f" ({str(reason).replace('_', ' ')})" if reason and reason != state.get("status") else "")
+    told = f"**{escaped(said)}**" + (
+        f" ({escaped(str(reason).replace('_', ' '))})" if reason and reason != state.get("status") else ""
+    )
     tokens = sum((state.get("tokens") or {}).values())
     parts = [told, _cost(state.get("costUsd")), f"{tokens:,} tokens" if tokens else ""]
-    parts += [clock(int(state.get("elapsedMs") or 0)), f"run `{state.get('runId')}`"]
+    parts += [clock(int(state.get("elapsedMs") or 0)), f"run {code(str(state.get('runId')))}"]
     return " · ".join(part for part in parts if part)
 
 
@@ -42,9 +45,9 @@ def _iteration(row: Json) -> Iterator[str]:
     limit = f" of {row['max_iterations']}" if row.get("max_iterations") else ""
     again = f", attempt {row['attempt']}" if (row.get("attempt") or 1) > 1 else ""
     verdict = VERDICTS.get(str(row.get("verdict")), "")
-    shown = verdict or ("" if row.get("status") == "completed" else str(row.get("status")))
+    shown = verdict or ("" if row.get("status") == "completed" else escaped(str(row.get("status"))))
     tail = " · ".join(part for part in (shown, _cost(row.get("usd"))) if part)
-    yield f"## `{row.get('loop')}` iteration {row.get('iteration_number')}{limit}{again}" + (
+    yield f"## {code(str(row.get('loop')))} iteration {row.get('iteration_number')}{limit}{again}" + (
         f": {tail}" if tail else ""
     )
     yield ""
@@ -59,8 +62,8 @@ def _iteration(row: Json) -> Iterator[str]:
 
 
 def _stage(row: Json, level: str) -> Iterable[str]:
-    said = "" if row.get("status") == "completed" else f": {row.get('status')}"
-    yield f"{level} `{row.get('name')}`{said}"
+    said = "" if row.get("status") == "completed" else f": {escaped(str(row.get('status')))}"
+    yield f"{level} {code(str(row.get('name')))}{said}"
     yield ""
     yield from _block("", row.get("output"))
     yield from _block("Error", _message(row.get("error")))
@@ -71,14 +74,7 @@ def _block(name: str, text: Any) -> Iterator[str]:
         return
     if name:
         yield from (f"**{name}**", "")
-    ticks = _fence(text)
-    yield from (f"{ticks}text", text, ticks, "")
-
-
-def _fence(text: str) -> str:
-    """One backtick more than the longest row of them at the start of a line."""
-    rows = [len(line.strip()) - len(line.strip().lstrip("`")) for line in text.splitlines()]
-    return "`" * max(3, 1 + max(rows, default=0))
+    yield from (fenced(text), "")
 
 
 def _message(error: Any) -> str:

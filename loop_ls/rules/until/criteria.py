@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from loop_ls.rules.docs.phrases import shortened
+from loop_ls.text.markdown import code, escaped
 
 
 def _words(text: str) -> frozenset[str]:
@@ -58,7 +59,7 @@ _NOUNS = _words(
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A condition; `hole` is the part of it that the author will want to change, `why` where it comes from."""
+    """A condition; `hole` is the part of it that the author will want to change, `why` (Markdown) its source."""
 
     text: str
     why: str
@@ -98,12 +99,14 @@ def _verdicts(noun: str, name: str, prompt: str) -> list[Criterion]:
     if not positive and not negative:
         # A made-up word is a marker only where the prompt asks for it.
         positive = [m for m in markers if m not in _EMPHASIS and _asked_for(prompt, m)]
-    told = f"`{name}` is told to write it"
+    told = f"{code(name)} is told to write it"
     found = [
-        Criterion(f"The {noun} {_verb(prompt, m)} {m}", f"{told}: “{_around(prompt, m)}”", m, True) for m in positive
+        Criterion(f"The {noun} {_verb(prompt, m)} {m}", f"{told}: “{escaped(_around(prompt, m))}”", m, True)
+        for m in positive
     ]
     found += [
-        Criterion(f"The {noun} does not contain {m}", f"{told}: “{_around(prompt, m)}”", m, True) for m in negative
+        Criterion(f"The {noun} does not contain {m}", f"{told}: “{escaped(_around(prompt, m))}”", m, True)
+        for m in negative
     ]
     return found
 
@@ -115,21 +118,35 @@ def _facts(noun: str, name: str, prompt: str) -> list[Criterion]:
         least = {100: 90, 10: 8, 5: 4}[top]
         shown = f"{least} of {top}"
         found.append(
-            Criterion(f"The score is at least {shown}", f"`{name}` gives one: “{_line(prompt, score)}”", shown, True)
+            Criterion(
+                f"The score is at least {shown}",
+                f"{code(name)} gives one: “{escaped(_line(prompt, score))}”",
+                shown,
+                True,
+            )
         )
     elif percent := _PERCENT.search(prompt):
         what = percent.group("what").lower()
         found.append(
-            Criterion(f"The {what} is above 90%", f"`{name}` gives it: “{_line(prompt, percent)}”", "90", True)
+            Criterion(
+                f"The {what} is above 90%", f"{code(name)} gives it: “{escaped(_line(prompt, percent))}”", "90", True
+            )
         )
     if listed := _LISTED.search(prompt):
         what = listed.group("what").lower()
         plural = what if what.endswith("s") else what + "s"
         found.append(
-            Criterion(f"The {noun} lists no {plural}", f"`{name}` lists them: “{_line(prompt, listed)}”", "", True)
+            Criterion(
+                f"The {noun} lists no {plural}",
+                f"{code(name)} lists them: “{escaped(_line(prompt, listed))}”",
+                "",
+                True,
+            )
         )
     if tests := _TESTS.search(prompt):
-        found.append(Criterion("All tests pass", f"`{name}` runs them: “{_line(prompt, tests)}”", "", True))
+        found.append(
+            Criterion("All tests pass", f"{code(name)} runs them: “{escaped(_line(prompt, tests))}”", "", True)
+        )
     return found
 
 

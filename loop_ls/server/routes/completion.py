@@ -10,6 +10,7 @@ from lsprotocol import types as lsp
 
 from loop_ls.features.answers import Item, ItemKind
 from loop_ls.features.complete import completion
+from loop_ls.features.text.plain_text import plain_text
 from loop_ls.server.routes.requests import Asked, named
 
 if TYPE_CHECKING:
@@ -113,4 +114,5 @@ def _item(context: Context, opened: OpenDocument, places: Places, span: Json, it
 
 
 def _told(context: Context, text: str) -> Json | str:
-    return {"kind": "markdown", "value": text} if context.client.facts.completion_markdown else text
+    """Markdown only where the client renders it."""
+    return {"kind": "markdown", "value": text} if context.client.facts.completion_markdown else plain_text(text)

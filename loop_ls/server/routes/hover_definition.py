@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.definition import definition
 from loop_ls.features.hover.hover import hover
+from loop_ls.features.text.plain_text import plain_text
 from loop_ls.server.routes.requests import Asked, about
 
 if TYPE_CHECKING:
@@ -30,8 +31,11 @@ def on_hover(context: Context, params: Json) -> Json | None:
     found = hover(asked.workspace, asked.document, at, asked.workspace.settings, runs, folder.all_known)
     if found is None:
         return None
-    kind = "markdown" if context.client.facts.markdown else "plaintext"
-    return {"contents": {"kind": kind, "value": found.text}, "range": asked.places.range(found.span)}
+    if context.client.facts.markdown:
+        contents = {"kind": "markdown", "value": found.text}
+    else:
+        contents = {"kind": "plaintext", "value": plain_text(found.text)}
+    return {"contents": contents, "range": asked.places.range(found.span)}
 
 
 async def on_definition(context: Context, params: Json) -> list[Json] | None:

@@ -10,7 +10,8 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcInvalidParams
 from loop_ls.features.highlight import highlight
 from loop_ls.features.linked_editing import PATTERN, linked
 from loop_ls.features.references import references
-from loop_ls.features.rename.rename import Refused, Rename, prepare, rename
+from loop_ls.features.rename.answers import Refused, Rename
+from loop_ls.features.rename.rename import prepare, rename
 from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
 from loop_ls.server.routes.requests import RequestFailed, about, caught_up, with_all_files
 

@@ -13,6 +13,7 @@ from lsprotocol import types as lsp
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.show_document import show_text
+from loop_ls.text.markdown import fenced
 
 if TYPE_CHECKING:
     from loop_ls.server.runs.context import RunAccess, RunContext
@@ -98,7 +99,7 @@ class Approvals:
         """The output as a document of its own, which the editor can show however long it is."""
         what = f"iteration-{asked.get('iteration', 'output')}"
         data = await self._runs.data_folder(record.run_id)
-        await show_text(self._client, data, record.run_id, what, str(asked.get("output") or ""))
+        await show_text(self._client, data, record.run_id, what, fenced(str(asked.get("output") or "")))
 
 
 def question(name: str, asked: Json) -> str:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.rename.rename import Refused, Renamable, Rename, prepare, rename
+from loop_ls.features.rename.answers import Refused, Renamable, Rename
+from loop_ls.features.rename.rename import prepare, rename
 
 FLOW = """
 #- flow.yaml

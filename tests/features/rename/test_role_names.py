@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loop_ls.features.references import references
-from loop_ls.features.rename.rename import Refused, Renamable, Rename, prepare, rename
+from loop_ls.features.rename.answers import Refused, Renamable, Rename
+from loop_ls.features.rename.rename import prepare, rename
 from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document

@@ -11,6 +11,7 @@ from loop_ls.features.text.humanize import excerpt, listed
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import resolve
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.markdown import code, escaped
 
 #: More than anybody reads; the editor asks again while the name is being typed.
 LIMIT = 500
@@ -42,16 +43,16 @@ def _written(workspace: Workspace, folder: str, key: str) -> tuple[int, str, str
 def workflow_text(workspace: Workspace, document: Document) -> str:
     """A called workflow as its callers want to know it."""
     key = workspace.key(document) or document.name or ""
-    parts = [f"**`{key}`** — workflow, {document.path.rsplit('/', 1)[-1]}"]
+    parts = [f"**{code(key)}** — workflow, {escaped(document.path.rsplit('/', 1)[-1])}"]
     if description := document.head.text("description"):
-        parts.append(description)
-    names = [f"`{name}`" for name in document.parameters]
+        parts.append(escaped(description))
+    names = [code(name) for name in document.parameters]
     if document.mentioning("input"):
         names.append("`input`")
     parts.append(f"Parameters: {listed(names)}" if names else "No parameters")
     last = document.last_step()
     if last is not None and last.name:
-        parts.append(f"Its result is that of `{last.name}`, {_does(document)}")
+        parts.append(f"Its result is that of {code(last.name)}, {_does(document)}")
     return "\n\n".join(parts)
 
 
@@ -60,7 +61,7 @@ def _does(document: Document) -> str:
     assert last is not None
     prompt = prompt_of(document)
     if prompt:
-        return f"a {last.mode} step: “{excerpt(prompt, 160)}”"
+        return f"a {last.mode} step: “{escaped(excerpt(prompt, 160))}”"
     return f"a {last.mode} step" if last.kind == "step" else "a loop"
 
 

@@ -1,0 +1,31 @@
+"""What rename answers: the word, the edits, or why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from loop_ls.features.answers import Edits
+from loop_ls.text.position import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Renamable:
+    """What `prepare` answers: the word to replace and its present text."""
+
+    span: Span
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why not, in one sentence."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """`edits` belong together. `prose`: the bare word in prompts of the file, for a person to confirm."""
+
+    edits: Edits
+    prose: Edits = field(default_factory=dict)
