@@ -1,5 +1,5 @@
 """Contract: the types of everything that crosses a border between processes. Imports nothing of the other rooms.
 
-`endings` and `statuses` are plain Python, so that the language server may import them at its start; `facts` needs
-pydantic and is imported by whoever reads or writes facts.
+`endings` and `operations` are plain Python, so that the language server may import them at its start; `requests`,
+`answers`, `run_state` and `facts` need pydantic. `validation` loads types when the first object is to be checked.
 """

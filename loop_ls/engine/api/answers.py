@@ -11,6 +11,9 @@ from starlette.responses import JSONResponse, Response
 
 Answer = dict[str, Any]
 
+#: The object that a client sent; `route.read_body` says whether it is of the right type.
+Body = dict[str, Any]
+
 BODY_LIMIT = 1024 * 1024
 BODY_SECONDS = 20.0
 
@@ -67,7 +70,7 @@ def refused(answer: Answer) -> Response:
     return refusal(str(answer["code"]), str(answer["message"]), str(answer.get("hint") or ""), details)
 
 
-async def read_object(request: Request, limit: int = BODY_LIMIT) -> Answer:
+async def read_object(request: Request, limit: int = BODY_LIMIT) -> Body:
     """The body as a JSON object; an absent body is an empty one. Raises `BadRequest`."""
     body = bytearray()
     try:

@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 from loop_ls import __version__
+from loop_ls.contract.operations import Operation
 from loop_ls.engine.api.route import Route
-from loop_ls.engine.api.schemas import COMPONENTS, ref
+from loop_ls.engine.api.schemas import components, parameters, ref
 
 Json = dict[str, Any]
 
@@ -34,7 +35,7 @@ _PATH_TEXT = {
 def document(routes: tuple[Route, ...], url: str = "/") -> Json:
     paths: dict[str, Json] = {}
     for route in routes:
-        paths.setdefault(route.shown_path, {})[route.method.lower()] = _operation(route)
+        paths.setdefault(route.shown_path, {})[route.operation.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -46,26 +47,27 @@ def document(routes: tuple[Route, ...], url: str = "/") -> Json:
         "servers": [{"url": url}],
         "paths": paths,
         "components": {
-            "schemas": COMPONENTS,
+            "schemas": components(),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
 def _operation(route: Route) -> Json:
+    operation = route.operation
     found: Json = {
-        "operationId": route.name,
-        "summary": route.text,
-        "tags": list(route.tags),
-        "parameters": [*_path_parameters(route), *_other_parameters(route)],
-        "responses": _responses(route),
-        "security": [] if route.role is None else [{"token": []}],
+        "operationId": operation.operation_id,
+        "summary": operation.text,
+        "tags": list(operation.tags),
+        "parameters": [*_path_parameters(route), *_other_parameters(operation)],
+        "responses": _responses(operation),
+        "security": [] if operation.role is None else [{"token": []}],
     }
-    if route.role is not None:
-        found["x-role"] = route.role
-    if route.body is not None:
-        content = {"application/json": {"schema": route.body}}
-        found["requestBody"] = {"required": route.body_required, "content": content}
+    if operation.role is not None:
+        found["x-role"] = operation.role
+    if operation.request is not None:
+        content = {"application/json": {"schema": ref(operation.request)}}
+        found["requestBody"] = {"required": operation.body_required, "content": content}
     return found
 
 
@@ -82,28 +84,29 @@ def _path_parameters(route: Route) -> list[Json]:
     ]
 
 
-def _other_parameters(route: Route) -> list[Json]:
+def _other_parameters(operation: Operation) -> list[Json]:
     return [
-        {"name": each.name, "in": where, "required": False, "description": each.text, "schema": each.schema}
-        for where, found in (("query", route.query), ("header", route.headers))
-        for each in found
+        {"name": name, "in": where, "required": False, "description": text, "schema": schema}
+        for where, given in (("query", operation.query), ("header", operation.headers))
+        if given is not None
+        for name, text, schema in parameters(given)
     ]
 
 
-def _responses(route: Route) -> Json:
-    refused = {403, 500, *route.refusals}
-    if route.role is not None:
+def _responses(operation: Operation) -> Json:
+    refused = {403, 500, *operation.refusals}
+    if operation.role is not None:
         refused.add(401)
-    if "{" in route.path:
+    if "{" in operation.path:
         refused |= {400, 404}
-    if route.query:
+    if operation.query:
         refused.add(400)
-    if route.method in ("POST", "PATCH"):
+    if operation.method in ("POST", "PATCH"):
         refused |= {400, 413}
-    schema = route.answer if isinstance(route.answer, dict) else {"type": "string"}
-    done: Json = {"description": route.text, "content": {route.content: {"schema": schema}}}
+    schema = {"type": "string"} if operation.answer == "str" else ref(operation.answer)
+    done: Json = {"description": operation.text, "content": {operation.content: {"schema": schema}}}
     failed = {"application/json": {"schema": ref("Error")}}
     return {
-        str(route.status): done,
+        str(operation.status): done,
         **{str(status): {"description": _REASONS[status], "content": failed} for status in sorted(refused)},
     }

@@ -1,4 +1,4 @@
-"""One route of the documented interface: what it is called, who may call it, what goes in and out.
+"""One route of the documented interface: an operation of the contract and the function that answers it.
 
 The application and the OpenAPI document are both made of a list of these, so neither can know a route
 that the other does not.
@@ -7,54 +7,30 @@ that the other does not.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as Mounted
 from starlette.types import ASGIApp
 
-from loop_ls.engine.api.answers import refusal
-from loop_ls.engine.core.users import Person, Role
+from loop_ls.contract.operations import Operation
+from loop_ls.contract.validation import problem_of
+from loop_ls.engine.api.answers import BODY_LIMIT, BadRequest, Body, read_object, refusal
+from loop_ls.engine.core.users import Person
 
-Schema = dict[str, Any]
 Handler = Callable[[Request], Awaitable[Response | ASGIApp]]
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    name: str
-    text: str
-    schema: Schema
-
-
-@dataclass(frozen=True, slots=True)
 class Route:
-    """`role` None: no token is needed. `owner_too`: the owner may, whatever the role. `refusals` are the
-    statuses besides those that every route has; `path` names parameters as the server does (`{id}`)."""
-
-    method: str
-    path: str
-    name: str
-    text: str
+    operation: Operation
     handler: Handler
-    answer: Schema | str
-    role: Role | None = "viewer"
-    status: int = 200
-    refusals: tuple[int, ...] = ()
-    query: tuple[Query, ...] = ()
-    headers: tuple[Query, ...] = ()
-    body: Schema | None = None
-    body_required: bool = False
-    content: str = "application/json"
-    owner_too: bool = False
-    tags: tuple[str, ...] = field(default=("loops",))
 
     @property
     def shown_path(self) -> str:
         """As the document names it: what matches slashes too is a parameter like any other."""
-        return self.path.replace(":path}", "}")
+        return self.operation.path.replace(":path}", "}")
 
 
 def person_of(request: Request) -> Person:
@@ -62,18 +38,28 @@ def person_of(request: Request) -> Person:
     return person
 
 
+async def read_body(request: Request) -> Body:
+    """The body as the operation of this route takes it; an absent body is an empty object. Raises `BadRequest`."""
+    operation: Operation = request.scope["operation"]
+    body = await read_object(request, operation.body_limit or BODY_LIMIT)
+    if operation.request and (problem := problem_of(operation.request, body)):
+        raise BadRequest("bad_argument", problem.message)
+    return body
+
+
 def mounted(routes: tuple[Route, ...]) -> list[Mounted]:
-    return [Mounted(each.path, _for_role(each), methods=[each.method]) for each in routes]
+    return [Mounted(each.operation.path, _for_role(each), methods=[each.operation.method]) for each in routes]
 
 
 def _for_role(route: Route) -> Handler:
-    role = route.role
-    if role is None:
-        return route.handler
+    operation, role = route.operation, route.operation.role
 
     async def handler(request: Request) -> Response | ASGIApp:
+        request.scope["operation"] = operation
+        if role is None:
+            return await route.handler(request)
         person = person_of(request)
-        if person.has(role) or (route.owner_too and person.is_owner):
+        if person.has(role) or (operation.owner_too and person.is_owner):
             return await route.handler(request)
         told = f"This needs the role `{role}`; the token has the role `{person.role}`."
         return refusal("forbidden", told, f"`loop-ls engine token create --user NAME --role {role}` makes one.")

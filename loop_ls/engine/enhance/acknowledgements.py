@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 OUTCOMES = frozenset({"applied", "refused", "stale", "no_change_seen", "client_gone"})
-#: Bytes that an answer may have: it can hold the text of a whole document.
-TEXT_LIMIT = 16 * 1024 * 1024
 CHOICES = frozenset({"continue", "skip", "stop"})
 
 

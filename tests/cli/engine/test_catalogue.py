@@ -8,7 +8,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from loop_ls.app.catalogue import catalogue
-from loop_ls.engine.api.schemas import COMPONENTS
+from loop_ls.engine.api.schemas import components
 from loop_ls.engine.roles.definitions import seed
 from tests.cli.conftest import CALLEE, DEVELOP
 
@@ -33,7 +33,7 @@ async def test_every_format_is_there_with_the_documented_columns(tmp_path: Path)
     data.mkdir()
     seed(data)
     rows = await catalogue(root, data)()
-    schema = Draft202012Validator({**COMPONENTS["Definition"], "components": {"schemas": COMPONENTS}})
+    schema = Draft202012Validator({**components()["Definition"], "components": {"schemas": components()}})
     for row in rows:
         schema.validate(json.loads(json.dumps(row)))
     found = {(row["format"], row["path"]): row for row in rows}

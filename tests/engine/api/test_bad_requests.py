@@ -84,3 +84,25 @@ async def test_bytes_that_are_no_http_harm_nobody(home: House) -> None:
                 await reader.read()
         writer.close()
     assert (await home.http.get("/health")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("verb", "body", "field"),
+    [
+        ("fork", {"iteration": "two"}, "iteration"),
+        ("replay", {"uri": 4}, "uri"),
+        ("approve", {"loopId": 4}, "loopId"),
+        ("approve", {"decision": "perhaps"}, "decision"),
+        ("stop", {"cause": 4}, "cause"),
+        ("enhance/acknowledge", {"planId": "p"}, "outcome"),
+        ("enhance/choose", {"choice": "wait"}, "choice"),
+        ("enhance/feedback", {"text": ["x"]}, "text"),
+    ],
+)
+async def test_a_body_of_another_type_is_refused_before_the_engine_sees_it(
+    home: House, verb: str, body: dict[str, Any], field: str
+) -> None:
+    run_id = await home.run(1)
+    answer = await home.http.post(f"/api/v1/loops/{run_id}/{verb}", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_argument")
+    assert f"`{field}`" in answer.json()["error"]

@@ -41,7 +41,7 @@ DOCUMENT = document(ROUTES)
 ENDLESS = "streamEvents"
 #: Would end the engine that is asked; tried in test_people.
 ENDING = "stopEngine"
-ASKED = [each for each in ROUTES if each.name != ENDLESS]
+ASKED = [each.operation.operation_id for each in ROUTES if each.operation.operation_id != ENDLESS]
 
 WORKFLOW = """\
 $schema: "workflow/v2.0"
@@ -90,12 +90,12 @@ def test_the_document_is_valid_openapi() -> None:
 
 
 def test_every_operation_has_a_name_of_its_own_and_says_who_may_call_it() -> None:
-    names = [each.name for each in ROUTES]
+    names = [each.operation.operation_id for each in ROUTES]
     assert len(set(names)) == len(names)
     for each in ROUTES:
-        operation = DOCUMENT["paths"][each.shown_path][each.method.lower()]
-        assert operation["operationId"] == each.name
-        assert ("401" in operation["responses"]) == (each.role is not None)
+        operation = DOCUMENT["paths"][each.shown_path][each.operation.method.lower()]
+        assert operation["operationId"] == each.operation.operation_id
+        assert ("401" in operation["responses"]) == (each.operation.role is not None)
         assert operation["summary"].endswith(".")
 
 
@@ -128,22 +128,22 @@ def _drive(running: Running, name: str, headers: dict[str, str], mode: Generatio
     return seen
 
 
-@pytest.mark.parametrize("name", [each.name for each in ASKED if each.name != ENDING])
+@pytest.mark.parametrize("name", [name for name in ASKED if name != ENDING])
 def test_with_a_token_every_answer_is_as_described(running: Running, name: str) -> None:
     headers = {"Authorization": f"Bearer {running.token}"}
     good = _drive(running, name, headers, GenerationMode.POSITIVE)
     assert good and 401 not in good
-    route = next(each for each in ROUTES if each.name == name)
-    if "{" in route.path or route.query or route.body:
+    route = next(each for each in ROUTES if each.operation.operation_id == name)
+    if "{" in route.operation.path or route.operation.query or route.operation.request:
         bad = _drive(running, name, headers, GenerationMode.NEGATIVE)
         assert bad - {401}, "bad requests spoil the token too, but not always"
 
 
-@pytest.mark.parametrize("name", [each.name for each in ROUTES])
+@pytest.mark.parametrize("name", [each.operation.operation_id for each in ROUTES])
 def test_without_a_token_nothing_is_said(running: Running, name: str) -> None:
-    route = next(each for each in ROUTES if each.name == name)
+    route = next(each for each in ROUTES if each.operation.operation_id == name)
     seen = _drive(running, name, {}, GenerationMode.POSITIVE)
-    assert seen == ({401} if route.role is not None else {200})
+    assert seen == ({401} if route.operation.role is not None else {200})
 
 
 def test_the_document_is_served_as_it_is_written(running: Running) -> None:

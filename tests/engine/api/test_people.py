@@ -199,14 +199,14 @@ async def test_every_route_that_changes_something_refuses_viewers_and_strangers(
     home.program.hold.clear()
     run_id = await home.run(3)
     viewer, stranger = token_of(home, "eve", "viewer"), token_of(home, "bob", "editor")
-    changing = [route for route in ROUTES if route.role in ("editor", "admin")]
+    changing = [route for route in ROUTES if route.operation.role in ("editor", "admin")]
     assert len(changing) > 8
     for route in changing:
-        path = route.path.replace("{id}", run_id)
-        answer = await home.http.request(route.method, path, json={}, headers=viewer)
-        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), route.name
-        if "{id}" in route.path and route.name not in COPIES:
-            answer = await home.http.request(route.method, path, json={}, headers=stranger)
-            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), route.name
+        path = route.operation.path.replace("{id}", run_id)
+        answer = await home.http.request(route.operation.method, path, json={}, headers=viewer)
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), route.operation.operation_id
+        if "{id}" in route.operation.path and route.operation.operation_id not in COPIES:
+            answer = await home.http.request(route.operation.method, path, json={}, headers=stranger)
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), route.operation.operation_id
     assert (await home.engine.state(run_id))["state"]["status"] == "running"
     assert not home.left.is_set()

@@ -12,7 +12,8 @@ BEGIN, END = "<!-- routes -->\n", "<!-- end -->"
 
 def route_table() -> str:
     """As it has to stand in the README."""
-    rows = [f"| `{route.method} {route.shown_path}` | {route.text} | {route.role or '-'} |" for route in ROUTES]
+    told = [(route.operation, route.shown_path) for route in ROUTES]
+    rows = [f"| `{one.method} {path}` | {one.text} | {one.role or '-'} |" for one, path in told]
     return "\n".join(["| route | what it does | role |", "|---|---|---|", *rows]) + "\n"
 
 

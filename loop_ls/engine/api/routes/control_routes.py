@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from loop_ls.contract.endings import POSSIBLE, Verb
-from loop_ls.engine.api.answers import BadRequest, read_object, refusal, refused
-from loop_ls.engine.api.route import Handler, person_of
+from loop_ls.engine.api.answers import refusal, refused
+from loop_ls.engine.api.route import Handler, person_of, read_body
 from loop_ls.engine.api.routes.loops import all_events, engine_of, shown
 from loop_ls.engine.api.routes.start_by_name import from_catalogue, is_by_name
 from loop_ls.engine.api.views import loop_row
@@ -31,7 +31,7 @@ ENDS = frozenset({"completed", "failed", "cancelled"})
 
 
 async def create(request: Request) -> Response:
-    argument = {"origin": "api", **await read_object(request)}
+    argument = {"origin": "api", **await read_body(request)}
     if key := request.headers.get("idempotency-key"):
         argument[KEY] = key
     if argument.get(KEY) is not None:
@@ -76,15 +76,13 @@ async def delete(request: Request) -> Response:
 async def change(request: Request) -> Response:
     if (no := await not_theirs(request)) is not None:
         return no
-    answer = await engine_of(request).change(request.path_params["id"], await read_object(request))
+    answer = await engine_of(request).change(request.path_params["id"], await read_body(request))
     return await shown(request, answer["state"]) if answer["ok"] else refused(answer)
 
 
 async def approve(request: Request) -> Response:
-    body = await read_object(request)
+    body = await read_body(request)
     loop_id = body.get("loopId")
-    if loop_id is not None and not isinstance(loop_id, str):
-        raise BadRequest("validation_error", "`loopId` is a text.")
     run_id, engine = request.path_params["id"], engine_of(request)
     if run_id == "all":
         if person_of(request).role != "admin" and any(not person_of(request).controls(s.user) for s in engine.live):
@@ -98,7 +96,7 @@ async def approve(request: Request) -> Response:
 
 def control(verb: Verb) -> Handler:
     async def handler(request: Request) -> Response:
-        details = _named(await read_object(request))
+        details = _named(await read_body(request))
         if request.path_params["id"].lower() == "all":
             return await _all(request, verb, details)
         if (no := await not_theirs(request)) is not None:
@@ -156,3 +154,12 @@ async def not_theirs(request: Request) -> Response | None:
 def _named(details: Answer) -> Answer:
     """What a control verb takes besides the run; the rest of a body is not passed on."""
     return {name: value for name, value in details.items() if name in ("cause",) and isinstance(value, str)}
+
+
+HANDLERS: dict[str, Handler] = {
+    "start": create,
+    "change": change,
+    "delete": delete,
+    **{verb: control(verb) for verb in CONTROL},
+    "approve": approve,
+}

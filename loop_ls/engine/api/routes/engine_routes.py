@@ -12,7 +12,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from loop_ls import __version__
-from loop_ls.engine.api.answers import read_object, refused, whole_number
+from loop_ls.engine.api.answers import refused, whole_number
+from loop_ls.engine.api.route import Handler, read_body
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.api.stream import EventStream
 from loop_ls.engine.process.instance_lock import PROTOCOL, fingerprint
@@ -99,7 +100,7 @@ async def engine_status(request: Request) -> Response:
 
 async def engine_stop(request: Request) -> Response:
     """`now`: calls in flight are not waited for."""
-    body = await read_object(request)
+    body = await read_body(request)
     calls = int(engine_of(request).status.get("inFlight") or 0)
     request.app.state.leave()
     if body.get("now") is True:
@@ -113,3 +114,13 @@ async def prometheus(request: Request) -> Response:
 
 async def openapi(request: Request) -> Response:
     return JSONResponse(request.app.state.openapi())
+
+
+HANDLERS: dict[str, Handler] = {
+    "stream": events,
+    "engine_status": engine_status,
+    "engine_stop": engine_stop,
+    "numbers": prometheus,
+    "health": health,
+    "openapi": openapi,
+}

@@ -7,14 +7,15 @@ Ids may be shortened.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from loop_ls.contract.endings import Status
 from loop_ls.engine.api.answers import BadRequest, refusal, refused, whole_number
 from loop_ls.engine.api.operations import Operations
-from loop_ls.engine.api.schemas import STATUSES
+from loop_ls.engine.api.route import Handler
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.projections.history import iterations, outer_stages
 from loop_ls.engine.projections.kept_metrics import KeptMetrics
@@ -26,6 +27,7 @@ Answer = dict[str, Any]
 PAGE = 1000
 #: Iterations of the outermost loop in a page where nobody says how many, and facts that are read at once.
 ITERATIONS, FACTS = 50, 300
+STATUSES = ("active", *get_args(Status))
 #: The statuses of a run that the documented interface calls `running`.
 RUNNING = frozenset({"queued", "running", "stopping", "waiting_approval"})
 
@@ -225,3 +227,19 @@ def _measured_row(row: Answer) -> Answer:
 def _active(engine: Operations) -> int:
     """Those that work: a run that waits for a person is active in its list, not here."""
     return sum(state.status in RUNNING for state in engine.live)
+
+
+HANDLERS: dict[str, Handler] = {
+    "runs": listing,
+    "active_count": active_count,
+    "definitions": definitions,
+    "show": one,
+    "status": state,
+    "history": history,
+    "metrics": metrics,
+    "prompts": prompts,
+    "events": event_page,
+    "graph": graph,
+    "iterations": iteration_rows,
+    "iteration": one_iteration,
+}

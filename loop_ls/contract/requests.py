@@ -1,0 +1,378 @@
+"""Requests: what operations and commands take, as types that the border checks.
+
+Unknown names are ignored, so that a newer client may say more than this program knows; where a type refuses them it
+says so. None is the same as a name that is left out. Imported by whoever checks, never at the start of the language
+server; `contract.operations` says which type is whose.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from loop_ls.contract.endings import Status
+
+Object = dict[str, object]
+FromZero = Annotated[int, Field(ge=0)]
+FromOne = Annotated[int, Field(ge=1)]
+TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
+Decision = Literal["approve", "reject", "revise"]
+
+
+class Request(BaseModel):
+    """The object that an operation or a command takes: camelCase on the wire, no conversions between types."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        extra="ignore",
+        frozen=True,
+        strict=True,
+        defer_build=True,
+        use_attribute_docstrings=True,
+    )
+
+
+class AsNamed(Request):
+    """One whose names are written as the document of its interface has them."""
+
+    model_config = ConfigDict(alias_generator=None)
+
+
+# -- bodies ------------------------------------------------------------------------------------------
+
+
+class Start(AsNamed):
+    """A loop by the name of its definition, or what to run by its file."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["definition"]}, {"required": ["path"]}, {"required": ["uri"]}]}
+    )
+    definition: str | None = None
+    """The name of a definition."""
+    goal: str | None = None
+    uri: str | None = None
+    """The file to run, as a URI."""
+    path: str | None = None
+    """The file to run."""
+    root: str | None = None
+    """The workspace folder."""
+    target: str | Object | None = None
+    """`{kind, name?}`: workflow, loop, step, definition, ..."""
+    input: str | None = None
+    message: str | None = None
+    parameters: Object | None = None
+    max_iterations: FromOne | None = None
+    max_iterations_camel: FromOne | None = Field(None, alias="maxIterations")
+    limits: Object | None = None
+    """`budgetUsd`, `maxTokens`, `wallClock`, `unchanged` of this run."""
+    item: FromZero | None = None
+    """Only this item of a loop over items."""
+    session_id: str | None = None
+    session_id_camel: str | None = Field(None, alias="sessionId")
+    project_id: str | None = None
+    project_slug: str | None = None
+    mock: bool | None = None
+    consent: str | None = None
+    """Proof that the owner agreed to what `consent_required` showed."""
+    detach: bool | None = None
+    origin: str | None = None
+    """Who starts it: `cli`, `editor`, `api`, `mcp`, ..."""
+    texts: dict[str, str] | None = None
+    """Texts of files that an editor has not saved, by their paths."""
+    settings: Object | None = None
+    """Settings of an editor."""
+    enhance: Object | None = None
+    """Whether and how the file may be changed between rounds: `{start?, editor?, headless?, uri?}`."""
+    idempotency_key: str | None = Field(None, alias="idempotencyKey", min_length=1, max_length=255)
+    """As the header `Idempotency-Key`, for clients that can set none."""
+
+
+class Change(AsNamed):
+    """What of a loop is changed. At least one of it; a limit of null is none."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"minProperties": 1})
+    goal: str = Field("", min_length=1)
+    max_iterations: FromOne | None = None
+    metadata: Object = {}
+    labels: list[Annotated[str, Field(min_length=1)]] = []
+
+
+class Control(Request):
+    cause: str | None = None
+    """Why, for the record."""
+
+
+class Approve(Request):
+    loop_id: str | None = None
+    """Which loop asked; may be left out where a run asks one thing."""
+    approved: bool | None = None
+    decision: Decision | None = None
+    feedback: str | None = None
+
+
+class Fork(Request):
+    iteration: FromOne | None = None
+    loop: str | None = None
+    consent: str | None = None
+    detach: bool | None = None
+    origin: str | None = None
+
+
+class Replay(Request):
+    uri: str | None = None
+    path: str | None = None
+    root: str | None = None
+    texts: dict[str, str] | None = None
+    origin: str | None = None
+
+
+class ExportedRun(Request):
+    """What an export answered as `run`."""
+
+
+class TestUntil(Request):
+    """Either `output` or `runId` says what is judged."""
+
+    __test__ = False
+    uri: str | None = None
+    path: str | None = None
+    root: str | None = None
+    loop: str | None = None
+    output: str | None = None
+    run_id: str | None = None
+    times: FromOne = 1
+    mock: bool | None = None
+    consent: str | None = None
+    texts: dict[str, str] | None = None
+    origin: str | None = None
+
+
+class Acknowledge(Request):
+    plan_id: str
+    outcome: Literal["applied", "client_gone", "no_change_seen", "refused", "stale"]
+    text: str | None = None
+    failure_reason: str | None = None
+
+
+class Choose(Request):
+    choice: Literal["continue", "skip", "stop"]
+    text: str | None = None
+
+
+class Feedback(Request):
+    text: str
+    step: str | None = None
+    negative: bool | None = None
+
+
+class EngineStop(Request):
+    now: bool = False
+    """Calls in flight are not waited for."""
+
+
+# -- queries and headers -----------------------------------------------------------------------------
+
+
+class LoopListQuery(AsNamed):
+    status: Literal["active", Status]
+    """Only loops with this status; `active` is every one that has not ended."""
+    uri: str
+    """Only runs of this file."""
+    limit: FromZero
+    """How many at most."""
+
+
+class GraphQuery(AsNamed):
+    place: str
+    """Of the round of an enhance loop that lies here, such as `report/2`."""
+
+
+class PromptsQuery(AsNamed):
+    place: str
+    """Only at this place or inside it, such as `develop/3`."""
+
+
+class IterationsQuery(AsNamed):
+    after: FromZero
+    """Only facts with a `seq` above this."""
+    limit: FromZero
+    """So many iterations of the outermost loop at most (default: 50); `next` is `after` of the rest."""
+
+
+class HistoryQuery(IterationsQuery):
+    place: str
+    """Only what happened at this place, such as `develop/3`."""
+    until: FromZero
+    """No fact with a `seq` above this: for a reader that wants a known part."""
+    cut: FromZero
+    """Texts are cut to so many characters; `cut` of an object says how long they were."""
+
+
+class EventsQuery(AsNamed):
+    after: FromZero
+    """Only facts with a `seq` above this."""
+    limit: FromZero
+    """How many at most."""
+    cut: FromZero
+    """Texts are cut to so many characters; `cut` of an object says how long they were."""
+
+
+class StreamQuery(AsNamed):
+    after: FromZero
+    """First the facts above this position; without it, from now on."""
+    run: str
+    """Only this run."""
+
+
+class StartHeaders(AsNamed):
+    idempotency_key: str = Field(alias="Idempotency-Key", min_length=1, max_length=255)
+    """A start that is sent again with it within a day is the same run; another request with it is refused \
+(`idempotency_conflict`). Each user has their own keys."""
+
+
+# -- commands of editors -----------------------------------------------------------------------------
+
+
+class Target(Request):
+    """What of a file is meant. Of loops and steps a file has many, so they are named."""
+
+    kind: TargetKind
+    name: str | None = None
+
+    @model_validator(mode="after")
+    def _named(self) -> Target:
+        if self.kind in ("loop", "step") and not self.name:
+            raise ValueError(f"`target.name` must say which {self.kind} is meant.")
+        return self
+
+
+class NoArgument(Request):
+    uri: str | None = None
+
+
+class OfRun(Request):
+    run_id: str
+    """A run; `all` where a command takes that."""
+
+
+class RunCommand(Request):
+    uri: str | None = None
+    target: Target | None = None
+    input: str | None = None
+    goal: str | None = None
+    message: str | None = None
+    parameters: Object | None = None
+    max_iterations: FromOne | None = None
+    mock: bool | None = None
+    item: int | None = None
+    limits: Object | None = None
+    session_id: str | None = None
+    idempotency_key: str | None = None
+    consent: str | None = None
+
+
+class RunsCommand(Request):
+    status: str | None = None
+    uri: str | None = None
+    limit: FromOne | None = None
+
+
+class StatusCommand(OfRun):
+    graph: bool | None = None
+    place: str | None = None
+
+
+class EventsCommand(OfRun):
+    after_seq: int | None = None
+    limit: FromOne | None = None
+    cut: FromOne | None = None
+    follow: bool | None = None
+
+
+class HistoryCommand(OfRun):
+    place: str | None = None
+    after_seq: int | None = None
+    until_seq: int | None = None
+    cut: FromOne | None = None
+    prompts: bool | None = None
+    show: bool | None = None
+
+
+class ApproveCommand(OfRun):
+    loop_id: str | None = None
+    approved: bool | None = None
+    decision: str | None = None
+    feedback: str | None = None
+
+
+class ForkCommand(OfRun):
+    iteration: FromOne | None = None
+    loop: str | None = None
+    consent: str | None = None
+
+
+class ReplayCommand(OfRun):
+    uri: str | None = None
+
+
+class ImportCommand(Request):
+    run: Object
+    uri: str | None = None
+
+
+class OfFile(Request):
+    uri: str
+
+
+class TestUntilCommand(OfFile):
+    __test__ = False
+    loop: str
+    output: str | None = None
+    run_id: str | None = None
+    times: FromOne | None = None
+    mock: bool | None = None
+    consent: str | None = None
+
+
+class DefinitionsCommand(Request):
+    runnables: bool | None = None
+
+
+class EstimateCommand(OfFile):
+    target: Target | None = None
+
+
+class PreviewCommand(EstimateCommand):
+    iteration: FromOne | None = None
+    run_id: str | None = None
+
+
+class EnhanceStartCommand(RunCommand):
+    uri: str
+
+
+class EnhanceCommand(OfFile):
+    show: bool | None = None
+
+
+class EnhanceFeedbackCommand(OfFile):
+    text: str
+    step: str | None = None
+    negative: bool | None = None
+
+
+class EnhanceEnableCommand(OfFile):
+    enabled: bool
+    overrides: Object | None = None
+
+
+class EnhanceSetupCommand(Request):
+    uri: str | None = None
+    values: Object | None = None
+
+
+class AssistantSetupCommand(OfFile):
+    name: str | None = None
+    values: Object | None = None
