@@ -243,7 +243,7 @@ def together(client: RawClient, folder: Path) -> None:
 
 
 def test_UP_29_everything_in_one_write_is_answered_though_the_index_is_never_ready(fake: Start, folder: Path) -> None:
-    for number in range(30):
+    for number in range(100):
         (folder / f"more{number}.yaml").write_text(DRAFT.replace("name: draft", f"name: more{number}"))
     client = fake("stuck")
     together(client, folder)
