@@ -1,7 +1,8 @@
-"""A pytest plugin: while a test of the table runs, the module of its row does nothing but raise.
+"""A pytest plugin: while a test of the table runs, the module of its row finds nothing.
 
-Here its functions are replaced in place, so that whoever imported one has the broken one; in servers that the
-test starts the module cannot be imported. What became of each test goes to the file LOOP_LS_TEST_REPORT.
+Here its functions are replaced in place, so that whoever imported one has the empty one: a list without items, no
+answer, an empty text. Nothing is raised, so it is the assertions of the test that have to notice. In servers that
+the test starts the module cannot be imported. What became of each test goes to the file LOOP_LS_TEST_REPORT.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from inspect import iscoroutinefunction
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
 
+from loop_ls.features.answers import Completions
+from loop_ls.text.position import Position, Span
 from tests.features.rows import ROWS
 from tests.features.targets import TARGETS
 
@@ -44,8 +48,34 @@ def tried(tests: Iterable[str], report: Path) -> dict[str, list[str]]:
     return found
 
 
-def _raise(*args: Any, **named: Any) -> Any:
-    raise RuntimeError("switched off")
+#: Beginning of what a function returns, by its annotation -> what is empty of it. Where none fits, it stays as it is:
+#: there is no empty symbol or span. (The code runs with the globals of the module that it is put into.)
+EMPTY: dict[str, Callable[..., Any]] = {
+    "Iterator[": lambda *args, **named: iter(()),
+    "Iterable[": lambda *args, **named: (),
+    "Sequence[": lambda *args, **named: (),
+    "list[": lambda *args, **named: [],
+    "dict[": lambda *args, **named: {},
+    "set[": lambda *args, **named: set(),
+    "frozenset[": lambda *args, **named: frozenset(),
+    "str": lambda *args, **named: "",
+    "bool": lambda *args, **named: False,
+    "int": lambda *args, **named: 0,
+    "None": lambda *args, **named: None,
+    "Completions": lambda *args, **named: __import__("tests.features.switched_off", fromlist=["x"]).NO_COMPLETIONS,
+}
+NO_COMPLETIONS = Completions(Span(Position(0, 0), Position(0, 0)))
+
+
+def _empty(function: FunctionType) -> FunctionType | None:
+    returns = str(function.__annotations__.get("return", ""))
+    if returns.endswith("| None") or returns in ("Json", "object"):
+        found: Any = EMPTY["None"]
+    elif returns.startswith("tuple[") and returns.endswith(", ...]"):
+        found = EMPTY["Sequence["]
+    else:
+        found = next((make for begin, make in EMPTY.items() if returns.startswith(begin)), None)
+    return None if found is None or iscoroutinefunction(function) else found
 
 
 @contextmanager
@@ -54,8 +84,10 @@ def switched_off(name: str) -> Iterator[None]:
     for value in vars(import_module(name)).values():
         value = getattr(value, "__wrapped__", value)
         if isinstance(value, FunctionType) and value.__module__ == name and not value.__code__.co_freevars:
-            before.append((value, value.__code__))
-            value.__code__ = _raise.__code__
+            empty = _empty(value)
+            if empty is not None:
+                before.append((value, value.__code__))
+                value.__code__ = empty.__code__
     path = os.environ.get("PYTHONPATH", "")
     os.environ["LOOP_LS_TEST_OFF"] = name
     os.environ["PYTHONPATH"] = f"{Path(__file__).with_name('off')}{os.pathsep}{path}"

@@ -85,9 +85,9 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("which", GOOD)
-def test_no_good_example_of_a_rule_is_called_wrong(which: str) -> None:
-    assert not faults(*GOOD[which])
+def test_no_good_example_of_a_rule_is_called_wrong() -> None:
+    assert len(GOOD) > 150
+    assert {which: found for which, file in GOOD.items() if (found := faults(*file))} == {}
 
 
 #: Rules about a single file's keys and values: these a schema has to see as well.
