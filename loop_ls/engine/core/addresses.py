@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from loop_ls.engine.core.env_substitution import VARIABLE
+
 _HERE = frozenset({"127.0.0.1", "localhost", "::1"})
 #: What parsers of addresses disagree about: blanks, control characters, backslashes.
 _AMBIGUOUS = re.compile(r"[\s\\\x00-\x1f\x7f]")
+_SCHEMES = frozenset({"http", "https"})
 
 
 def is_here(url: str) -> bool:
@@ -23,11 +26,21 @@ def is_here(url: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """Host and port, as written."""
+    """Host and port. Letters that look like others do not: a host outside of ASCII is shown as it is looked up."""
     try:
-        return urlsplit(url).netloc.rpartition("@")[2]
+        written = urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:
         return ""
+    return written if written.isascii() else _looked_up(written)
+
+
+def _looked_up(written: str) -> str:
+    """`xn--` names in place of those with other letters, escapes where there is no such name."""
+    host, colon, port = written.partition(":")
+    try:
+        return f"{host.encode('idna').decode()}{colon}{port.encode('ascii').decode()}"
+    except UnicodeError:
+        return ascii(written)[1:-1]
 
 
 def without_password(url: str) -> str:
@@ -50,13 +63,17 @@ def address_fault(url: str) -> str:
     """Why an address is not taken, as the end of a sentence that names it; empty where it is."""
     if not url:
         return ""
-    if _AMBIGUOUS.search(url):
-        return "holds a blank, a control character or a backslash, which an address must not"
+    if _AMBIGUOUS.search(url) or not url.isprintable():
+        return "holds a blank, a character that is not shown or a backslash, which an address must not"
     try:
         parts = urlsplit(url)
-        host = parts.hostname
+        host, port = parts.hostname, urlsplit(VARIABLE.sub("1", url)).port
     except ValueError:
         return "is no address"
     if "@" in parts.netloc:
         return "holds a user name or a password before the host, which an address must not"
-    return "" if host else "names no host"
+    if not host:
+        return "names no host"
+    if parts.scheme not in _SCHEMES:
+        return f"begins with `{parts.scheme}:`, and must begin with http:// or https://"
+    return "names the port 0, which nobody can listen on" if port == 0 else ""

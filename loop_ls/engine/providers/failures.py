@@ -27,6 +27,8 @@ USED_UP = frozenset(
 )
 #: Unix times behind it are no moments that anybody means (the year 2100).
 LATEST = 4_102_444_800
+#: A reset that is longer over than clocks differ is none: whoever names it has used up something else.
+CLOCKS_DIFFER = 3600.0
 
 RESTART = "then restart the engine (`loop-ls engine stop`; the next run starts it)"
 
@@ -36,6 +38,15 @@ def missing_key(provider: Provider) -> ModelFailure:
         "missing_key",
         f"Provider `{provider.name}` needs a key, and the environment variable {provider.key_env} is not set.",
         f"Set {provider.key_env} where the engine starts, {RESTART}; or try the loop without a key: `--mock`.",
+        provider=provider.name,
+    )
+
+
+def unsendable_key(provider: Provider) -> ModelFailure:
+    return ModelFailure(
+        "auth",
+        f"The key of provider `{provider.name}` cannot be sent: it holds a line break or a letter outside of ASCII.",
+        f"Put the key alone into {provider.key_env or 'its variable'}, {RESTART}.",
         provider=provider.name,
     )
 
@@ -160,7 +171,8 @@ def refused(
     wait = retry_after(headers)
     details: dict[str, Any] = {"status": status, "said": said, "type": kind}
     if status == 402 or _used_up(kind) or (status == 429 and (wait or 0.0) > LONGEST_WAIT):
-        failure = exhausted(provider.name, model, status, said, _reset(body) or _after(wait), details)
+        until = reset_moment(_reset(body) or _after(wait))
+        failure = exhausted(provider.name, model, status, said, until, details)
         failure.retry_after = wait
         return failure
     code, message, hint = _status(provider, model, status, said)
@@ -187,6 +199,15 @@ def exhausted(
         model=model,
         details={**details, "final": True, **({} if until is None else {"until": until})},
     )
+
+
+def reset_moment(at: float | None) -> float | None:
+    """When a usage limit that was said to be reset at this Unix time is tried again: never at once, or a provider
+    that names the same moment for ever would be asked without a pause. None: nobody knows when."""
+    now = time.time()
+    if at is None or not now - CLOCKS_DIFFER <= at <= LATEST:
+        return None
+    return max(at, now + LONGEST_WAIT)
 
 
 def clock_time(at: float) -> str:
@@ -285,11 +306,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
-            return max(0.0, float(headers[name]) * scale)
+            seconds = float(headers[name]) * scale
         except (KeyError, ValueError):
             continue
+        return max(0.0, seconds) if seconds <= LATEST else None  # neither without end nor no number
     try:
         when = parsedate_to_datetime(headers["retry-after"])
-    except (KeyError, ValueError, TypeError):
+        return max(0.0, when.timestamp() - time.time())
+    except (KeyError, ValueError, TypeError, OverflowError):
         return None
-    return max(0.0, when.timestamp() - time.time())

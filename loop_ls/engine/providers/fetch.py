@@ -11,14 +11,29 @@ import html
 import ipaddress
 import re
 import socket
-from urllib.parse import urljoin, urlsplit
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from loop_ls.engine.capabilities.guard import require_page
+
+if TYPE_CHECKING:
+    import httpx
 
 MOST_BYTES = 1024 * 1024
 SECONDS = 30.0
 REDIRECTS = 5
-_NO_TEXT = re.compile(r"<(script|style|template|noscript)\b.*?</\1\s*>|<!--.*?-->", re.DOTALL | re.IGNORECASE)
+_HIDDEN = re.compile(r"<(script|style|template|noscript)\b|<!--", re.IGNORECASE)
+_CLOSING = {
+    name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "template", "noscript")
+} | {"": re.compile("-->")}
+#: Encodings that pages are in. Python has others that are none of texts, or that take their time.
+_ENCODINGS = re.compile(
+    r"(?:utf[-_]?(?:8|16|16le|16be)|us[-_]?ascii|iso[-_]?8859[-_]?\d+|latin[-_]?1|windows[-_]?125\d|cp125\d"
+    r"|koi8[-_]?[ru]|gbk|gb2312|gb18030|big5|euc[-_]?(?:jp|kr)|shift[-_]?jis)",
+    re.IGNORECASE,
+)
 _BLOCK = re.compile(r"</?(?:p|div|br|li|tr|h[1-6]|section|article|pre|table|ul|ol)\b[^>]*>", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]+>")
 
@@ -35,8 +50,8 @@ async def fetch(url: str) -> str:
     try:
         async with asyncio.timeout(SECONDS), httpx.AsyncClient(trust_env=False, timeout=SECONDS) as http:
             for _ in range(REDIRECTS + 1):
-                await _check(url)
-                async with http.stream("GET", url, headers={"accept": "text/*, application/json"}) as response:
+                request = await _to_what_was_checked(http, url)
+                async with _answer(http, request) as response:
                     if response.is_redirect and (there := response.headers.get("location")):
                         url = urljoin(url, there)
                         continue
@@ -50,33 +65,77 @@ async def fetch(url: str) -> str:
     raise NotFetched(f"{url} leads from one address to the next, {REDIRECTS} times.")
 
 
-async def _check(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise NotFetched(f"`{url[:200]}` is no address of the web: it begins with http:// or https://.")
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise NotFetched(f"`{parts.hostname}` is not found: {error.strerror or error}.") from None
-    for *_, address in found:
-        if not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_global:
-            raise NotFetched(f"`{parts.hostname}` is no public address.")
-
-
-async def _text(response: object) -> str:
+async def _to_what_was_checked(http: httpx.AsyncClient, url: str) -> httpx.Request:
+    """A request to the very address that was looked up: a name may stand for another one a moment later. Raises
+    `NotFetched`."""
     import httpx
 
-    assert isinstance(response, httpx.Response)
+    page = httpx.URL(url)
+    if page.scheme not in ("http", "https") or not page.host:
+        raise NotFetched(f"`{url[:200]}` is no address of the web: it begins with http:// or https://.")
+    name = page.raw_host.decode("ascii")
+    return http.build_request(
+        "GET",
+        page.copy_with(host=await _public_address(name, page.port)),
+        headers={"accept": "text/*, application/json", "host": page.netloc.decode("ascii")},
+        extensions={"sni_hostname": name},
+    )
+
+
+@asynccontextmanager
+async def _answer(http: httpx.AsyncClient, request: httpx.Request) -> AsyncIterator[httpx.Response]:
+    response = await http.send(request, stream=True)
+    try:
+        yield response
+    finally:
+        await response.aclose()
+
+
+async def _public_address(host: str, port: int | None) -> str:
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise NotFetched(f"`{host}` is not found: {error.strerror or error}.") from None
+    addresses = [str(address[0]) for *_, address in found]
+    if not addresses or not all(ipaddress.ip_address(each.partition("%")[0]).is_global for each in addresses):
+        raise NotFetched(f"`{host}` is no public address.")
+    return addresses[0]
+
+
+async def _text(response: httpx.Response) -> str:
     kept = bytearray()
     async for chunk in response.aiter_bytes():
         kept += chunk
         if len(kept) >= MOST_BYTES:
             break
-    told = bytes(kept[:MOST_BYTES]).decode(response.charset_encoding or "utf-8", "replace")
+    told = _decoded(bytes(kept[:MOST_BYTES]), response.charset_encoding or "utf-8")
     return _words(told) if "html" in response.headers.get("content-type", "") else told
 
 
+def _decoded(body: bytes, encoding: str) -> str:
+    """A page says of itself in what it is written: what is none of the encodings of pages is taken for UTF-8."""
+    try:
+        return body.decode(encoding if _ENCODINGS.fullmatch(encoding) else "utf-8", "replace")
+    except LookupError:
+        return body.decode("utf-8", "replace")
+
+
 def _words(page: str) -> str:
-    plain = _TAG.sub("", _BLOCK.sub("\n", _NO_TEXT.sub("", page)))
+    shown = "".join(_shown(page))
+    tagged, _, rest = shown.rpartition(">")  # behind it no tag ends, and looking for an end each time takes for ever
+    plain = _TAG.sub("", _BLOCK.sub("\n", f"{tagged}>")) + rest if tagged else shown
     lines = (" ".join(line.split()) for line in html.unescape(plain).splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def _shown(page: str) -> Iterator[str]:
+    """The page without scripts and comments, read once from front to back; what is never closed hides the rest, as
+    in a browser."""
+    at = 0
+    while hidden := _HIDDEN.search(page, at):
+        yield page[at : hidden.start()]
+        closing = _CLOSING[(hidden[1] or "").lower()].search(page, hidden.end())
+        if closing is None:
+            return
+        at = closing.end()
+    yield page[at:]

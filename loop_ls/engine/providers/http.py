@@ -77,6 +77,8 @@ class HttpModels:
             raise failures.missing_address(self.provider)
         if self.provider.key_env and not key:
             raise failures.missing_key(self.provider)
+        if not (key.isascii() and key.isprintable()):
+            raise failures.unsendable_key(self.provider)
         return key
 
     @asynccontextmanager

@@ -21,7 +21,7 @@ from loop_ls.engine.capabilities.guard import using_program
 from loop_ls.engine.core.ports import EXHAUSTED, Failure, LostAttempt
 from loop_ls.engine.core.price_table import Booked, Price, Usage, booked, known_price
 from loop_ls.engine.core.redaction import redact
-from loop_ls.engine.providers.failures import clock_time
+from loop_ls.engine.providers.failures import clock_time, reset_moment
 from loop_ls.engine.runners.concurrency import gate_of
 from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines
@@ -176,7 +176,7 @@ class CliRunner:
 
     def _exhausted(self, heard: Heard) -> Failure:
         name, said = Path(self.program[0]).name, redact(heard.error or "").strip().rstrip(".")[:CLUE]
-        until = heard.resets_at
+        until = reset_moment(heard.resets_at)
         known = "" if until is None else f" until {clock_time(until)}"
         hint = "Check plan and credit of its account; waiting does not help by itself."
         if until is not None:

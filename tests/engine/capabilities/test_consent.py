@@ -11,9 +11,10 @@ from loop_ls.client.consent import agreed
 from loop_ls.engine.capabilities.consent import Consents, for_others, proof, read_key
 from loop_ls.engine.capabilities.endpoints import endpoints
 from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program, asks, sentence
+from loop_ls.engine.core.addresses import address_fault
 from loop_ls.engine.core.errors import Refused
 
-ENVIRON = {"OPENAI_API_KEY": "sk-secret", "MY_KEY": "other-secret", "HOST": "evil.test"}
+ENVIRON = {"OPENAI_API_KEY": "sk-secret", "MY_KEY": "other-secret", "HOST": "evil.test", "PORT": "8080"}
 
 
 def wanted(*names: str, **settings: dict[str, str]) -> list[tuple[str, str, str]]:
@@ -56,10 +57,31 @@ def test_a_project_that_sends_a_known_key_to_another_place_is_shown_with_that_pl
         "http://localhost\\@evil.test/v1",
         "http://localhost:80 @evil.test/v1",
         "http:///v1",
+        "http://evil.test:99999/v1",
+        "http://evil.test:80:80/v1",
+        "http://evil.test:\uff18\uff10/v1",
+        "http://evil.test:0/v1",
+        "http://api.open\u200bai.com/v1",
+        "http://moc.\u202eiapo.test/v1",
+        "ftp://evil.test/v1",
+        "file://evil.test/v1",
     ],
 )
 def test_an_address_that_two_readers_read_in_two_ways_is_none(url: str) -> None:
     assert wanted("mine", mine={"kind": "openai", "baseUrl": url}) == []
+
+
+@pytest.mark.parametrize("host", ["api.\u043epenai.com", "\u0430pi.openai.com:8443", "api.openai.com\u3002evil.test"])
+def test_a_host_with_letters_that_look_like_others_is_shown_as_it_is_looked_up(host: str) -> None:
+    [(_, shown, _)] = wanted("mine", mine={"kind": "openai", "baseUrl": f"https://{host}/v1"})
+    assert shown.isascii()
+    assert not shown.startswith("api.openai.com/")
+    assert shown.startswith("xn--") or "xn--" in shown or shown.endswith("evil.test")
+
+
+def test_an_address_may_take_its_port_from_a_variable() -> None:
+    assert wanted("mine", mine={"kind": "openai", "baseUrl": "http://${HOST}:${PORT}/v1"})
+    assert address_fault("http://${HOST}:${PORT}/v1") == ""
 
 
 def test_variables_in_an_address_are_named_and_never_filled() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from loop_ls.engine.core.ports import ModelFailure, ModelRequest
 from loop_ls.engine.providers import Providers
+from loop_ls.engine.providers.failures import reset_moment
 from loop_ls.testing.models import failure
 from tests.engine.control.support.project import Project
 from tests.engine.money.paid_server import Answer, chunk, events, paid_server
@@ -191,3 +192,28 @@ async def test_an_error_inside_a_stream_may_say_it_too() -> None:
     error = {"error": {"message": "x", "code": "insufficient_quota"}}
     found, _ = await asked(lambda request, number: Answer(events(chunk("half"), error)))
     assert found.code == "exhausted"
+
+
+@pytest.mark.parametrize("wait", ["inf", "nan", "1e300", "-5", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_wait_without_end_is_a_failure_like_another(wait: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("loop_ls.engine.providers.limits.retry.FIRST_WAIT", 0.001)
+    found, _ = await asked(refusing(429, {"message": "x"}, f"retry-after: {wait}\r\n"))
+    assert found.code in ("rate_limited", "exhausted")
+    assert "until" not in found.details
+
+
+@pytest.mark.parametrize("named", [{"resets_in_seconds": 0}, {"resets_at": "soon"}])
+async def test_a_reset_that_is_now_is_waited_for_all_the_same(named: dict[str, Any]) -> None:
+    """A provider that always names this moment would be asked without a pause, and without an end."""
+    if named.get("resets_at"):
+        named = {"resets_at": time.time() - 1}
+    found, _ = await asked(refusing(429, {"message": "x", "type": "usage_limit_reached", **named}))
+    assert found.details["until"] >= time.time() + 30
+
+
+async def test_a_reset_that_is_long_over_is_none() -> None:
+    named = {"message": "x", "type": "usage_limit_reached", "resets_at": 1}
+    found, _ = await asked(refusing(429, named))
+    assert (found.code, "until" in found.details) == ("exhausted", False)
+    assert reset_moment(time.time() - 86_400) is None
+    assert reset_moment(1e300) is None

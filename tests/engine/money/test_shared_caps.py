@@ -99,3 +99,13 @@ async def test_at_midnight_there_is_a_new_day() -> None:
     now[0] += 120
     await ledger.hold([Cost(0.5)])
     assert ledger.spent == Cost()
+
+
+async def test_a_clock_that_is_put_back_gives_no_money_back() -> None:
+    now = [time.mktime((2026, 5, 5, 0, 1, 0, 0, 0, -1))]
+    ledger = DayLedger(Caps(usd=1.0), Cost(0.9), lambda: now[0], "perDay.")
+    now[0] -= 120
+    with pytest.raises(CapReached):
+        await ledger.hold([Cost(0.5)])
+    now[0] += 120
+    await ledger.hold([Cost(0.5)])

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure, ModelRequest
 from loop_ls.engine.core.redaction import MASK, StreamMask, redact, unquoted
 from loop_ls.engine.providers import Providers
+from tests.engine.money.paid_server import Answer, paid_server
 from tests.engine.providers.conftest import KEY, Asked
 
 
@@ -99,3 +100,31 @@ async def test_a_password_in_the_address_is_not_shown(soon: None) -> None:
         await Asked(house.models(settings))("house")
     assert "topsecret" not in f"{caught.value.message} {caught.value.hint}"
     await house.aclose()
+
+
+@pytest.mark.parametrize("key", ["sk-one\nsk-two", "sch\u00fcssel-geheim", "a\x00b-geheim", "\u200bsk-geheim"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_key_that_no_header_can_hold_is_told_without_it(llmock: Any, key: str, provider: str) -> None:
+    house = Providers(llmock.env() | {"OPENAI_API_KEY": key, "ANTHROPIC_API_KEY": key})
+    with pytest.raises(ModelFailure) as caught:
+        await Asked(house.models())(provider)
+    assert caught.value.code == "auth"
+    assert "geheim" not in f"{caught.value.message} {caught.value.hint} {caught.value.details}"
+    assert not llmock.requests
+    await house.aclose()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_key_follows_a_provider_to_another_address(status: int) -> None:
+    async with paid_server(lambda request, number: Answer(b"{}")) as other:
+
+        def elsewhere(request: Any, number: int) -> Answer:
+            return Answer(b"", status=status, headers=f"location: {other.url}/v1/chat/completions\r\n")
+
+        async with paid_server(elsewhere) as first:
+            house = Providers({"OWN_KEY": "no-shape-at-all-7"})
+            own = {"kind": "openai", "baseUrl": f"{first.url}/v1", "apiKeyEnv": "OWN_KEY"}
+            with pytest.raises(ModelFailure) as caught:
+                await house.models({"own": own}).ask(ModelRequest("own", "m", "x"))
+            await house.aclose()
+        assert (caught.value.code, len(first.requests), other.requests) == ("bad_answer", 1, [])
