@@ -19,7 +19,7 @@ from typing import Any
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
-from loop_ls.engine.core.plan import Door, Plan, Program
+from loop_ls.engine.core.plan import Door, Plan, Program, read_plan
 from loop_ls.engine.core.ports import Fact, Failure
 from loop_ls.engine.core.preparer import Preparer
 from loop_ls.engine.core.run_gate import Control
@@ -257,8 +257,19 @@ class Engine:
             return refused_to(refused, user, argument).answer()
         return {"ok": True, "runId": run_id, **prepared.more}
 
+    def _without_keys(self, started: RunStarted, texts: Mapping[str, str]) -> RunStarted:
+        """The start without keys that somebody pasted into what a run is told: the first fact is never rewritten,
+        and everything that shows a run shows it."""
+        typed = {name: getattr(started, name) for name in ("input", "goal", "message", "parameters")}
+        if not any(typed.values()):
+            return started
+        mask = self._mask_of(read_plan("", started.fact()[1], lambda name: texts.get(name, ""))).of_typed
+        masked = {name: mask.free(value) for name, value in typed.items()}
+        return started if masked == typed else started.model_copy(update=masked)
+
     async def _admit(self, started: RunStarted, texts: Mapping[str, str], run_id: str | None = None) -> str:
         """Journal the first fact of a new run, and let it run."""
+        started = await self.journal.read(self._without_keys, started, texts)
         run_id = run_id or secrets.token_hex(6)
         one = self._runs.alone(started)
         control, alone = Control(), self._workers is None
@@ -281,17 +292,12 @@ class Engine:
             require_own_root(str(body.get("root", "")), user, self.home)
             with readable_record():
                 started = forked(body, found, cut, given).model_copy(update={"user": user})
-                if body.get("imported") or (body.get("source") or {}).get("kind") == "replay":
-                    texts = await self._texts(body)
-                    started = await agreed(
-                        started,
-                        texts,
-                        given.get("consent") if user is None else None,
-                        self._preparer,
-                        self.home,
-                        self._models,
-                    )
-            return {"ok": True, "runId": await self._admit(started, await self._texts(body))}
+                texts = await self._texts(body)
+                strange = body.get("imported") or (body.get("source") or {}).get("kind") == "replay"
+                if strange or hasattr(self._preparer, "agree"):  # what was agreed to may be taken back by now
+                    consent = given.get("consent") if user is None else None
+                    started = await agreed(started, texts, consent, self._preparer, self.home, self._models)
+            return {"ok": True, "runId": await self._admit(started, texts)}
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, given).answer()
 

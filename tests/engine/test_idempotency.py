@@ -34,7 +34,9 @@ class World:
         self.folder, self.now = folder, 1_000_000.0
 
     async def open(self) -> Engine:
-        self.engine = Engine(self.folder, {"workflow": self}, lambda plan: Door(), self, clock=lambda: self.now)
+        self.engine = Engine(
+            self.folder, {"workflow": self}, lambda plan: Door(), self, clock=lambda: self.now, home=self.folder
+        )
         await self.engine.open()
         return self.engine
 

@@ -23,7 +23,7 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
     fork.add_argument("id", metavar="ID")
     fork.add_argument("--iteration", type=from_one, metavar="N", help="the first one to do anew (default: go on)")
     fork.add_argument("--loop", metavar="NAME", help="the loop that N counts (default: the outermost)")
-    fork.add_argument("--yes", action="store_true", help="agree to the endpoints that an imported run uses")
+    fork.add_argument("--yes", action="store_true", help="agree to what the run may do, where nobody has yet")
     replay = verbs.add_parser("replay", help="the recorded answers against the files as they are now: no call")
     replay.add_argument("id", metavar="ID")
     for verb in (fork, replay):

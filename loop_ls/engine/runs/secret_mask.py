@@ -13,9 +13,12 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
+from loop_ls.contract.endings import Reason
+from loop_ls.contract.facts.enhance import LoopPaused
+from loop_ls.contract.facts.kinds import Interrupted, Paused
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.core.env_substitution import names_in
 from loop_ls.engine.core.plan import Plan
@@ -30,17 +33,58 @@ _ORDINARY = re.compile(
     r"|[+-]?[\d.,:]{1,5}",
     re.IGNORECASE,
 )
+#: Variables that hold the keys of known services.
+KEYS = frozenset(known.key_env for known in KNOWN.values()) - {""}
 #: Settings that name a variable by this ending of their key (`apiKeyEnv`, `databaseUrlEnv`).
 _NAMES_A_VARIABLE = "Env"
 
 
-class SecretMask:
-    """`values` are secret; `later` answers those that are known by now and were not at the beginning."""
+#: Fields that name something of the run or of its files, or say one word of a closed set: a run is found and
+#: continued by them, so they stay as they are whatever the environment holds.
+_NAMES = frozenset(
+    {
+        *("place", "workflow", "file", "loop", "loopId", "step", "stage", "role", "artifact", "inFlight", "target"),
+        *("kind", "mode", "purpose", "format", "origin", "action", "cause", "decision", "verdict", "criterion"),
+        *("code", "reasonCode", "op", "outcome", "finish", "foundIn", "decided", "question", "planId", "outputRef"),
+        *("provider", "model", "user", "session", "sessionId", "session_id", "runId", "uri", "path", "root", "until"),
+        *("baseSha256", "textSha256", "requestDigest", "fingerprint"),
+    }
+)
+#: Under these stand words of a closed set or sentences, as the fact may be.
+_WORDS_OR_TEXT = frozenset({"reason", "failureReason"})
+_WORDS = frozenset(
+    {
+        *(word for closed in get_args(Reason) for word in get_args(closed)),
+        *(
+            word
+            for fact in (Paused, Interrupted, LoopPaused)
+            for word in get_args(fact.model_fields["reason"].annotation)
+        ),
+    }
+)
+#: What people, models and programs put together themselves: whatever stands in it is text.
+_FREE = frozenset({"parameters", "metadata", "arguments"})
+_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-    def __init__(self, values: Iterable[str] = (), later: Callable[[], Iterable[str]] = tuple) -> None:
-        self._values, self._later = tuple(dict.fromkeys(values)), later
+
+class SecretMask:
+    """`values` are secret; `later` answers those that are known by now and were not at the beginning. `certain`:
+    those of `values` that are keys, and no words that a file only puts into texts."""
+
+    def __init__(
+        self,
+        values: Iterable[str] = (),
+        later: Callable[[], Iterable[str]] = tuple,
+        certain: Iterable[str] = (),
+    ) -> None:
+        self._values, self._later, self._certain = tuple(dict.fromkeys(values)), later, tuple(certain)
         self._known: tuple[str, ...] = ()
         self._forms: tuple[str, ...] = _forms(self._values)
+
+    @property
+    def of_typed(self) -> SecretMask:
+        """The mask of what a person typed to start a run: a key in it was pasted, a word in it is meant."""
+        return SecretMask(self._certain, self._later)
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -58,8 +102,13 @@ class SecretMask:
         return text
 
     def value(self, value: Json) -> Json:
-        """A JSON value with all of its texts masked, keys of objects included."""
+        """A JSON value of the record with its texts masked: names of fields, and what names a place of the run,
+        stay as they are."""
         return self._value(value) if self.forms else value
+
+    def free(self, value: Json) -> Json:
+        """The same of a value that has no fields of ours: all texts are masked, keys of objects included."""
+        return self._free(value) if self.forms else value
 
     def stream(self) -> StreamMask:
         return StreamMask(*self.forms)
@@ -69,9 +118,30 @@ class SecretMask:
             case str():
                 return self.text(value)
             case dict():
-                return {self.text(key): self._value(item) for key, item in value.items()}
+                return {self._key(key): self._field(key, item) for key, item in value.items()}
             case list() | tuple():
                 return [self._value(item) for item in value]
+            case _:
+                return value
+
+    def _key(self, key: str) -> str:
+        return key if _FIELD.fullmatch(key) else self.text(key)
+
+    def _field(self, key: str, value: Json) -> Json:
+        if key in _NAMES and not isinstance(value, dict):
+            return value
+        if key in _WORDS_OR_TEXT and isinstance(value, str) and value in _WORDS:
+            return value
+        return self._free(value) if key in _FREE else self._value(value)
+
+    def _free(self, value: Json) -> Json:
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {self.text(key): self._free(item) for key, item in value.items()}
+            case list() | tuple():
+                return [self._free(item) for item in value]
             case _:
                 return value
 
@@ -128,7 +198,8 @@ class RunSecrets:
         values = [value for name, value in declared.items() if not _is_public(name, value, written)]
         with self._lock:
             self._everywhere.update(dict.fromkeys(values))
-        return SecretMask((*values, *secrets_of(self._environ)), self.keyring)
+        keys = (*secrets_of(self._environ), *filter(None, map(self._environ.get, KEYS)))
+        return SecretMask((*values, *keys), self.keyring, keys)
 
     def everywhere(self) -> tuple[str, ...]:
         """What no log may hold: the secrets of all runs so far, longest first."""
@@ -138,7 +209,7 @@ class RunSecrets:
 
 def declared_variables(plan: Plan) -> set[str]:
     """Names of variables of the environment that a run puts into texts, addresses, servers and headers."""
-    found = {known.key_env for known in KNOWN.values()}
+    found = set(KEYS)
     found.update(_named_in(dict(plan.settings)))
     if any("${" in text for text in plan.texts.values()):
         library = Library(plan.texts, plan.keys)

@@ -13,6 +13,7 @@ import pytest
 from loop_ls.app.engine import build
 from loop_ls.client.consent import agreed
 from loop_ls.engine.api.mcp.agent_tools import use
+from loop_ls.engine.core.redaction import MASK
 from loop_ls.engine.providers import Providers
 from tests.engine.capabilities.hostile import (
     ONLY_ENHANCE,
@@ -23,6 +24,7 @@ from tests.engine.capabilities.hostile import (
     SECRET_NAME,
     Bait,
     Json,
+    workflow,
     written,
 )
 
@@ -224,6 +226,44 @@ async def test_somebody_with_a_token_starts_what_was_agreed_to_and_nothing_else(
     replayed = await victim.engine.replay(theirs["runId"], {"root": str(other)}, "eve")
     assert replayed["code"] == "forbidden"
     assert not victim.marker.exists()
+
+
+@pytest.mark.parametrize("name", ["role: tool_bound shell", "flow: step of an agent", "assistant: test command"])
+async def test_a_fork_asks_again_once_the_owner_has_taken_back_what_was_agreed_to(victim: Victim, name: str) -> None:
+    argument = victim.clone(name)
+    asked = await victim.engine.start(argument)
+    first = await victim.engine.start({**argument, "consent": agreed(victim.data, asked)})
+    await victim.ended(first["runId"])
+    (victim.data / "consents.json").unlink()
+    victim.marker.unlink()
+    for origin, user in (("cli", None), ("api", None), ("cli", "eve")):
+        refused = await victim.engine.fork(first["runId"], user=user, origin=origin)
+        assert refused["code"] == "consent_required", refused
+    assert not victim.marker.exists()
+    shown = await victim.engine.fork(first["runId"], origin="cli")
+    again = await victim.engine.fork(first["runId"], origin="cli", consent=agreed(victim.data, shown))
+    assert again["ok"], again
+    await victim.ended(again["runId"])
+
+
+async def test_a_key_that_somebody_pasted_into_a_start_is_kept_and_shown_nowhere(
+    victim: Victim, caplog: pytest.LogCaptureFixture
+) -> None:
+    """From the start to the far end: journal and log on the disk, events, export, prompts and state."""
+    argument = victim.clone("flow: step of an agent")
+    (victim.root / "said.yaml").write_text(workflow("said", 'steps: [{name: write, run: "Say {{input}}"}]\n'))
+    said = {**argument, "path": str(victim.root / "said.yaml"), "input": f"with {SECRET} and 5", "mock": True}
+    answer = await victim.engine.start(said)
+    assert answer["ok"], answer
+    run_id = answer["runId"]
+    facts = await victim.ended(run_id)
+    told = [facts, await victim.engine.export(run_id), await victim.engine.state(run_id)]
+    told.append(await victim.engine.prompts(run_id))
+    forked = await victim.engine.fork(run_id, origin="cli")
+    told.append(await victim.ended(forked["runId"]))
+    assert f"with {MASK} and 5" in json.dumps(told, ensure_ascii=False)
+    victim.before = victim.files()
+    victim.is_unharmed(told, caplog.text)
 
 
 async def test_in_a_mock_run_the_script_says_what_a_tool_measures(victim: Victim) -> None:

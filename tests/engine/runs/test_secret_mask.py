@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, get_args
 
 import pytest
 
+from loop_ls.contract.facts import enhance, kinds
+from loop_ls.contract.facts.payload import Payload
 from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Approval, EmbedReply, Failure, LostAttempt, ModelFailure, ModelReply
 from loop_ls.engine.core.redaction import MASK, StreamMask
+from loop_ls.engine.runners.runner import Work
+from loop_ls.engine.runs.journal_recorder import _written, replayed
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask, declared_variables
 from loop_ls.testing.workflows import whole
 
+assert kinds, enhance  # all kinds of facts are imported
 VALUE = 'pa"ss\\word 1'
 VALUE_20 = "q7Wz-0123-tUvX-98765"
 
@@ -82,6 +90,67 @@ def test_a_key_of_the_keyring_is_masked_as_soon_as_it_is_known() -> None:
 @pytest.mark.parametrize("written", [VALUE, json.dumps(VALUE)[1:-1], "pa%22ss%5Cword%201"])
 def test_a_value_is_masked_as_it_looks_in_json_and_in_an_address(written: str) -> None:
     assert SecretMask([VALUE]).value({"a": [f"<{written}>"], written: 1}) == {"a": [f"<{MASK}>"], MASK: 1}
+
+
+def subclasses(of: type[Payload]) -> Iterator[type[Payload]]:
+    for one in of.__subclasses__():
+        yield one
+        yield from subclasses(one)
+
+
+PLACE = {"place": "develop/3/write", "workflow": "develop", "file": "develop.yaml", "loop": "each", "iteration": 3}
+
+
+@pytest.mark.parametrize(
+    "value", [*(value for value in PLACE.values() if isinstance(value, str)), "develop/3", "openai", "gpt-4o", "value"]
+)
+def test_what_names_a_place_of_the_run_stays_though_a_variable_has_that_value(value: str) -> None:
+    names = {**PLACE, "step": value, "loopId": value, "provider": value, "model": value, "kind": value, "value": "x"}
+    mask = SecretMask([value])
+    assert mask.value(names) == names
+    texts = {**PLACE, "output": f"it is {value}.", "error": {"code": value, "message": value}}
+    assert mask.value(texts) == {**PLACE, "output": f"it is {MASK}.", "error": {"code": value, "message": MASK}}
+
+
+def test_no_name_of_a_field_and_no_word_of_a_closed_set_is_ever_masked() -> None:
+    """Else the fact, or the recorded answer, could not be read back."""
+    names = {info.alias or name for one in subclasses(Payload) for name, info in one.model_fields.items()}
+    ports = (ModelReply, EmbedReply, LostAttempt, ModelFailure, Failure, Approval, Work)
+    names |= {field.name for one in ports for field in fields(one)}
+    mask = SecretMask([*names, "raised", "value"])
+    assert mask.value(dict.fromkeys(names, 1)) == dict.fromkeys(names, 1)
+    for one in subclasses(Payload):
+        for name, info in one.model_fields.items():
+            for word in filter(lambda word: isinstance(word, str), get_args(info.annotation)):
+                assert SecretMask([word]).value({info.alias or name: word}) == {info.alias or name: word}, one.kind
+
+
+def test_what_people_put_together_has_no_fields_of_ours() -> None:
+    found = SecretMask(["hunter22"]).value({"parameters": {"model": "hunter22", "hunter22": ["hunter22"]}})
+    assert found == {"parameters": {"model": MASK, MASK: [MASK]}}
+
+
+def test_a_reason_that_is_a_sentence_is_text() -> None:
+    mask = SecretMask(["budget", "hunter22"])
+    assert mask.value({"reason": "budget"}) == {"reason": "budget"}
+    assert mask.value({"reason": "the budget of hunter22"}) == {"reason": f"the {MASK} of {MASK}"}
+
+
+def test_a_failure_is_replayed_as_it_was_whatever_the_environment_holds() -> None:
+    failure = ModelFailure("server", "openai is away", provider="openai", details={"final": True, "status": 503})
+    for value in ("model", "server", "final", "raised", "status", "openai"):
+        masked = SecretMask([value]).value({"raised": _written(failure)})
+        with pytest.raises(ModelFailure) as caught:
+            replayed(masked)
+        assert (caught.value.code, caught.value.details) == ("server", failure.details)
+
+
+def test_what_a_person_typed_holds_no_key_and_keeps_its_words() -> None:
+    environ = {"FIRST": "the-team", "SECOND": "two", "OTHER_TOKEN": "tok-12345678", "OPENAI_API_KEY": "own-key"}
+    secrets = RunSecrets(environ)
+    secrets.keyring = lambda: ("from-the-ring",)
+    typed = secrets.of(plan()).of_typed
+    assert typed.free("the-team: tok-12345678, own-key, from-the-ring") == f"the-team: {MASK}, {MASK}, {MASK}"
 
 
 def test_a_line_of_a_long_key_is_masked_alone() -> None:
