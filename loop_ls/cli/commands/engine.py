@@ -140,11 +140,21 @@ def _say(args: argparse.Namespace, answer: Answer, text: str) -> None:
 async def _gone(pid: int) -> None:
     """Wait until the process is no more, but not for ever: it lets runs write their last facts."""
     for _ in range(0 if os.name == "nt" else 1400):  # there, asking so would end it
-        try:
-            os.kill(pid, 0)
-        except (ProcessLookupError, PermissionError, OSError):
+        if not _is_alive(pid):
             return
         await asyncio.sleep(0.05)
+
+
+def _is_alive(pid: int) -> bool:
+    """False for a zombie, too: whoever started it may be slow to collect it, but it writes nothing any more."""
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return True  # no /proc here
 
 
 # -- in the foreground -----------------------------------------------------------------------------

@@ -8,12 +8,14 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+from loop_ls.cli.commands import engine as engine_command
 from loop_ls.client import EngineUnavailable, connect, find
 from loop_ls.client.engine_location import read_handover
 from loop_ls.engine.process.instance_lock import DataFolder
@@ -226,3 +228,16 @@ def test_wrong_words_are_explained() -> None:
         done = subprocess.run([SCRIPT, *words], capture_output=True, text=True, timeout=LONG, check=False)
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="a zombie is told from a process by /proc")
+def test_a_process_that_nobody_collected_has_ended() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    try:
+        deadline = time.monotonic() + 20
+        while engine_command._is_alive(ended.pid):
+            assert time.monotonic() < deadline, "a zombie counts as a process that goes on"
+            time.sleep(0.01)
+    finally:
+        ended.wait()
+    assert engine_command._is_alive(os.getpid())
