@@ -14,8 +14,9 @@ PYTHON = f"{sys.executable} -m pytest -p no:cacheprovider"
 
 def ran(folder: Path, command: str) -> int:
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # plugins are most of the time that these small runs take
     words = ["bash", str(SCRIPT), "suite", "bash", "-euo", "pipefail", "-c", command]
-    return subprocess.run(words, cwd=folder, env=env, capture_output=True, timeout=60, check=False).returncode
+    return subprocess.run(words, cwd=folder, env=env, capture_output=True, timeout=100, check=False).returncode
 
 
 def project(tmp_path: Path, text: str) -> Path:
