@@ -1,6 +1,6 @@
 """How many model calls a workflow or loop can cost, and who calls whom in a circle.
 
-Counts follow 4.5: iterations x (calls of the callee + 1 for the judge), failures and retries aside.
+Counts follow 4.5: iterations x (calls of the callee + 1 for the judge where one is asked), failures and retries aside.
 A circle has no largest number.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from loop_ls.formats.workflow.local_condition import read_local
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
@@ -40,6 +41,14 @@ def workflow_calls(workspace: Workspace, document: Document) -> Calls:
 def element_calls(workspace: Workspace, document: Document, element: Element) -> Calls:
     """What one step or loop costs, all its iterations included."""
     return _Counter(workspace).element(document, element, (document.uri,))
+
+
+def asks_judge(workspace: Workspace, element: Element) -> bool:
+    """Whether a model is asked after each iteration: not in iterate loops, and not where the settings let the engine
+    look for the named text itself (`judge.local`)."""
+    if element.loop is None or element.loop_mode != "refine":
+        return False
+    return not (workspace.settings.judge_locally and read_local(element.loop.text("until") or "") is not None)
 
 
 def innermost_runs(workspace: Workspace, document: Document, element: Element) -> int | None:
@@ -90,7 +99,7 @@ class _Counter:
     def _loop(self, document: Document, element: Element, path: tuple[str, ...]) -> Calls:
         callee = self._callee(document, element, path)
         limit = _limit(element)
-        judge = 1 if element.loop_mode == "refine" else 0
+        judge = 1 if asks_judge(self._workspace, element) else 0
         most = None if limit is None or callee.most is None else limit * (callee.most + judge)
         return Calls(callee.least + judge if judge else 0, most)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loop_ls.features.text.humanize import count, excerpt, listed
-from loop_ls.index.calls import element_calls, innermost_runs
+from loop_ls.index.calls import asks_judge, element_calls, innermost_runs
 from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
 from loop_ls.index.element import Element
@@ -57,7 +57,7 @@ def loop_facts(workspace: Workspace, document: Document, element: Element) -> li
     if calls.most is not None and limit:
         per = calls.most // limit
         noun = "item" if element.loop_mode == "iterate" else "iteration"
-        judged = ", the question to the judge included" if element.loop_mode == "refine" else ""
+        judged = ", the question to the judge included" if asks_judge(workspace, element) else ""
         facts.append(f"Worst case: {count(calls.most, 'model call')} ({count(per, 'call')} per {noun}{judged})")
     runs = innermost_runs(workspace, document, element)
     if runs is not None and limit and runs > limit:

@@ -15,7 +15,7 @@ from loop_ls.features.text.humanize import count
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.price import price_faults
-from loop_ls.index.calls import Calls, element_calls
+from loop_ls.index.calls import NONE, Calls, asks_judge, element_calls
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
@@ -61,10 +61,9 @@ def estimate(
     if document.format == "role_loop":
         return _of_role_loop(workspace, document, price or price_of(workspace, document))
     chosen = run_with(document, element)
-    calls = Calls(0, 0)
+    calls = _once(workspace, document, chosen)
     asked = _Asked(workspace)
     for one in chosen:
-        calls = calls.plus(element_calls(workspace, document, one))
         asked.take(document, one)
     known = price or price_of(workspace, document)
     usd, said = _money(asked, calls, known)
@@ -72,6 +71,25 @@ def estimate(
     if element is None:
         return _in_rounds(workspace, document, Estimate(calls, usd, " ".join(why)), known)
     return Estimate(calls, usd, " ".join(why))
+
+
+def run_calls(workspace: Workspace, document: Document, element: Element | None = None) -> Calls:
+    """The calls that `estimate` tells of a run of a workflow, or of a step or loop with what it depends on; rounds and
+    plans of an enhance loop included. Lenses tell the same."""
+    calls = _once(workspace, document, run_with(document, element))
+    if element is not None:
+        return calls
+    from loop_ls.features.estimate.enhance import knobs_of, with_rounds
+
+    own = knobs_of(workspace, document)
+    return calls if own is None else with_rounds(own, calls, None, lambda: None)[0]
+
+
+def _once(workspace: Workspace, document: Document, chosen: tuple[Element, ...]) -> Calls:
+    calls = NONE
+    for one in chosen:
+        calls = calls.plus(element_calls(workspace, document, one))
+    return calls
 
 
 def _in_rounds(workspace: Workspace, document: Document, once: Estimate, price: PriceOf) -> Estimate:
@@ -161,7 +179,7 @@ def _reasons(workspace: Workspace, document: Document, chosen: tuple[Element, ..
         elif one.loop is not None and one.loop_mode is not None:
             limit = one.loop.integer("max_iterations")
             what = "item" if one.loop_mode == "iterate" else "iteration"
-            judged = ", the judge included" if one.loop_mode == "refine" else ""
+            judged = ", the judge included" if asks_judge(workspace, one) else ""
             yield f"`{name}`: at most {count(limit or 0, what)}, together {count(found.most, 'call')}{judged}."
         elif found.most > 1:
             yield f"`{name}`: at most {count(found.most, 'call')}."

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loop_ls.features.answers import Command, Lens, LoopView, RunView
+from loop_ls.features.estimate.estimate import run_calls
 from loop_ls.features.lenses.enhance import rounds_lenses
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign, spent
 from loop_ls.features.text.humanize import count
-from loop_ls.index.calls import element_calls, workflow_calls
+from loop_ls.index.calls import element_calls
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.object_file import WHOLE
@@ -58,7 +59,7 @@ def _of_workflow(workspace: Workspace, document: Document, run: RunView | None) 
         return
     if callers := len(workspace.callers(document)):
         yield Lens(span, count(callers, "reference"))
-    calls = workflow_calls(workspace, document).most
+    calls = run_calls(workspace, document).most
     if calls is not None:
         yield Lens(span, f"≤ {count(calls, 'call')}")
 
@@ -112,7 +113,11 @@ def _costs(workspace: Workspace, document: Document, element: Element) -> str | 
         return None
     noun = "item" if element.loop_mode == "iterate" else "iteration"
     calls = element_calls(workspace, document, element).most
-    return f"≤ {count(limit, noun)}" + (f" · ≤ {count(calls, 'call')}" if calls is not None else "")
+    if calls is None:
+        return f"≤ {count(limit, noun)}"
+    whole = run_calls(workspace, document, element).most
+    more = f", {whole:,} with what it waits for" if whole is not None and whole > calls else ""
+    return f"≤ {count(limit, noun)} · ≤ {count(calls, 'call')}{more}"
 
 
 # -- runs that are going on -----------------------------------------------------------------------

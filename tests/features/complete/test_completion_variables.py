@@ -8,6 +8,10 @@ import pytest
 
 from loop_ls.features.answers import ItemKind
 from loop_ls.features.complete.completion import describe
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.checker import Checker
 
 FLOW = """
 #- flow.yaml
@@ -55,13 +59,22 @@ steps:
 PLACES = {"step": "{{plan}}", "if": "{{later}}", "with": "{{loop.last.output}}", "until": "Says PASS", "iterate": "x"}
 
 
+def findings(asked: Any, text: str) -> set[str]:
+    """The rules that speak up when the file has this text."""
+    changed = Document.open(asked.document.uri, text)
+    others = [one for one in asked.documents.values() if one.uri != changed.uri]
+    workspace = Workspace.of(Roots("/w"), [changed, *others])
+    return {one.rule for one in Checker().findings(workspace, changed)}
+
+
 def at(ask: Any, place: str, text: str = "{{$0}}") -> Any:
     return ask(FLOW % {**PLACES, place: text})
 
 
 def test_D_in_the_with_of_a_refine_loop_loop_variables_come_first(ask: Any) -> None:
     labels = at(ask, "with").labels
-    assert labels[:4] == ["loop.iteration", "loop.last.output", "loop.history", "loop.output"]
+    assert labels[:3] == ["loop.last.output", "loop.iteration", "loop.history"]
+    assert "loop.output" not in labels, "WF507 asks for `loop.last.output` then"
     assert {"input", "plan", "hits", "hits.results", "audience", "env.TONE"} <= set(labels)
     assert not {"later", "last", "refine", "drafts", "loop.index"} & set(labels), "they come later, or not at all"
 
@@ -95,13 +108,40 @@ def test_D_in_a_step_results_of_what_it_waits_for_come_before_others(ask: Any) -
     assert "which is then waited for" in at(ask, "step").item("each").detail
 
 
-def test_D_in_until_loop_outputs_come_last_with_a_remark(ask: Any) -> None:
+def test_D_in_until_nothing_is_offered_that_would_be_found_there(ask: Any) -> None:
     asked = at(ask, "until", "The output of {{$0}} is right")
     assert asked.labels[0] == "env.TONE"
-    assert asked.labels[-3:] == ["loop.last.output", "loop.history", "loop.output"]
-    assert "does not belong in a condition" in asked.item("loop.output").detail
-    told = describe(asked.workspace, asked.document, asked.item("loop.output").about) or ""
-    assert "the judge sees the output anyway" in told
+    assert {"input", "plan", "audience"} <= set(asked.labels)
+    for label in asked.labels:
+        found = findings(asked, asked.accepted(label))
+        assert "WF702" not in found, label
+
+
+def test_a_result_of_the_loop_itself_or_of_its_callee_is_not_offered_in_until(ask: Any) -> None:
+    source = FLOW.replace('until: "%(until)s"', 'until: "{{$0}} is {{review}}"')
+    assert not {"refine", "drafts", "review", "polish"} & set(ask(source % PLACES).labels)
+
+
+@pytest.mark.parametrize("place", ["with", "iterate", "step", "until"])
+def test_no_offer_brings_a_finding_about_variables(ask: Any, place: str) -> None:
+    asked = at(ask, place)
+    before = findings(asked, at(ask, place, "x").fixture.main.text)
+    for label in asked.labels:
+        assert findings(asked, asked.accepted(label)) <= before | {"WF502", "WF513", "WF301"}, label
+
+
+@pytest.mark.parametrize(
+    ("typed", "label"), [("{{st$0", "step.plan"), ("{{step.$0", "step.plan"), ("{{step.pl$0}}", "step.plan")]
+)
+def test_the_other_spelling_of_a_result_is_completed(ask: Any, typed: str, label: str) -> None:
+    asked = at(ask, "step", typed)
+    assert label in asked.labels
+    assert asked.accepted_line(label) == '    run: "Say: {{step.plan}}"'
+    assert describe(asked.workspace, asked.document, asked.item(label).about)
+
+
+def test_the_other_spelling_stays_out_of_the_way_until_it_is_typed(ask: Any) -> None:
+    assert not [label for label in at(ask, "step", "{{$0}}").labels if label.startswith("step.")]
 
 
 def test_D_in_if_with_and_without_braces_of_its_own(ask: Any) -> None:

@@ -58,7 +58,7 @@ def test_what_may_be_run_and_what_it_costs_at_most(ask: Any) -> None:
         "2: ▶ Run workflow [loopLs.run]",
         "2: ≤ 22 calls",
         "6: ▶ Run loop [loopLs.run]",
-        "6: ≤ 2 iterations · ≤ 6 calls",
+        "6: ≤ 2 iterations · ≤ 6 calls, 7 with what it waits for",
         "10: ▶ Run loop [loopLs.run]",
         "10: ≤ 5 iterations · ≤ 15 calls",
     ]

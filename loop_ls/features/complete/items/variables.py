@@ -24,7 +24,8 @@ from loop_ls.text.position import Position, Span
 #: More than anybody reads; the editor asks again while the name is being typed.
 LIMIT = 100
 
-_NOT_IN_UNTIL = "does not belong in a condition: the judge sees the output anyway"
+#: What an argument of a loop mostly wants: the iteration goes on from the one before.
+_BEST_IN_WITH = "loop.last.output"
 
 
 def in_braces(request: Request, braces: Braces) -> tuple[Span, Iterator[Item]]:
@@ -44,7 +45,7 @@ def _items(request: Request, braces: Braces, quotes: tuple[TextEdit, ...]) -> It
             ItemKind.VARIABLE,
             braces.before + name + braces.after,
             None,
-            detail(variable, request.in_loop),
+            detail(variable),
             f"{place:04}",
             filter="{" + name if braces.before else None,
             more=quotes,
@@ -65,7 +66,7 @@ def as_values(request: Request, spot: Spot, name: str = "") -> Iterator[Item]:
             ItemKind.VARIABLE,
             text,
             None,
-            detail(variable, request.in_loop),
+            detail(variable),
             f"v{place:04}",
             filter=f"{variable.name} {{{{{variable.name}}}}}",
             preselect=variable is fit,
@@ -79,10 +80,8 @@ def fitting(request: Request, name: str) -> str:
     return fit.name if fit is not None else ""
 
 
-def detail(variable: Variable, in_loop: str | None) -> str:
+def detail(variable: Variable) -> str:
     """In a line: what it is, and what it is in the first iteration."""
-    if in_loop == "until" and is_output(variable):
-        return _NOT_IN_UNTIL
     first = variable.first
     if first is None:
         waits = ", which is then waited for" if variable.waits and variable.kind in ("result", "rag") else ""
@@ -90,9 +89,27 @@ def detail(variable: Variable, in_loop: str | None) -> str:
     return f"{variable.meaning} ({first or chr(34) * 2} in the first)"
 
 
-def is_output(variable: Variable) -> bool:
-    """Whether it holds what the judge is asked about (WF702)."""
-    return variable.kind == "loop" and variable.name != "loop.iteration"
+def _criticised(request: Request, scope: Scope, variable: Variable) -> bool:
+    """Whether a rule would speak up about the variable here: in a condition WF702 (what the judge sees anyway, or
+    what is not there before the loop has ended), in the arguments of a loop WF507."""
+    match request.in_loop:
+        case "until":
+            own = scope.element is not None and variable.element is scope.element
+            return (
+                own or variable.kind == "loop" or (variable.kind == "argument" and variable.name in _of_callee(request))
+            )
+        case "with":
+            return variable.name == "loop.output"
+        case _:
+            return False
+
+
+def _of_callee(request: Request) -> frozenset[str]:
+    """The names that belong to the called workflow and are not known here."""
+    around = (request.spot.written, *request.spot.outer)
+    reference = next((entries["workflow"] for entries in around if "workflow" in entries), "")
+    callee = request.workspace.callee(request.document, reference)
+    return frozenset() if callee is None else frozenset((*callee.names, callee.name or ""))
 
 
 def _offered(request: Request, typed: str) -> list[Variable]:
@@ -100,12 +117,16 @@ def _offered(request: Request, typed: str) -> list[Variable]:
     scope = request_scope(request)
     found: dict[str, Variable] = {}
     for variable in _listed(request, scope, typed):
+        if _criticised(request, scope, variable):
+            continue
         found.setdefault(variable.name, variable)
         if len(found) == LIMIT:
             break
     listed = list(found.values())
     if request.in_loop == "until":
-        listed.sort(key=lambda one: (is_output(one), one.kind == "loop", one.kind != "env"))
+        listed.sort(key=lambda one: one.kind != "env")
+    elif request.in_loop == "with":
+        listed.sort(key=lambda one: one.name != _BEST_IN_WITH)
     return listed
 
 
@@ -119,6 +140,17 @@ def _listed(request: Request, scope: Scope, typed: str) -> Iterator[Variable]:
         one for one in _arguments(request, scope, typed) if not (one.name == typed and _only_here(request, one))
     )
     yield from _results(request, scope, typed)
+    yield from _spelled_out(request, scope, typed)
+
+
+def _spelled_out(request: Request, scope: Scope, typed: str) -> Iterator[Variable]:
+    """The other spelling of a result, `step.x`, where it is being typed."""
+    before, dot, name = typed.partition(".")
+    if not typed or not (before == "step" if dot else "step".startswith(before)):
+        return
+    for variable in _results(request, scope, name):
+        if variable.kind == "result":
+            yield from _looked_up(scope, (f"step.{variable.name}",), typed)
 
 
 def _looked_up(scope: Scope, names: Iterable[str], typed: str) -> Iterator[Variable]:

@@ -1,0 +1,87 @@
+"""The bounds that a lens, a hover and an estimate tell of the same run are one number."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from loop_ls.features.estimate.estimate import estimate, run_calls
+from loop_ls.features.lenses.lenses import lenses
+from loop_ls.formats.settings.model import Settings, read_settings
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.workspace import Workspace
+
+FLOW = """
+#- flow.yaml
+$schema: workflow/v2.0
+name: flow
+version: 1.0.0
+execution: {provider: ollama, model: llama3.2}
+steps:
+  - {name: plan, run: "Plan {{input}}"}
+  - {name: ask, consensus: {prompt: "x", executions: [{provider: a, model: b}, {provider: c, model: d}]}}
+loops:
+  - name: ref$0ine
+    workflow: polish
+    with: {text: "{{plan}}"}
+    max_iterations: 4
+    until: "The review says PASS"
+  - name: each
+    workflow: polish
+    mode: iterate
+    items: "{{plan}}"
+    max_iterations: 3
+#- polish.yaml
+$schema: workflow/v2.0
+name: polish
+version: 1.0.0
+steps:
+  - {name: write, run: "Write {{text}}"}
+  - {name: review, run: "Say PASS: {{write}}"}
+"""
+ROUNDS = "enhance:\n  workflows:\n    flow: {enabled: true}\n"
+LOCAL = "judge: {local: true}\n"
+
+
+def project(ask: Any, settings: str) -> tuple[Workspace, Any, Any]:
+    asked = ask(FLOW)
+    read: Settings = read_settings(settings)[0] if settings else Settings()
+    return Workspace.of(Roots("/w"), asked.documents.values(), read), asked.document, asked
+
+
+def most(text: str) -> list[int]:
+    return [int(number.replace(",", "")) for number in re.findall(r"([\d,]+)(?: model)? calls?\b", text)]
+
+
+@pytest.mark.parametrize("settings", ["", LOCAL, ROUNDS, ROUNDS + LOCAL])
+def test_the_lens_of_a_workflow_and_its_estimate_agree(ask: Any, settings: str) -> None:
+    workspace, document, _ = project(ask, settings)
+    shown = [lens.title for lens in lenses(workspace, document) if re.fullmatch(r"≤ [\d,]+ calls", lens.title)]
+    assert [most(title) for title in shown] == [[estimate(workspace, document).calls.most]]
+    assert run_calls(workspace, document) == estimate(workspace, document).calls
+
+
+def test_rounds_and_plans_are_in_the_lens(ask: Any) -> None:
+    plain, document, _ = project(ask, "")
+    rounds, again, _ = project(ask, ROUNDS)
+    once, whole = run_calls(plain, document).most, run_calls(rounds, again).most
+    assert once is not None and whole is not None
+    assert whole > once * 2
+
+
+@pytest.mark.parametrize(("settings", "own", "judged"), [("", 12, True), (LOCAL, 8, False)])
+def test_a_judge_is_counted_and_told_only_where_a_model_is_asked(
+    ask: Any, settings: str, own: int, judged: bool
+) -> None:
+    workspace, document, asked = project(ask, settings)
+    loop = next(element for element in document.elements if element.name == "refine")
+    (lens,) = (one.title for one in lenses(workspace, document) if one.title.startswith("≤ 4 iterations"))
+    found = estimate(workspace, document, loop)
+    asked.__dict__["workspace"] = workspace
+    assert lens == f"≤ 4 iterations · ≤ {own} calls, {own + 1} with what it waits for"
+    assert found.calls.most == own + 1
+    assert f"together {own} calls{', the judge included' if judged else ''}." in found.why
+    assert f"Worst case: {own} model calls" in asked.told
+    assert ("judge" in asked.told) is judged
