@@ -87,8 +87,8 @@ def _comments(lines: tuple[str, ...]) -> Iterator[Fold]:
 
 
 def _last_line(lines: tuple[str, ...]) -> int:
-    """The last line with something on it."""
+    """The last line with something on it. Comments at the margin belong to the key that follows them."""
     last = len(lines) - 1
-    while last > 0 and not lines[last].strip():
+    while last > 0 and (not lines[last].strip() or lines[last].startswith("#")):
         last -= 1
     return last

@@ -120,3 +120,24 @@ def test_nothing_that_is_written_moves(ask: Any, text: str) -> None:
     asked = ask(text)
     assert on_type(asked.document, asked.at) == ()
     assert on_type(asked.document, asked.at, "x") == ()
+
+
+def test_the_fold_of_a_section_ends_above_what_belongs_to_the_next_key(ask: Any) -> None:
+    document = ask(
+        """
+        steps:
+          - name: a
+            run: |
+              b
+          # of steps
+
+        # what loops do
+        # and why
+        loops:
+          - {name: l, workflow: w, max_iterations: 3, until: "Says PASS"}
+        """
+    ).document
+    lines = document.text.lines
+    ends = {lines[fold.start].strip(): lines[fold.end] for fold in folds(document)}
+    assert ends["steps:"] == "  # of steps"
+    assert ends["# what loops do"] == "# and why"

@@ -17,11 +17,13 @@ from loop_ls.features.complete.island import Braces, braces_at
 from loop_ls.features.complete.items.aliases import aliases
 from loop_ls.features.complete.items.arguments import arguments
 from loop_ls.features.complete.items.callees import callees
+from loop_ls.features.complete.items.comparisons import comparisons
 from loop_ls.features.complete.items.elements import whole, whole_file
 from loop_ls.features.complete.items.keys import keys
 from loop_ls.features.complete.items.models import models, providers, servers, skills
 from loop_ls.features.complete.items.needs import needs
 from loop_ls.features.complete.items.paths import names_a_file, paths
+from loop_ls.features.complete.items.schema_line import schema_line
 from loop_ls.features.complete.items.until import conditions
 from loop_ls.features.complete.items.values import guesses, values
 from loop_ls.features.complete.items.variables import as_values, in_braces
@@ -29,7 +31,6 @@ from loop_ls.features.complete.request import Listing, Request, requests
 from loop_ls.features.complete.shapes import meaning_of
 from loop_ls.features.spot.place import Spot, Where
 from loop_ls.formats.common.key_table import Key, Shape, Type
-from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.object_file import WHOLE
 from loop_ls.text.position import Position, Span
 
@@ -59,13 +60,19 @@ def complete(
         from loop_ls.features.complete.object_files.completion import complete_whole
 
         return complete_whole(workspace, document, at, settings or workspace.settings)
+    schema = schema_line(document, at) if document.format in (None, "lookalike") else None
+    if schema is not None and document.text.lines[at.line].strip():
+        return schema
     known = document.format is not None or all(not line.strip() for line in document.text.lines[:50])
     asked = requests(workspace, document, at, settings, listing) if known else ()
     in_text = bool(asked) and asked[0].spot.where is Where.TEXT
     if document.format is not None and not in_text and (found := aliases(document, at)) is not None:
         return found
     if not asked:
-        return Completions(Span(at, at))
+        return schema or Completions(Span(at, at))
+    compared = comparisons(asked[0]) if document.format == "workflow" else None
+    if compared is not None:
+        return compared
     braces = braces_at(asked[0].line, at.column)
     if braces is not None and document.format == "workflow":
         inside = _in_braces(asked[0], braces)
@@ -79,6 +86,8 @@ def complete(
             items.append(
                 replace(item, sort=f"{number}{item.sort}", span=None if own == span else own) if number else item
             )
+    if schema is not None:  # beside the whole files that an empty one may become
+        items += (replace(item, sort="z", span=schema.span) for item in schema.items)
     return Completions(span, tuple(items), incomplete=len(items) >= CUT)
 
 
@@ -124,15 +133,10 @@ def _items(request: Request) -> Iterator[Item]:
 
 
 def _for_a_file_that_is_none_yet(request: Request) -> Iterator[Item]:
-    """An empty file may become a workflow, and a look-alike becomes one by its `$schema`; any other file
-    is none of our business."""
+    """An empty file may become a workflow; any other file is none of our business."""
     document, spot = request.document, request.spot
     if document.format is None:
         yield from whole_file(spot, request.style)
-    elif document.format == "lookalike" and spot.where is Where.KEY and not spot.path:
-        yield from (item for item in keys(WORKFLOW, spot, request.style) if item.filter == "$schema")
-    elif document.format == "lookalike" and spot.path == ("$schema",):
-        yield from values(WORKFLOW.keys["$schema"], spot, "workflow")
 
 
 def _values(request: Request, key: Key) -> Iterator[Item]:

@@ -74,6 +74,22 @@ def from_last_step(name: str, prompt: str) -> tuple[Criterion, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def words_told(prompt: str) -> tuple[str, ...]:
+    """The words that a step with this prompt is told to write as its verdict, good ones first."""
+    positive, negative = _words_told(prompt)
+    return (*positive, *negative)
+
+
+def _words_told(prompt: str) -> tuple[list[str], list[str]]:
+    markers = list(dict.fromkeys(m.group() for m in _MARKER.finditer(prompt)))
+    positive = sorted((m for m in markers if m in _POSITIVE), key=_POSITIVE.index)
+    negative = [m for m in markers if m in _NEGATIVE]
+    if not positive and not negative:
+        # A made-up word is a marker only where the prompt asks for it.
+        positive = [m for m in markers if m not in _EMPHASIS and _asked_for(prompt, m)]
+    return positive, negative
+
+
 def general(noun: str = "output") -> tuple[Criterion, ...]:
     """Conditions of the shape that judges read well, for any callee."""
     shown = "the last step of the called workflow must say so"
@@ -93,12 +109,7 @@ def _noun(step: str) -> str:
 
 
 def _verdicts(noun: str, name: str, prompt: str) -> list[Criterion]:
-    markers = list(dict.fromkeys(m.group() for m in _MARKER.finditer(prompt)))
-    positive = sorted((m for m in markers if m in _POSITIVE), key=_POSITIVE.index)
-    negative = [m for m in markers if m in _NEGATIVE]
-    if not positive and not negative:
-        # A made-up word is a marker only where the prompt asks for it.
-        positive = [m for m in markers if m not in _EMPHASIS and _asked_for(prompt, m)]
+    positive, negative = _words_told(prompt)
     told = f"{code(name)} is told to write it"
     found = [
         Criterion(f"The {noun} {_verb(prompt, m)} {m}", f"{told}: “{escaped(_around(prompt, m))}”", m, True)

@@ -145,7 +145,7 @@ def test_no_keys_in_prose_comments_and_unknown_places(ask: Any, source: str) -> 
 
 def test_an_empty_file_may_become_a_workflow(ask: Any) -> None:
     asked = ask("$0", head=False)
-    assert asked.labels == ["workflow", "workflow with a loop"]
+    assert asked.labels == ["workflow", "workflow with a loop", "$schema"]
     for label in asked.labels:
         assert asked.parsed(label)["$schema"] == "workflow/v2.0"
 

@@ -63,7 +63,7 @@ def test_durations_are_told_in_words(ask: Any) -> None:
 
 
 def test_the_schema_and_the_name_of_the_file(ask: Any) -> None:
-    assert ask("name: x\n$schema: workflow/v$0\nsteps: [{name: a, run: b}]", head=False).labels == []
+    assert ask("name: x\n$schema: workflow/v$0\nsteps: [{name: a, run: b}]", head=False).labels == ["workflow/v2.0"]
     assert ask("name: x\nexecution: {}\nsteps: [{name: a, run: b}]\n$schema: $0", head=False).labels == [
         "workflow/v2.0"
     ]

@@ -19,6 +19,8 @@ from loop_ls.formats.common.scalars import floating
 
 _FIRST_KEYS = {"step": ("name",), "loop": ("name", "workflow"), "provider": ("provider", "model")}
 _PROMPTS = ("run", "prompt")
+#: Keys that mean nothing unless failures are repeated.
+_OF_RETRIES = ("max_retries", "retry_delay")
 
 
 def keys(shape: Shape, spot: Spot, style: Style, written: Written | None = None) -> Iterator[Item]:
@@ -38,6 +40,7 @@ def absent(shape: Shape, written: Written) -> list[Key]:
         if key.name not in written
         and not (has_mode and key.name in shape.one_of)
         and not (key.only_in is not None and key.only_in != mode and "mode" in written)
+        and not (key.name in _OF_RETRIES and written.get("on_failure", "") not in ("", "retry"))
     ]
     return sorted(found, key=lambda key: _rank(key, mode, shape))
 
