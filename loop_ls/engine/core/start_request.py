@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
 
 #: What the `limits` of a start may name.
 LIMITS = ("budgetUsd", "maxTokens", "wallClock", "unchanged")
+#: A whole number has no largest one; what is counted with does.
+MOST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +228,7 @@ def _limits(given: Any) -> dict[str, Any]:
             listed = ", ".join(f"`{each}`" for each in LIMITS)
             raise Refused("bad_argument", f"`limits.{name}` is no limit of a run; there are {listed}.")
         seconds = parse_duration(value) if name == "wallClock" and isinstance(value, str) else value
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MOST:
             raise Refused("bad_argument", f"`limits.{name}` is a number above 0.")
         if name in ("maxTokens", "unchanged") and not isinstance(value, int):
             raise Refused("bad_argument", f"`limits.{name}` is a whole number.")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from loop_ls.engine.events import Event
-from loop_ls.engine.journal import Entry, Journal, JournalRefused, Row
+from loop_ls.engine.journal import Entry, Journal, JournalRefused, Row, SqliteStorage
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.journal.postgres_connection import where
 from loop_ls.engine.journal.postgres_schema import prepare
@@ -44,6 +45,23 @@ def test_a_key_is_answered_once_and_its_facts_are_written_once(storage: Postgres
     assert [len(rows) for rows in first + second] == [1, 0]
     assert storage.value("a", "k") == '"one"'
     assert storage.keys("a") == ({"k"}, [])
+
+
+def test_iterations_are_found_from_the_last_one_and_by_their_number(storage: PostgresStorage, tmp_path: Path) -> None:
+    """As in SQLite, whatever texts a fact holds."""
+    began = [("iteration_started", f'{{"place":"each/{number}","iteration":{number}}}') for number in (1, 2, 12, 2)]
+    said = ("iteration_started", '{"note":"\\"iteration\\":2,","iteration":7}')
+    facts = [*began, ("iteration", '{"iteration":2}'), said]
+    local = SqliteStorage(tmp_path / "journal.db")
+    for each in (storage, local):
+        each.write([Entry("a", "1", "1", facts), Entry("b", "1", "1", began)])
+        assert each.iterations("a", None, None, 2) == [6, 4]
+        assert each.iterations("a", None, 4, 9) == [3, 2, 1]
+        assert each.iterations("a", 2, None, 9) == [4, 2]
+        assert each.iterations("a", 2, 4, 1) == [2]
+        assert each.iterations("a", 1, None, 9) == [1]
+        assert each.iterations("nobody", None, None, 9) == []
+    local.close()
 
 
 def test_texts_go_with_the_last_run_that_has_them(storage: PostgresStorage) -> None:

@@ -422,3 +422,13 @@ async def test_calls_that_are_too_deep_are_refused_before_the_start_in_one_sente
     refused = await desk.refused("w0.yaml")
     assert refused.code == "file_has_errors"
     assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; 16 levels are possible"
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 10**400, "1", True, None, [1]])
+@pytest.mark.parametrize("name", ["budgetUsd", "maxTokens", "wallClock", "unchanged"])
+def test_a_cap_that_is_no_amount_is_refused_in_words(tmp_path: Path, name: str, value: Any) -> None:
+    (tmp_path / "main.yaml").touch()
+    with pytest.raises(Refused) as refused:
+        read_request({"root": str(tmp_path), "path": str(tmp_path / "main.yaml"), "limits": {name: value}})
+    assert refused.value.answer()["code"] == "bad_argument"
+    assert f"`limits.{name}`" in refused.value.message
