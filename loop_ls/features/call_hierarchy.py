@@ -37,7 +37,7 @@ def prepare(workspace: Workspace, document: Document, at: Position) -> Workflow 
     if look is not None and look.on_reference and look.field is not None and isinstance(look.field.value, str):
         callee = workspace.callee(document, look.field.value)
         return workflow_of(workspace, callee) if callee is not None else None
-    return workflow_of(workspace, document) if document.format == "workflow" else None
+    return workflow_of(workspace, document) if document.is_workflow else None
 
 
 def incoming(workspace: Workspace, uri: str) -> tuple[CallsOf, ...]:

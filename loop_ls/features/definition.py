@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Link
+from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.node_at import Look, look_at, text_span
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
@@ -21,10 +22,10 @@ from loop_ls.text.position import Position, Span
 
 def definition(workspace: Workspace, document: Document, at: Position) -> tuple[Link, ...]:
     """Every place that may be meant, best first; empty where nothing is named."""
-    if document.format == "role_loop":
-        from loop_ls.features.rename import role_loop
+    return support_of(document).definition(workspace, document, at)
 
-        return role_loop.definition(workspace, document, at)
+
+def in_workflow(workspace: Workspace, document: Document, at: Position) -> tuple[Link, ...]:
     look = look_at(document, at)
     return tuple(dict.fromkeys(_links(workspace, look))) if look is not None else ()
 

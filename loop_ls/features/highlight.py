@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Highlight
+from loop_ls.features.language_support import support_of
 from loop_ls.features.rename.occurrences import Role, named_at, occurrences
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -11,13 +12,13 @@ from loop_ls.text.position import Position
 
 
 def highlight(workspace: Workspace, document: Document, at: Position) -> tuple[Highlight, ...]:
-    if document.format == "role_loop":
-        from loop_ls.features.rename import role_loop
-
-        return role_loop.highlight(document, at)
     if (anchor := anchor_at(document, at)) is not None:
         written = (Highlight(anchor.at, True),) if anchor.at is not None else ()
         return (*written, *(Highlight(alias) for alias in anchor.aliases))
+    return support_of(document).highlight(workspace, document, at)
+
+
+def in_workflow(workspace: Workspace, document: Document, at: Position) -> tuple[Highlight, ...]:
     found = named_at(workspace, document, at)
     if found is None:
         return ()

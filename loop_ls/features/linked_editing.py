@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loop_ls.features.language_support import support_of
 from loop_ls.features.rename.occurrences import Kind, named_at, occurrences
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -15,10 +16,10 @@ _KINDS = (Kind.ELEMENT, Kind.COLLECTED, Kind.CONSTANT)
 
 def linked(workspace: Workspace, document: Document, at: Position) -> tuple[Span, ...]:
     """All places of the name, or none where it is also written in other files, or defined twice."""
-    if document.format == "role_loop":
-        from loop_ls.features.rename import role_loop
+    return support_of(document).linked(workspace, document, at)
 
-        return role_loop.linked(document, at)
+
+def in_workflow(workspace: Workspace, document: Document, at: Position) -> tuple[Span, ...]:
     found = named_at(workspace, document, at)
     if found is None or found[0].kind not in _KINDS:
         return ()

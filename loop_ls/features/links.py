@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from loop_ls.features.answers import DocumentLink
+from loop_ls.features.language_support import support_of
 from loop_ls.features.rename.occurrences import bare
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
@@ -25,8 +26,10 @@ _DRIVE = re.compile(r"/?[A-Za-z]:[/\\]")
 def links(
     workspace: Workspace, document: Document, exists: Callable[[str], bool] = lambda path: True
 ) -> tuple[DocumentLink, ...]:
-    if document.format != "workflow":
-        return ()
+    return support_of(document).links(workspace, document, exists)
+
+
+def of_workflow(workspace: Workspace, document: Document, exists: Callable[[str], bool]) -> tuple[DocumentLink, ...]:
     found: list[DocumentLink] = []
     for element in document.elements:
         found += _of_reference(workspace, document, element)

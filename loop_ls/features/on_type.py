@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from loop_ls.features.complete.shapes import meaning_of
 from loop_ls.features.complete.style import style_of
+from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.pieces import pieces_at
 from loop_ls.features.spot.block import Frame, dash_at, indent_of, open_frames
 from loop_ls.formats.common.key_table import Type
@@ -17,9 +18,14 @@ from loop_ls.text.position import Position, Span
 
 def on_type(document: Document, at: Position, typed: str = "\n") -> tuple[TextEdit, ...]:
     """The right number of blanks at the start of the line of `at`, after a line break was typed."""
-    lines = document.text.lines
-    if typed != "\n" or document.format != "workflow" or not 0 < at.line < len(lines):
+    if typed != "\n" or not 0 < at.line < len(document.text.lines):
         return ()
+    return support_of(document).on_type(document, at)
+
+
+def indented(document: Document, at: Position) -> tuple[TextEdit, ...]:
+    """In a workflow."""
+    lines = document.text.lines
     line = lines[at.line]
     if line.strip() or not lines[at.line - 1].strip():
         return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Location
+from loop_ls.features.language_support import support_of
 from loop_ls.features.rename.occurrences import Role, named_at, occurrences
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -14,18 +15,13 @@ def references(
     workspace: Workspace, document: Document, at: Position, declaration: bool = True
 ) -> tuple[Location, ...]:
     """`declaration` tells whether the definition itself counts. Empty where nothing is named."""
-    if document.format == "role_loop":
-        from loop_ls.features.rename import role_loop
-
-        if found := role_loop.references(document, at, declaration):
-            return found
-    if document.format in ("role_loop", "settings"):
-        from loop_ls.features.rename import roles
-
-        return roles.references(workspace, document, at, declaration)
     if (anchor := anchor_at(document, at)) is not None:
         own = (anchor.at,) if declaration and anchor.at is not None else ()
         return tuple(Location(document.uri, span) for span in (*own, *anchor.aliases))
+    return support_of(document).references(workspace, document, at, declaration)
+
+
+def in_workflow(workspace: Workspace, document: Document, at: Position, declaration: bool) -> tuple[Location, ...]:
     named = named_at(workspace, document, at)
     if named is None:
         return ()

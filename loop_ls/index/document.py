@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.common.typed_mapping import Block, Pair
-from loop_ls.formats.workflow.detect_format import Format, by_content, by_name, could_be_ours, names_schema
+from loop_ls.formats.file_format import Format
+from loop_ls.formats.registry import LOOKALIKE, WORKFLOW, claimed, is_object
+from loop_ls.formats.workflow.detect_format import by_content, could_be_ours, names_schema
 from loop_ls.formats.workflow.keys import SCHEMA
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED
 from loop_ls.index.disk.uris import path_of
@@ -64,6 +66,15 @@ class Document:
     _numbers: Numbers  # of the elements, in order; one keeps its number while its text is edited
     _places: dict[int, int] | None
 
+    @property
+    def is_workflow(self) -> bool:
+        return self.format == WORKFLOW
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is one object, read by the key table of its format (`whole`), and no workflow."""
+        return is_object(self.format)
+
     @classmethod
     def open(
         cls, uri: str, text: str | Text, version: int = 0, path: str | None = None, fault: Fault | None = None
@@ -72,7 +83,7 @@ class Document:
         document = cls.__new__(cls)
         document.uri, document.version, document.fault = uri, version, fault
         document.path = path_of(uri) if path is None else path
-        named = by_name(document.path)
+        named = claimed(document.path)
         text = text if isinstance(text, Text) else Text.of(text)
         if named is None and not _is_worth_reading(document.path, text):
             document.tree = unread(text)
@@ -326,9 +337,9 @@ class Document:
 
     def _recognised(self, before: Format | None = None) -> Format | None:
         """Which of our formats this is; a broken text may still say what it wants to be."""
-        if before is not None and before not in ("workflow", "lookalike"):
+        if before is not None and before not in (WORKFLOW, LOOKALIKE):
             return before  # its name says so, and stays
-        if before == "workflow" and self.head.text("$schema") == SCHEMA:
+        if before == WORKFLOW and self.head.text("$schema") == SCHEMA:
             return before
         if not self.tree.is_read:
             return None
@@ -336,8 +347,8 @@ class Document:
         sections = {"steps" if element.kind == "step" else "loops" for element in self.elements}
         found = by_content(entries, sections)
         broken = self.tree.root_kind != "mapping" or any(piece.tolerant for piece in self.tree.pieces)
-        if found != "workflow" and broken and names_schema(self.text.lines):
-            return "workflow"
+        if found != WORKFLOW and broken and names_schema(self.text.lines):
+            return WORKFLOW
         return found
 
     def _find_parameters(self, among: Iterable[str]) -> tuple[str, ...]:

@@ -12,37 +12,22 @@ from typing import TYPE_CHECKING
 
 from loop_ls.formats.common.key_table import Shape, shape
 from loop_ls.formats.common.object_parts import Parts, PieceParts
+from loop_ls.formats.registry import FORMATS
 
 if TYPE_CHECKING:
     from loop_ls.formats.assistant.parts import AssistantParts
+    from loop_ls.formats.file_format import Format
     from loop_ls.formats.role_loop.parts import RoleLoopParts
     from loop_ls.formats.role_loop.roles import Role
     from loop_ls.formats.settings.model import Settings
-    from loop_ls.formats.workflow.detect_format import Format
-
-#: Formats of files that are one object and no workflow.
-WHOLE = frozenset({"role_loop", "assistant", "settings"})
 
 _NOTHING = shape("nothing", "nothing", "No file of ours.")
 
 
 def shape_of(format_: Format | None) -> Shape | None:
-    """The keys of a file that is no workflow. The tables are imported when there is such a file."""
-    match format_:
-        case "role_loop":
-            from loop_ls.formats.role_loop.keys import DEFINITION
-
-            return DEFINITION
-        case "assistant":
-            from loop_ls.formats.assistant.keys import ASSISTANT_FILE
-
-            return ASSISTANT_FILE
-        case "settings":
-            from loop_ls.formats.settings.keys import SETTINGS
-
-            return SETTINGS
-        case _:
-            return None
+    """The keys of a file that is one object. The tables are imported when there is such a file."""
+    found = FORMATS.get(format_ or "")
+    return None if found is None or found.keys is None else found.keys()
 
 
 class Whole:

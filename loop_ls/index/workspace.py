@@ -11,6 +11,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
+from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.projects import Project, is_below
 from loop_ls.index.disk.roots import Roots
@@ -269,7 +270,7 @@ class Workspace:
     def neighbours(self, document: Document) -> frozenset[str]:
         """The URIs of all documents whose findings may change when this one changes: its callers, the
         workflows it calls, and files with its key."""
-        if document.format == "role_loop":
+        if document.format == ROLE_LOOP:
             return frozenset(other.uri for other in self.definitions_beside(document))
         found = {other.uri for other in self.namesakes(document)}
         key = self.key(document)
@@ -287,7 +288,7 @@ class Workspace:
         return tuple(
             other
             for other in self.documents.values()
-            if other.format == "role_loop" and other.uri != document.uri and folder_of(other.path) == folder
+            if other.format == ROLE_LOOP and other.uri != document.uri and folder_of(other.path) == folder
         )
 
     def _referring(self, key: str) -> list[Document]:
@@ -308,7 +309,7 @@ def _key(roots: Roots, document: Document | None) -> str | None:
 
 def _can_be_called(document: Document) -> bool:
     """A document that is no file (not saved yet, a state of another time) may call others; none can call it."""
-    return document.format == "workflow" and document.uri.startswith("file:")
+    return document.is_workflow and document.uri.startswith("file:")
 
 
 def _label(document: Document | None) -> tuple[str, str | None] | None:
@@ -317,7 +318,7 @@ def _label(document: Document | None) -> tuple[str, str | None] | None:
 
 
 def _references(document: Document | None) -> frozenset[str]:
-    return frozenset() if document is None or document.format != "workflow" else document.references
+    return frozenset() if document is None or not document.is_workflow else document.references
 
 
 def _bare_references(document: Document | None) -> Iterator[str]:

@@ -9,8 +9,6 @@ from tests.architecture.test_imports import ROOT, modules, tree
 
 #: Circles that are known; a room that gets rid of one takes it out. In `server` there is none.
 KNOWN = (
-    {"features.lenses.lenses", "features.lenses.object_files"},
-    {"features.semantic_tokens.role_loop", "features.semantic_tokens.tokens"},
     {"engine.core.ports", "engine.events.kinds"},
     {"engine.runs.approvals", "engine.runs.registry"},
     {"client.follow", "client.session"},

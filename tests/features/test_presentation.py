@@ -6,7 +6,8 @@ from typing import Any
 
 from loop_ls.features.answers import LoopView, RunView, Verdict
 from loop_ls.features.inlay_hints.inlay_hints import inlays
-from loop_ls.features.semantic_tokens.tokens import MODIFIERS, tokens
+from loop_ls.features.semantic_tokens.token import MODIFIERS
+from loop_ls.features.semantic_tokens.tokens import tokens
 from loop_ls.text.position import Position, Span, span
 
 FLOW = """

@@ -15,7 +15,8 @@ from loop_ls.features.linked_editing import linked
 from loop_ls.features.references import references
 from loop_ls.features.rename.answers import Refused, Rename
 from loop_ls.features.rename.rename import prepare, rename
-from loop_ls.features.semantic_tokens.tokens import TokenType, tokens
+from loop_ls.features.semantic_tokens.token import TokenType
+from loop_ls.features.semantic_tokens.tokens import tokens
 from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.features.symbols.workspace_symbols import workspace_symbols
 from loop_ls.formats.role_loop.keys import DEFINITION, PARAMETER, ROLE, TERMINATION, TERMINATIONS

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from loop_ls.formats.workflow.detect_format import Format
+from loop_ls.formats.file_format import Format
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders

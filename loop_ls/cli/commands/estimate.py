@@ -11,7 +11,8 @@ from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.cli.files.one_file import OneFile, add_file, add_json, element_named, open_workflow, print_json
 from loop_ls.cli.runs.run_request import Wrong
 from loop_ls.cli.watch.words import money
-from loop_ls.features.estimate.estimate import Estimate, Price, estimate, price_of_script
+from loop_ls.features.estimate.answers import Estimate, Price
+from loop_ls.features.estimate.estimate import estimate, price_of_script
 from loop_ls.formats.common.target import Target
 from loop_ls.report.terminal_text import shown
 

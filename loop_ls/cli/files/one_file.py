@@ -38,7 +38,7 @@ def open_workflow(word: str, root: str | None, others: frozenset[str] = frozense
     document = next((one for one in workspace.documents.values() if one.path == path.as_posix()), None)
     if document is None and (document := load(path.as_posix())) is not None:
         workspace = workspace.with_document(document)
-    if document is None or (document.format != "workflow" and document.format not in others):
+    if document is None or (not document.is_workflow and document.format not in others):
         raise Wrong(f"{word} is no workflow file")
     if document.fault is not None:
         raise Wrong(f"{word} cannot be read: {document.fault.message}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from loop_ls.engine.runs.approvals import revises
 from loop_ls.formats.assistant.parts import AssistantParts, assistants_of
 from loop_ls.formats.assistant.read import parts_of
-from loop_ls.formats.workflow.detect_format import by_name
+from loop_ls.formats.registry import ASSISTANT, claimed
 from loop_ls.index.disk.discovery import candidates, load_settings, read_text
 from loop_ls.index.disk.projects import home_of
 from loop_ls.syntax.tree import read_json, read_yaml
@@ -40,7 +40,7 @@ class Assistants:
     def all(self) -> Iterator[Found]:
         paths, _ = candidates(self.root)
         for path in sorted(paths):
-            if by_name(path) == "assistant":
+            if claimed(path) == ASSISTANT:
                 yield from self._in(path)
 
     def revise(self, path: str) -> bool:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.registry import ROLE_LOOP, claimed
 from loop_ls.formats.role_loop.built_in_loops import BUILT_IN, built_in_text
 from loop_ls.formats.role_loop.model import RoleLoop
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.formats.role_loop.roles import ROLES
-from loop_ls.formats.workflow.detect_format import by_name
 from loop_ls.formats.workflow.refusals import Refusal
 from loop_ls.index.disk.discovery import candidates, read_text
 from loop_ls.index.disk.uris import uri_of
@@ -98,8 +98,8 @@ def _built_in(data: Path, roles: tuple[str, ...]) -> Iterator[Definition]:
 
 
 def _of_workspace(root: str, overlay: Mapping[str, str], roles: tuple[str, ...]) -> Iterator[Definition]:
-    paths = {path.removeprefix(f"{root.rstrip('/')}/") for path in candidates(root)[0] if by_name(path) == "role_loop"}
-    paths |= {path for path in overlay if by_name(f"/{path}") == "role_loop"}
+    paths = {path.removeprefix(f"{root.rstrip('/')}/") for path in candidates(root)[0] if claimed(path) == ROLE_LOOP}
+    paths |= {path for path in overlay if claimed(f"/{path}") == ROLE_LOOP}
     for path in sorted(paths):
         text = overlay.get(path)
         if text is None:

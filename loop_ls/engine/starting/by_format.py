@@ -16,7 +16,8 @@ from loop_ls.engine.core.preparer import Prepared, Preparer
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.starting.settings_guard import require_sound_settings
-from loop_ls.formats.workflow.detect_format import Format, by_name
+from loop_ls.formats.file_format import Format
+from loop_ls.formats.registry import claimed
 
 #: What the target of a start says about the format of the file. The others are parts of a workflow.
 _KINDS: dict[str, Format] = {"definition": "role_loop", "assistant": "assistant"}
@@ -85,6 +86,6 @@ def _format(request: StartRequest) -> str:
     wanted = _KINDS.get(request.target_kind)
     if wanted is None and request.target_kind == "workflow":
         # `loop-ls run FILE` names no target: the file itself says what it is.
-        found = by_name(f"/{request.path}")
+        found = claimed(f"/{request.path}")
         return found if found in _KINDS.values() and found is not None else "workflow"
     return wanted or "workflow"

@@ -149,4 +149,4 @@ def name_in(text: str) -> str | None:
         return None
     head = "\n".join(line for line in text.splitlines() if line.startswith(HEAD_KEYS))
     document = Document.open("file:///head.yaml", head)
-    return document.name if document.format == "workflow" else None
+    return document.name if document.is_workflow else None

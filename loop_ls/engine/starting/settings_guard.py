@@ -11,8 +11,8 @@ from typing import Any
 
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.starting.recorded import why_unread
+from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.formats.settings.model import Problem, file_values, settings_of
-from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.disk.projects import project_folder
 

@@ -235,7 +235,7 @@ def _key(snapshot: Snapshot, request: StartRequest) -> str:
     document = snapshot.document(request.path)
     if document is None:
         raise unread(snapshot.root, request.path)
-    if document.format != "workflow":
+    if not document.is_workflow:
         raise Refused("bad_argument", f"{request.path} is no workflow: it does not say `$schema: workflow/v2.0`.")
     return snapshot.key(request.path) or Path(request.path).stem
 

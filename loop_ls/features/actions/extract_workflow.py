@@ -73,7 +73,7 @@ def extract(
     workspace: Workspace, document: Document, at: Position, taken: Callable[[str], bool] = lambda path: False
 ) -> tuple[Action, ...]:
     """The action for the prompt at this place. `taken` tells whether there is a file at a path."""
-    if document.format != "workflow" or len(document.text.lines) > _MOST_LINES:
+    if not document.is_workflow or len(document.text.lines) > _MOST_LINES:
         return ()
     plan = _planned(workspace, document, at, taken)
     caller = None if plan is None else _caller(plan)
@@ -259,7 +259,7 @@ def _indented(lines: list[str], column: int) -> list[str]:
 
 def _same_prompt(plan: _Plan, callee: Document) -> bool:
     """Whether the new file asks the same, of the same model, and takes exactly what it is given."""
-    if callee.format != "workflow" or not clean(callee) or len(callee.elements) != 1:
+    if not callee.is_workflow or not clean(callee) or len(callee.elements) != 1:
         return False
     step: dict[str, Any] = {key: value for key, value in _step(plan.element).items() if key in _ASKING}
     step["run"] = PLACEHOLDER.sub(lambda found: f"{{{{{plan.names[found[1]]}}}}}", str(step["run"]))

@@ -26,7 +26,7 @@ _TITLES = {"step": "Make it a loop of its own, under `loops`", "loop": "Make it 
 
 def loop_places(document: Document, at: Position) -> tuple[Action, ...]:
     """The action for the loop that begins on this line; none where its meaning would change."""
-    if document.format != "workflow" or len(document.text.lines) > _MOST_LINES:
+    if not document.is_workflow or len(document.text.lines) > _MOST_LINES:
         return ()
     element = element_at(document, at.line)
     if element is None or element.loop is None or not element.name:

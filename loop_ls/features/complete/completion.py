@@ -29,9 +29,10 @@ from loop_ls.features.complete.items.values import guesses, values
 from loop_ls.features.complete.items.variables import as_values, in_braces
 from loop_ls.features.complete.request import Listing, Request, requests
 from loop_ls.features.complete.shapes import meaning_of
+from loop_ls.features.language_support import support_of
 from loop_ls.features.spot.place import Spot, Where
 from loop_ls.formats.common.key_table import Key, Shape, Type
-from loop_ls.index.object_file import WHOLE
+from loop_ls.formats.registry import LOOKALIKE
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
@@ -56,11 +57,14 @@ def complete(
     listing: Listing | None = None,
 ) -> Completions:
     """Everything that may stand at `at`. An empty list is an answer. `listing` tells what lies in a folder."""
-    if document.format in WHOLE:
-        from loop_ls.features.complete.object_files.completion import complete_whole
+    return support_of(document).complete(workspace, document, at, settings or workspace.settings, listing)
 
-        return complete_whole(workspace, document, at, settings or workspace.settings)
-    schema = schema_line(document, at) if document.format in (None, "lookalike") else None
+
+def complete_workflow(
+    workspace: Workspace, document: Document, at: Position, settings: Settings, listing: Listing | None = None
+) -> Completions:
+    """In a workflow, and in a file that may become one."""
+    schema = schema_line(document, at) if document.format in (None, LOOKALIKE) else None
     if schema is not None and document.text.lines[at.line].strip():
         return schema
     known = document.format is not None or all(not line.strip() for line in document.text.lines[:50])
@@ -70,11 +74,11 @@ def complete(
         return found
     if not asked:
         return schema or Completions(Span(at, at))
-    compared = comparisons(asked[0]) if document.format == "workflow" else None
+    compared = comparisons(asked[0]) if document.is_workflow else None
     if compared is not None:
         return compared
     braces = braces_at(asked[0].line, at.column)
-    if braces is not None and document.format == "workflow":
+    if braces is not None and document.is_workflow:
         inside = _in_braces(asked[0], braces)
         if inside is not None:
             return inside
@@ -108,7 +112,7 @@ def _items(request: Request) -> Iterator[Item]:
     spot, meaning = request.spot, request.meaning
     if request.document.tree.root_kind in ("sequence", "scalar"):
         return  # no key can stand in such a file
-    if request.document.format != "workflow":
+    if not request.document.is_workflow:
         yield from _for_a_file_that_is_none_yet(request)
         return
     match spot.where:

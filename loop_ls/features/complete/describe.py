@@ -8,10 +8,10 @@ from loop_ls.features.docs.element import element_text
 from loop_ls.features.docs.key import key_text
 from loop_ls.features.docs.provider import model_text, provider_text
 from loop_ls.features.docs.variable import variable_text
+from loop_ls.features.language_support import support_of
 from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.workflow.keys import SHAPES
 from loop_ls.index.document import Document
-from loop_ls.index.object_file import WHOLE
 from loop_ls.index.scope import scope_at
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.markdown import code, escaped
@@ -19,10 +19,10 @@ from loop_ls.text.markdown import code, escaped
 
 def describe(workspace: Workspace, document: Document, about: About) -> str | None:
     """The documentation (Markdown) of an item, by its `about`. None for what is not known any more."""
-    if document.format in WHOLE:
-        from loop_ls.features.complete.object_files.describe import describe_whole
+    return support_of(document).describe(workspace, document, about)
 
-        return describe_whole(workspace, document, about)
+
+def describe_workflow(workspace: Workspace, document: Document, about: About) -> str | None:
     match about:
         case ("key", shape, name):
             found = SHAPES.get(shape)

@@ -6,11 +6,12 @@ every model that may be asked; how long prompts and answers get is assumed, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from loop_ls.features.estimate.answers import Dollars, Estimate, Price, PriceOf
 from loop_ls.features.estimate.script_price import script_price
+from loop_ls.features.language_support import support_of
 from loop_ls.features.text.humanize import count
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
@@ -28,24 +29,6 @@ _MILLION = 1_000_000
 #: The provider that follows a script without any settings.
 SCRIPTED = "scripted"
 
-#: US dollars for a million tokens sent and answered; None where nobody knows.
-Price = tuple[float, float] | None
-PriceOf = Callable[[Target], Price]
-
-
-class Dollars(NamedTuple):
-    least: float
-    most: float
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """`calls.most` is None where nothing bounds it; `why` are sentences, the important ones first."""
-
-    calls: Calls
-    usd: Dollars | None
-    why: str
-
 
 def estimate(
     workspace: Workspace,
@@ -56,10 +39,12 @@ def estimate(
 ) -> Estimate:
     """Of a whole workflow, or of a step or loop with what it depends on; of a role loop as a whole; of one
     `assistant` of a file, or of all."""
-    if document.format == "assistant":
-        return _of_assistants(document, assistant)
-    if document.format == "role_loop":
-        return _of_role_loop(workspace, document, price or price_of(workspace, document))
+    return support_of(document).estimate(workspace, document, element, price, assistant)
+
+
+def estimate_of_workflow(
+    workspace: Workspace, document: Document, element: Element | None = None, price: PriceOf | None = None
+) -> Estimate:
     chosen = run_with(document, element)
     calls = _once(workspace, document, chosen)
     asked = _Asked(workspace)
@@ -109,7 +94,7 @@ def _in_rounds(workspace: Workspace, document: Document, once: Estimate, price: 
     return Estimate(calls, None if usd is None else Dollars(*usd), f"{told} {once.why}".strip())
 
 
-def _of_role_loop(workspace: Workspace, document: Document, price: PriceOf) -> Estimate:
+def estimate_of_role_loop(workspace: Workspace, document: Document, price: PriceOf) -> Estimate:
     from loop_ls.features.estimate.role_loop import calls_of
 
     calls, why, targets, unnamed = calls_of(workspace, document)
@@ -119,7 +104,7 @@ def _of_role_loop(workspace: Workspace, document: Document, price: PriceOf) -> E
     return Estimate(calls, usd, " ".join((*why, *said)))
 
 
-def _of_assistants(document: Document, name: str | None) -> Estimate:
+def estimate_of_assistants(document: Document, name: str | None) -> Estimate:
     from loop_ls.features.estimate.assistant import estimate_of
 
     calls, usd, why = estimate_of(document, name)

@@ -16,13 +16,13 @@ from loop_ls.features.docs.key import key_text
 from loop_ls.features.docs.provider import model_text, provider_text
 from loop_ls.features.docs.variable import last_run_text, unknown_text, variable_text
 from loop_ls.features.hover.effective_value import counts_here
+from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.node_at import Look, look_at
 from loop_ls.features.text.humanize import count, duration, listed
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.settings.model import Settings
 from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.document import Document
-from loop_ls.index.object_file import WHOLE
 from loop_ls.index.scope import scope_at
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.nodes import Alias
@@ -39,14 +39,16 @@ def hover(
     all_known: bool = True,
 ) -> Hover | None:
     """`runs` are those of this file, the latest last; `all_known` says whether all files have been read."""
-    if document.format in WHOLE:
-        from loop_ls.features.hover.object_files import whole_hover
+    return support_of(document).hover(workspace, document, at, settings or workspace.settings, runs, all_known)
 
-        return whole_hover(document, at, settings or workspace.settings)
+
+def hover_workflow(
+    workspace: Workspace, document: Document, at: Position, settings: Settings, runs: Sequence[RunView], all_known: bool
+) -> Hover | None:
     look = look_at(document, at)
     if look is None or not (all_known or _is_known(workspace, look)):
         return None
-    text = _text(workspace, look, settings or workspace.settings, runs)
+    text = _text(workspace, look, settings, runs)
     return None if not text else Hover(look.place, text)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from loop_ls.features.answers import Hover
 from loop_ls.features.docs.assistant import CRITERIA, assistant_text, ceiling_text
 from loop_ls.features.docs.key import key_text
@@ -21,19 +23,23 @@ from loop_ls.index.placeholders import placeholders
 from loop_ls.text.markdown import code, in_braces
 from loop_ls.text.position import Position
 
+#: What is known of a place besides the meaning of its key.
+AboutValue = Callable[[WholeLook], str | None]
 
-def whole_hover(document: Document, at: Position, settings: Settings) -> Hover | None:
+
+def hover_object(document: Document, at: Position, about_value: AboutValue) -> Hover | None:
+    """Tells keys by the table of the format; `about_value` adds what the format knows of values."""
     look = look_at_whole(document, at)
-    text = None if look is None else _text(look, settings)
+    text = None if look is None else _text(look, about_value)
     return Hover(look.span, text) if look is not None and text else None
 
 
-def _text(look: WholeLook, settings: Settings) -> str | None:
+def _text(look: WholeLook, about_value: AboutValue) -> str | None:
     if look.placeholder is not None:
         return _placeholder(look)
     if look.pair is not None:
         return _pair(look)
-    more = _more(look, settings)
+    more = about_value(look)
     if look.on_key:
         return "\n\n".join(part for part in (key_text(look.field.key, look.shape), more) if part)
     if more is not None:
@@ -65,21 +71,10 @@ def _pair(look: WholeLook) -> str | None:
     return f"**{code(rule.code)}** {rule.name} — {rule.severity.name.lower()}\n\n{rule.title}"
 
 
-def _more(look: WholeLook, settings: Settings) -> str | None:
-    """What is known besides the meaning of the key."""
-    match look.document.format:
-        case "role_loop":
-            return _of_role_loop(look, settings)
-        case "assistant":
-            return _of_assistant(look)
-        case _:
-            return _of_settings(look, settings)
-
-
 # -- role loops -----------------------------------------------------------------------------------
 
 
-def _of_role_loop(look: WholeLook, settings: Settings) -> str | None:
+def about_role_loop(look: WholeLook, settings: Settings) -> str | None:
     loop, key = look.document.whole.role_loop, look.field.key
     match (look.shape.name, key.name):
         case ("role loop", "name") if not look.on_key:
@@ -116,7 +111,7 @@ def _end(look: WholeLook) -> str | None:
 # -- assistants -----------------------------------------------------------------------------------
 
 
-def _of_assistant(look: WholeLook) -> str | None:
+def about_assistant(look: WholeLook) -> str | None:
     key, one = look.field.key, assistant_at(look)
     match (look.shape.name, key.name):
         case ("loop criteria", "type"):
@@ -150,7 +145,7 @@ def assistant_at(look: WholeLook) -> AssistantParts | None:
 # -- settings -------------------------------------------------------------------------------------
 
 
-def _of_settings(look: WholeLook, settings: Settings) -> str | None:
+def about_setting(look: WholeLook, settings: Settings) -> str | None:
     key, text = look.field.key, text_of(look.field.node)
     if look.on_key or text is None:
         return None

@@ -9,9 +9,9 @@ from loop_ls.index.document import Document
 from loop_ls.text.position import Position, Span
 
 
-def whole_inlays(document: Document, span: Span) -> tuple[Inlay, ...]:
+def assistant_inlays(document: Document, span: Span) -> tuple[Inlay, ...]:
     found: list[Inlay] = []
-    for one in document.whole.assistants if document.format == "assistant" else ():
+    for one in document.whole.assistants:
         part = one.get("maxIterations") or one.get("maxBudgetUsd")
         total, told = ceiling(one), ceiling_text(one)
         if part is None or part.node is None or part.entry.merged or total is None or told is None or not one.enabled:

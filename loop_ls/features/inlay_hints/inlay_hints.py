@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loop_ls.features.answers import Inlay, LoopView, RunView
+from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.pieces import with_starts
 from loop_ls.features.runs.outcome_texts import ENDED, VERDICTS, ended_in_words, sign
 from loop_ls.features.text.humanize import count, duration
@@ -16,7 +17,6 @@ from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Effective, effective
 from loop_ls.index.element import Element
-from loop_ls.index.object_file import WHOLE
 from loop_ls.text.position import Position, Span
 
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
@@ -25,12 +25,10 @@ _VERDICTS = 10
 
 
 def inlays(document: Document, span: Span, runs: Sequence[RunView] = ()) -> tuple[Inlay, ...]:
-    if document.format in WHOLE:
-        from loop_ls.features.inlay_hints.assistant import whole_inlays
+    return support_of(document).inlays(document, span, runs)
 
-        return whole_inlays(document, span)
-    if document.format != "workflow":
-        return ()
+
+def workflow_inlays(document: Document, span: Span, runs: Sequence[RunView]) -> tuple[Inlay, ...]:
     found: list[Inlay] = []
     for start, piece, facts in with_starts(document):
         if start > span.end.line:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from loop_ls.features.answers import Command, Lens, LoopView, RunView
 from loop_ls.features.estimate.estimate import run_calls
+from loop_ls.features.language_support import support_of
 from loop_ls.features.lenses.enhance import rounds_lenses
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign, spent
@@ -16,18 +17,15 @@ from loop_ls.features.text.humanize import count
 from loop_ls.index.calls import element_calls
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.object_file import WHOLE
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Span
 
 
 def lenses(workspace: Workspace, document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
-    if document.format in WHOLE:
-        from loop_ls.features.lenses.object_files import whole_lenses
+    return support_of(document).lenses(workspace, document, runs)
 
-        return whole_lenses(document, runs)
-    if document.format != "workflow":
-        return ()
+
+def workflow_lenses(workspace: Workspace, document: Document, runs: Sequence[RunView]) -> tuple[Lens, ...]:
     own = [run for run in runs if run.uri in ("", document.uri)]
     whole = next((run for run in reversed(own) if run.kind == "workflow"), None)
     in_rounds = whole if whole is not None and whole.rounds is not None else None

@@ -16,15 +16,16 @@ from loop_ls.index.document import Document
 from loop_ls.text.position import Span
 
 
-def whole_lenses(document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
-    own = [run for run in runs if run.uri in ("", document.uri)]
-    match document.format:
-        case "role_loop":
-            return tuple(_of_definition(document, own))
-        case "assistant":
-            return tuple(_of_assistants(document, own))
-        case _:
-            return ()
+def role_loop_lenses(document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
+    return tuple(_of_definition(document, _own(document, runs)))
+
+
+def assistant_lenses(document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
+    return tuple(_of_assistants(document, _own(document, runs)))
+
+
+def _own(document: Document, runs: Sequence[RunView]) -> list[RunView]:
+    return [run for run in runs if run.uri in ("", document.uri)]
 
 
 def _of_definition(document: Document, runs: Sequence[RunView]) -> Iterator[Lens]:

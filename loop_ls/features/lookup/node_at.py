@@ -63,7 +63,7 @@ class Look:
 
 def look_at(document: Document, at: Position) -> Look | None:
     """None where nothing of ours stands: blanks, comments, other formats."""
-    if document.format != "workflow":
+    if not document.is_workflow:
         return None
     start, pieces = pieces_at(document, at.line)
     inner = Position(at.line - start, at.column)

@@ -1,4 +1,4 @@
-"""What rename answers: the word, the edits, or why not."""
+"""What renaming answers: what may be renamed, the edits, or the reason why not."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def moved(workspace: Workspace, renames: Mapping[str, str]) -> Edits:
     ours = [
         document
         for document in workspace.documents.values()
-        if document.format == "workflow" and document.name and _stays(workspace, document, paths[document.uri])
+        if document.is_workflow and document.name and _stays(workspace, document, paths[document.uri])
     ]
     folders = {document.uri: workspace.roots.folder_of(paths[document.uri]) for document in ours}
     names = {document.uri: document.name or "" for document in ours}

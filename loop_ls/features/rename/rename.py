@@ -11,6 +11,8 @@ from collections.abc import Container, Iterable
 
 from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Edits
+from loop_ls.features.language_support import support_of
+from loop_ls.features.rename import anchors
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.occurrences import Kind, Named, Occurrence, Role, named_at, occurrences
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
@@ -23,19 +25,19 @@ from loop_ls.text.position import Position, Span
 
 def prepare(workspace: Workspace, document: Document, at: Position) -> Renamable | Refused | None:
     """None where nothing is named."""
-    if document.format == "role_loop":
-        from loop_ls.features.rename import role_loop
-
-        if (parameter := role_loop.prepare(document, at)) is not None:
-            return parameter
-    if document.format in ("role_loop", "settings"):
-        from loop_ls.features.rename import roles
-
-        return roles.prepare(workspace, document, at)
     if (anchor := anchor_at(document, at)) is not None:
-        from loop_ls.features.rename import anchors
-
         return anchors.prepare(anchor, at)
+    return support_of(document).prepare_rename(workspace, document, at)
+
+
+def rename(workspace: Workspace, document: Document, at: Position, new: str) -> Rename | Refused | None:
+    """None where nothing is named."""
+    if (anchor := anchor_at(document, at)) is not None:
+        return anchors.rename(document, anchor, new)
+    return support_of(document).rename(workspace, document, at, new)
+
+
+def prepare_in_workflow(workspace: Workspace, document: Document, at: Position) -> Renamable | Refused | None:
     found = named_at(workspace, document, at)
     if found is None:
         return None
@@ -44,20 +46,7 @@ def prepare(workspace: Workspace, document: Document, at: Position) -> Renamable
     return Refused(reason) if reason else Renamable(span, document.text.slice(span))
 
 
-def rename(workspace: Workspace, document: Document, at: Position, new: str) -> Rename | Refused | None:
-    if document.format == "role_loop":
-        from loop_ls.features.rename import role_loop
-
-        if (parameter := role_loop.rename(document, at, new)) is not None:
-            return parameter
-    if document.format in ("role_loop", "settings"):
-        from loop_ls.features.rename import roles
-
-        return roles.rename(workspace, document, at, new)
-    if (anchor := anchor_at(document, at)) is not None:
-        from loop_ls.features.rename import anchors
-
-        return anchors.rename(document, anchor, new)
+def rename_in_workflow(workspace: Workspace, document: Document, at: Position, new: str) -> Rename | Refused | None:
     found = named_at(workspace, document, at)
     if found is None:
         return None

@@ -8,6 +8,7 @@ guide. The server clears them on the next run or on an edit of the loop.
 from __future__ import annotations
 
 from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.language_support import support_of
 from loop_ls.features.runs.enhance_findings import rounds_findings
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, verdict_in_words
 from loop_ls.features.text.humanize import count
@@ -31,14 +32,10 @@ _TOO_EARLY = (
 def run_findings(document: Document, run: RunView) -> tuple[Finding, ...]:
     """One finding for every loop of the run that is still in the file; one on the workflow's name where the
     run failed elsewhere."""
-    if document.format == "assistant":
-        from loop_ls.features.runs.assistant_findings import assistant_findings
+    return tuple(support_of(document).run_findings(document, run))
 
-        return tuple(assistant_findings(document, run, RULE))
-    if document.format == "role_loop":
-        from loop_ls.features.runs.role_loop_findings import role_loop_findings
 
-        return tuple(role_loop_findings(document, run, RULE))
+def workflow_findings(document: Document, run: RunView) -> tuple[Finding, ...]:
     found = [] if run.rounds is None else list(rounds_findings(document, run.rounds, run.run_id))
     for name, loop in run.loops.items():
         element = document.element(name)

@@ -5,43 +5,20 @@ Workflows with their loops, role loops, assistants whose loop is switched on. No
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator
 
+from loop_ls.features.language_support import support_of
 from loop_ls.features.runs import assistant_findings, role_loop_findings
 from loop_ls.features.runs.run_findings import verdict_place
+from loop_ls.features.runs.runnable import Runnable
 from loop_ls.index.document import Document
-from loop_ls.text.position import Span
-from loop_ls.text.record import record
-
-Kind = Literal["workflow", "loop", "step", "definition", "assistant"]
 
 
-@record
-class Runnable:
-    """`name` is what a start calls it, `label` what people call it."""
-
-    kind: Kind
-    name: str
-    label: str
-    span: Span
-    judged: Span
-    inner: tuple[Runnable, ...] = ()
+def runnables(document: Document) -> Iterable[Runnable]:
+    return support_of(document).runnables(document)
 
 
-def runnables(document: Document) -> Iterator[Runnable]:
-    match document.format:
-        case "workflow":
-            yield from _workflow(document)
-        case "role_loop":
-            yield from _definition(document)
-        case "assistant":
-            yield from _assistants(document)
-        case _:
-            return
-
-
-def _workflow(document: Document) -> Iterator[Runnable]:
+def workflow_runnables(document: Document) -> Iterator[Runnable]:
     top = document.head.get("name") or document.head.get("$schema")
     if top is None or not document.elements:
         return
@@ -62,7 +39,7 @@ def _workflow(document: Document) -> Iterator[Runnable]:
     yield Runnable("workflow", label, label, span, span, inner)
 
 
-def _definition(document: Document) -> Iterator[Runnable]:
+def role_loop_runnables(document: Document) -> Iterator[Runnable]:
     loop = document.whole.role_loop
     name = loop.parts.get("name")
     if name is None or not loop.name or not loop.stages:
@@ -71,7 +48,7 @@ def _definition(document: Document) -> Iterator[Runnable]:
     yield Runnable("definition", loop.name, loop.name, span, role_loop_findings.verdict_place(document, name))
 
 
-def _assistants(document: Document) -> Iterator[Runnable]:
+def assistant_runnables(document: Document) -> Iterator[Runnable]:
     for one in document.whole.assistants:
         name = one.get("name")
         if name is None or not one.enabled:

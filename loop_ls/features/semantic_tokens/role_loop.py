@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.features.rename.occurrences import bare
-from loop_ls.features.semantic_tokens.tokens import DECLARATION, Token, TokenType
+from loop_ls.features.semantic_tokens.token import DECLARATION, Token, TokenType, apart
 from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.index.document import Document
@@ -13,10 +13,10 @@ from loop_ls.index.placeholders import placeholders
 from loop_ls.text.position import Position, Span
 
 
-def whole_tokens(document: Document, span: Span | None = None) -> Iterator[Token]:
+def role_loop_tokens(document: Document, span: Span | None = None) -> tuple[Token, ...]:
     """In order; those of the lines of `span` where one is given."""
-    found = sorted(_tokens(document), key=lambda one: one[:3]) if document.format == "role_loop" else []
-    return (one for one in found if span is None or span.start.line <= one.line <= span.end.line)
+    found = sorted(_tokens(document), key=lambda one: one[:3])
+    return tuple(apart([one for one in found if span is None or span.start.line <= one.line <= span.end.line]))
 
 
 def _tokens(document: Document) -> Iterator[Token]:

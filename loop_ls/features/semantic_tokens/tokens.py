@@ -7,55 +7,27 @@ rest of the file. Prose, plain keys and values are left to the editor's own colo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.pieces import with_starts
 from loop_ls.features.rename.occurrences import meant_by
+from loop_ls.features.semantic_tokens.token import DECLARATION, DEPRECATED, READONLY, Token, TokenType, apart
 from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.typed_mapping import Block, Field, Pair
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.object_file import WHOLE
 from loop_ls.index.top_level import Top
 from loop_ls.text.position import Position, Span
 
 
-class TokenType(Enum):
-    """Names of the protocol; the order is that of the legend."""
-
-    VARIABLE = "variable"  # results of steps and loops
-    PARAMETER = "parameter"  # input and arguments
-    PROPERTY = "property"  # constants, and keys without effect
-    FUNCTION = "function"  # workflows
-    KEYWORD = "keyword"  # variables of the language (`loop.*`)
-    OPERATOR = "operator"  # double braces
-
-
-#: Modifiers in the order of the legend; a token holds the sum of `1 << index`.
-MODIFIERS = ("declaration", "readonly", "deprecated")
-DECLARATION, READONLY, DEPRECATED = (1 << index for index in range(len(MODIFIERS)))
-
-
-class Token(NamedTuple):
-    """On one line; columns and length in code points."""
-
-    line: int
-    column: int
-    length: int
-    type: TokenType
-    modifiers: int = 0
-
-
 def tokens(document: Document, span: Span | None = None) -> tuple[Token, ...]:
     """All tokens in order, or those of the lines of `span`."""
-    if document.format in WHOLE:
-        from loop_ls.features.semantic_tokens.role_loop import whole_tokens
+    return support_of(document).tokens(document, span)
 
-        return tuple(_apart(list(whole_tokens(document, span))))
-    if document.format != "workflow":
-        return ()
+
+def workflow_tokens(document: Document, span: Span | None) -> tuple[Token, ...]:
     found: list[Token] = []
     for start, piece, facts in with_starts(document):
         if span is not None and start > span.end.line:
@@ -67,7 +39,7 @@ def tokens(document: Document, span: Span | None = None) -> tuple[Token, ...]:
             raw = (*raw, *_element(element))
         own = [_placed(document, start, one) for one in raw]
         found += sorted(one for one in own if span is None or span.start.line <= one.line <= span.end.line)
-    return tuple(_apart(found))
+    return tuple(apart(found))
 
 
 class _Raw(NamedTuple):
@@ -161,13 +133,3 @@ def _bare(lines: tuple[str, ...], span: Span) -> Span:
         if text[0] in "'\"" and text[-1] == text[0]:
             return Span(Position(line, column + 1), Position(line, end - 1))
     return span
-
-
-def _apart(found: list[Token]) -> Iterator[Token]:
-    """Tokens never overlap: of two at one place (an alias read twice) the first counts."""
-    line, end = -1, 0
-    for token in found:
-        if token.length <= 0 or (token.line == line and token.column < end):
-            continue
-        line, end = token.line, token.column + token.length
-        yield token

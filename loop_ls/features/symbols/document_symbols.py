@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from loop_ls.features.answers import Placed, Symbol, SymbolKind
+from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.pieces import with_starts
 from loop_ls.features.text.humanize import count, excerpt
 from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.object_file import WHOLE
 from loop_ls.index.top_level import SECTIONS, Top
 from loop_ls.syntax.nodes import Mapping, Scalar, resolved
 from loop_ls.text.position import Position, Span
@@ -26,14 +26,10 @@ _UNLISTED = frozenset(("$schema", "version", "description"))
 
 def symbols(document: Document) -> tuple[Placed, ...]:
     """The outline. Nothing for a document that is none of our formats."""
-    if document.format in WHOLE:
-        from loop_ls.features.symbols.object_files import whole_symbols
-
-        return whole_symbols(document)
-    return tuple(_outline(document)) if document.format == "workflow" else ()
+    return support_of(document).symbols(document)
 
 
-def _outline(document: Document) -> Iterator[Placed]:
+def workflow_symbols(document: Document) -> Iterator[Placed]:
     section: tuple[int, Top] | None = None
     children: list[Placed] = []
     for start, piece, facts in with_starts(document):

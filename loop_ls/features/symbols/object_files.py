@@ -18,14 +18,19 @@ from loop_ls.syntax.nodes import Mapping, resolved
 from loop_ls.text.position import Span
 
 
-def whole_symbols(document: Document) -> tuple[Placed, ...]:
-    match document.format:
-        case "role_loop":
-            found = _role_loop(document)
-        case "assistant":
-            found = _assistants(document)
-        case _:
-            found = _settings(document)
+def role_loop_symbols(document: Document) -> tuple[Placed, ...]:
+    return _placed(_role_loop(document))
+
+
+def assistant_symbols(document: Document) -> tuple[Placed, ...]:
+    return _placed(_assistants(document))
+
+
+def settings_symbols(document: Document) -> tuple[Placed, ...]:
+    return _placed(_settings(document))
+
+
+def _placed(found: Iterator[Symbol]) -> tuple[Placed, ...]:
     return tuple(Placed(0, symbol) for symbol in found)
 
 
@@ -162,21 +167,19 @@ def _inside(document: Document, part: Part) -> Iterator[Symbol]:
 # -- over the workspace ---------------------------------------------------------------------------
 
 
-def found_symbols(document: Document) -> Iterator[FoundSymbol]:
-    """Definitions with their parameters, and assistants, by name."""
-    match document.format:
-        case "role_loop":
-            loop = document.whole.role_loop
-            part = loop.parts.get("name")
-            if part is not None and part.node is not None and loop.name:
-                span = bare(document, document.absolute(part.piece, part.node.span))
-                yield FoundSymbol(loop.name, SymbolKind.LOOP, document.uri, span)
-            for symbol in _items(document, "parameters"):
-                yield FoundSymbol(symbol.name, symbol.kind, document.uri, symbol.name_span, loop.name or "")
-            for symbol in _items(document, "roles"):
-                yield FoundSymbol(symbol.name, symbol.kind, document.uri, symbol.name_span, loop.name or "")
-        case "assistant":
-            for symbol in _assistants(document):
-                yield FoundSymbol(symbol.name, symbol.kind, document.uri, symbol.name_span)
-        case _:
-            return
+def found_in_role_loop(document: Document) -> Iterator[FoundSymbol]:
+    """The definition with its parameters and stages, by name."""
+    loop = document.whole.role_loop
+    part = loop.parts.get("name")
+    if part is not None and part.node is not None and loop.name:
+        span = bare(document, document.absolute(part.piece, part.node.span))
+        yield FoundSymbol(loop.name, SymbolKind.LOOP, document.uri, span)
+    for section in ("parameters", "roles"):
+        for symbol in _items(document, section):
+            yield FoundSymbol(symbol.name, symbol.kind, document.uri, symbol.name_span, loop.name or "")
+
+
+def found_in_assistants(document: Document) -> Iterator[FoundSymbol]:
+    """The assistants of a file, by name."""
+    for symbol in _assistants(document):
+        yield FoundSymbol(symbol.name, symbol.kind, document.uri, symbol.name_span)

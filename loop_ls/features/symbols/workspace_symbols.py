@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from loop_ls.features.answers import FoundSymbol, SymbolKind
 from loop_ls.features.complete.prefix_filter import may_become
+from loop_ls.features.language_support import support_of
 from loop_ls.features.rename.occurrences import bare
 from loop_ls.index.document import Document
-from loop_ls.index.object_file import WHOLE
 from loop_ls.index.workspace import Workspace
 
 LIMIT = 500
@@ -18,23 +18,15 @@ def workspace_symbols(workspace: Workspace, query: str, limit: int = LIMIT) -> t
     """Best first: the same name, names that begin like it, names that hold it, names with its letters."""
     found: list[tuple[int, FoundSymbol]] = []
     for document in workspace.documents.values():
-        if document.format == "workflow":
-            found += [(_rank(query, one.name), one) for one in _of(document, query)]
-        elif document.format in WHOLE:
-            found += [(_rank(query, one.name), one) for one in _of_whole(document, query)]
+        named = support_of(document).found_symbols(document, query)
+        found += [(_rank(query, one.name), one) for one in named]
         if not query and len(found) >= limit:
             break
     found.sort(key=lambda ranked: (ranked[0], ranked[1].name, ranked[1].uri, ranked[1].span))
     return tuple(one for _, one in found[:limit])
 
 
-def _of_whole(document: Document, query: str) -> Iterator[FoundSymbol]:
-    from loop_ls.features.symbols.object_files import found_symbols
-
-    return (one for one in found_symbols(document) if may_become(query, one.name))
-
-
-def _of(document: Document, query: str) -> Iterator[FoundSymbol]:
+def found_in_workflow(document: Document, query: str) -> Iterator[FoundSymbol]:
     name = document.name or ""
     top = document.head.get("name")
     if name and top is not None and top.entry.value is not None and may_become(query, name):

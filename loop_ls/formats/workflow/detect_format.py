@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from loop_ls.formats.file_format import Format
+from loop_ls.formats.registry import LOOKALIKE, WORKFLOW, claimed
 from loop_ls.formats.workflow.keys import SCHEMA
 from loop_ls.syntax import nodes
 from loop_ls.syntax.nodes import Node, Scalar, resolved
@@ -15,11 +16,6 @@ from loop_ls.text.pattern import pattern
 if TYPE_CHECKING:
     from loop_ls.syntax.tree import Tree
 
-Format = Literal["workflow", "lookalike", "role_loop", "assistant", "settings"]
-
-SETTINGS_NAME = ".loop-ls.yaml"
-
-_ASSISTANT = pattern(r"[^/]*\.assistant\.(?:ya?ml|json)$")
 _SAYS_NOTHING = pattern(r"[ \t]*(?:#.*)?$|%|---[ \t]*(?:#.*)?$")
 _BEGINS_BLOCK = pattern(r" *[\w$\"'?.<]")
 _SCHEMA_LINE = pattern(rf"[ \t]*(?:- )?(['\"]?)\$schema\1[ \t]*:[ \t]*(['\"]?){re.escape(SCHEMA)}\2[ \t]*(?:#.*)?$")
@@ -34,33 +30,21 @@ def recognise(path: str, tree: Tree) -> Format | None:
             entries.setdefault(piece.key.text, piece.node)
         elif piece.kind == "item" and piece.section:
             items.add(piece.section)
-    return by_name(path) or by_content(entries, items)
-
-
-def by_name(path: str) -> Format | None:
-    """The format that the name of a file settles alone. Other JSON files are none of ours."""
-    file = PurePosixPath(path)
-    if file.name == SETTINGS_NAME:
-        return "settings"
-    if _ASSISTANT.match(file.name):
-        return "assistant"
-    if file.suffix == ".json" and file.parent.name == "loops":
-        return "role_loop"
-    return None
+    return claimed(path) or by_content(entries, items)
 
 
 def by_content(entries: Mapping[str, Node | None], sections_with_items: Iterable[str]) -> Format | None:
     """Workflow or look-alike, from the top-level entries of a YAML file."""
     schema = resolved(entries.get("$schema"))
     if isinstance(schema, Scalar) and schema.text == SCHEMA:
-        return "workflow"
+        return WORKFLOW
     name = resolved(entries.get("name"))
     execution = resolved(entries.get("execution"))
     if not isinstance(name, Scalar) or not isinstance(execution, nodes.Mapping):
         return None
     listed = set(sections_with_items)
     lists = ("steps" in listed, "loops" in listed, _is_list(entries, "steps"), _is_list(entries, "loops"))
-    return "lookalike" if any(lists) else None
+    return LOOKALIKE if any(lists) else None
 
 
 def could_be_ours(head: Iterable[str], holds: Callable[[str], bool]) -> bool:

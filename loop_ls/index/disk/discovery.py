@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.formats.common.plain_value import plain
+from loop_ls.formats.registry import SETTINGS, claimed
+from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.formats.settings.model import Problem, Settings, file_values, settings_of
-from loop_ls.formats.workflow.detect_format import SETTINGS_NAME, by_name
 from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
 from loop_ls.index.disk.ignored import Ignored
 from loop_ls.index.disk.projects import Project, is_below, project_folder
@@ -90,7 +91,7 @@ def nested_projects(
     folder: str, documents: Iterable[Document], editor: Mapping[str, Any] | None = None
 ) -> dict[str, Project]:
     """The projects below a folder, by their settings files among the documents."""
-    homes = {one.path.rpartition("/")[0] for one in documents if one.format == "settings"}
+    homes = {one.path.rpartition("/")[0] for one in documents if one.format == SETTINGS}
     return {home: project_at(home, editor) for home in sorted(homes) if is_below(folder, home)}
 
 
@@ -144,7 +145,7 @@ def is_candidate(folder: str, path: str) -> bool:
     """Whether a file is one to look at, by its path alone."""
     if not is_inside(folder, path.rpartition("/")[0]):
         return False
-    return by_name(path) is not None or path.endswith(_SUFFIXES)
+    return claimed(path) is not None or path.endswith(_SUFFIXES)
 
 
 def is_inside(folder: str, inner: str) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.formats.settings.model import Settings
-from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
 from loop_ls.index.disk.roots import Roots
 
 _REPOSITORY = ".git"

@@ -11,14 +11,14 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
+from loop_ls.formats import registry
+from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.index.document import Document
-from loop_ls.index.object_file import WHOLE
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.document_state import Session
 from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.rules.engine.queries import World
-from loop_ls.rules.engine.registry import CHECKS, all_rules
+from loop_ls.rules.engine.registry import CHECKS, all_rules, conflict_codes
 from loop_ls.rules.engine.rule_selection import Plan, Selection, plan
 from loop_ls.rules.engine.suppression import heard
 from loop_ls.rules.engine.unreadable import unreadable
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 NEEDS_ALL_FILES = frozenset({"WF501", "WF502", "WF506", "WF601", "unused-ignore"})
 #: Errors that say nothing about whether a called workflow can run (WF609).
 _NOT_ITS_OWN = frozenset({"WF604", "WF605", "WF609"})
-
-#: What tells of a merge conflict in a file of each format.
-_CONFLICT_RULES = frozenset({"WF010", "RL001", "AL001", "LS001"})
 
 
 class Checker:
@@ -81,7 +78,7 @@ class Checker:
     def _found(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
         if document.fault is not None:
             return unreadable(document)
-        if document.format in WHOLE:
+        if document.is_object:
             return self._whole_files().findings(self._current_plan(workspace).selection, workspace, document)
         session = self._updated(workspace, document)
         if session is None:
@@ -202,9 +199,9 @@ class Checker:
 
 def _place(document: Document) -> str | None:
     match document.format:
-        case "workflow":
+        case registry.WORKFLOW:
             return "document" if document.tree.root_kind == "mapping" else "root"
-        case "lookalike":
+        case registry.LOOKALIKE:
             return "lookalike"
         case _:
             return None
@@ -221,8 +218,9 @@ def _outside_conflicts(document: Document, found: tuple[Finding, ...]) -> tuple[
     conflicts = document.tree.conflicts
     if not conflicts:
         return found
+    codes = conflict_codes()
     return tuple(
         one
         for one in found
-        if one.rule in _CONFLICT_RULES or not any(conflict.holds(one.span.start.line) for conflict in conflicts)
+        if one.rule in codes or not any(conflict.holds(one.span.start.line) for conflict in conflicts)
     )

@@ -13,6 +13,7 @@ from loop_ls.formats.assistant.problems import assistant_flaws
 from loop_ls.formats.common.json_stop import json_stop
 from loop_ls.formats.common.object_parts import Parts
 from loop_ls.formats.common.problem import Placed
+from loop_ls.formats.registry import ROLE_LOOP, may_be_empty
 from loop_ls.formats.role_loop.parts import RoleLoopParts
 from loop_ls.formats.role_loop.problems import role_loop_flaws
 from loop_ls.formats.role_loop.roles import Role
@@ -62,7 +63,7 @@ class WholeView:
     @cached_property
     def _flaws(self) -> dict[str, list[Placed]]:
         found: dict[str, list[Placed]] = {}
-        flaws = role_loop_flaws(self.loop, self.roles) if self.document.format == "role_loop" else None
+        flaws = role_loop_flaws(self.loop, self.roles) if self.document.format == ROLE_LOOP else None
         for placed in flaws if flaws is not None else assistant_flaws(self.parts):
             found.setdefault(placed.flaw.code, []).append(placed)
         return found
@@ -139,7 +140,7 @@ def conflict_drafts(document: Document) -> list[Draft]:
 def root_message(document: Document) -> str | None:
     """What the root is, where it is no object. Settings may be empty."""
     kind = document.tree.root_kind
-    fits = kind == "mapping" or (kind == "empty" and document.format == "settings")
+    fits = kind == "mapping" or (kind == "empty" and may_be_empty(document.format))
     return None if fits else KINDS[kind]
 
 

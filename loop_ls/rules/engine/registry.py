@@ -6,12 +6,14 @@ tests run. Nothing here runs a rule; see `rules.engine.checker`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
 
+from loop_ls.formats.file_format import Format
+from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, SETTINGS, WORKFLOW
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.text.record import equal_record
 
@@ -21,18 +23,17 @@ Profile = Literal["compat", "pedantic"]
 #: the function sees every block of it. LOCAL ones see nothing but their piece of the text.
 Run = Callable[..., Iterable[Any]]
 
-#: Modules that register rules when they are imported, in the order of the specifications. Those of a
-#: format are imported when there is a file of it.
-_GROUPS = {
-    "workflow": (
-        *("file_rules", "yaml_rules", "head_rules", "execution_rules", "number_rules", "step_rules", "mode_rules"),
-        *("condition_rules", "needs_rules", "loop_rules", "loop_use_rules", "variable_rules", "loop_variable_rules"),
-        *("text_rules", "reference_rules", "quality_rules", "limit_rules", "provider_rules"),
-    ),
-    "role_loop": ("role_loop_rules", "role_termination_rules", "role_parameter_rules"),
-    "assistant": ("assistant_rules", "criteria_rules", "pattern_rules"),
-    "settings": ("settings_rules",),
-}
+
+@equal_record
+class FormatRules:
+    """The rules of a file format. `modules` register them when they are imported, in the order of the specification,
+    which is when there is a file of the format. `series` begins each of their codes. `syntax` is the code and the
+    name of the rule that tells what cannot be read, `conflict` the code of the one that tells of a merge conflict."""
+
+    series: str
+    modules: tuple[str, ...]
+    syntax: tuple[str, str]
+    conflict: str
 
 
 @equal_record
@@ -83,8 +84,37 @@ class Check:
     about: tuple[str, ...] = ()
 
 
-#: The series of codes, one for each format.
-_FIRST = ("WF", "RL", "AL", "LS")
+def _modules(format_: Format, *names: str) -> tuple[str, ...]:
+    return tuple(f"loop_ls.rules.{format_}.{name}" for name in names)
+
+
+_OF_FORMAT: dict[Format, FormatRules] = {
+    WORKFLOW: FormatRules(
+        "WF",
+        _modules(
+            WORKFLOW,
+            *("file_rules", "yaml_rules", "head_rules", "execution_rules", "number_rules", "step_rules", "mode_rules"),
+            *("condition_rules", "needs_rules", "loop_rules", "loop_use_rules", "variable_rules"),
+            *("loop_variable_rules", "text_rules", "reference_rules", "quality_rules", "limit_rules"),
+            *("provider_rules",),
+        ),
+        ("WF001", "syntax"),
+        "WF010",
+    ),
+    ROLE_LOOP: FormatRules(
+        "RL",
+        _modules(ROLE_LOOP, "role_loop_rules", "role_termination_rules", "role_parameter_rules"),
+        ("RL001", "json"),
+        "RL001",
+    ),
+    ASSISTANT: FormatRules(
+        "AL",
+        _modules(ASSISTANT, "assistant_rules", "criteria_rules", "pattern_rules"),
+        ("AL001", "syntax"),
+        "AL001",
+    ),
+    SETTINGS: FormatRules("LS", _modules(SETTINGS, "settings_rules"), ("LS001", "syntax"), "LS001"),
+}
 
 RULES: dict[str, Rule] = {}
 CHECKS: list[Check] = []
@@ -141,17 +171,45 @@ def _add(check: Check) -> Run:
     return check.run
 
 
-def load(format_: str) -> None:
+def register(format_: Format, rules: FormatRules) -> None:
+    """Give a file format its rules."""
+    _OF_FORMAT[format_] = rules
+
+
+def unregister(format_: Format) -> None:
+    """Forget the rules of a format."""
+    gone = _OF_FORMAT.pop(format_)
+    for code in [code for code in RULES if code.startswith(gone.series)]:
+        del RULES[code]
+    CHECKS[:] = [check for check in CHECKS if check.rule.code in RULES]
+
+
+def rules_of(format_: Format) -> FormatRules:
+    """The rules of a format. A look-alike is judged by those of workflows."""
+    return _OF_FORMAT.get(format_) or _OF_FORMAT[WORKFLOW]
+
+
+def conflict_codes() -> frozenset[str]:
+    """The codes that tell of a merge conflict in a file of any format."""
+    return frozenset(one.conflict for one in _OF_FORMAT.values())
+
+
+def load(format_: Format) -> None:
     """Import the rules of a format."""
-    for group in _GROUPS[format_]:
-        import_module(f"loop_ls.rules.{format_}.{group}")
+    for module in rules_of(format_).modules:
+        import_module(module)
 
 
 def all_rules() -> Mapping[str, Rule]:
-    """Every rule by code: workflows, role loops, assistants, settings, each in the order of its specification."""
-    for format_ in _GROUPS:
+    """Every rule by code: the formats in the order of their registration, each in the order of its specification."""
+    for format_ in _OF_FORMAT:
         load(format_)
-    return dict(sorted(RULES.items(), key=lambda item: (_FIRST.index(item[0][:2]), item[0])))
+    series = [one.series for one in _OF_FORMAT.values()]
+    return dict(sorted(RULES.items(), key=lambda item: (_place_in(series, item[0]), item[0])))
+
+
+def _place_in(series: Sequence[str], code: str) -> int:
+    return next(place for place, one in enumerate(series) if code.startswith(one))
 
 
 def read_page(doc: str) -> Page:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import NamedTuple
 
+from loop_ls.formats.file_format import Format
+from loop_ls.formats.registry import WORKFLOW
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.rules.engine.prefilter import Traits
 from loop_ls.rules.engine.registry import CHECKS, Check, Profile, load
@@ -87,7 +89,7 @@ _MOST = 2000
 LATE = frozenset({"WF609"})
 
 
-def plan(selection: Selection, format_: str = "workflow") -> Plan:
+def plan(selection: Selection, format_: Format = WORKFLOW) -> Plan:
     """What to run on files of a format."""
     load(format_)
     chosen = [check for check in CHECKS if selection.is_on(check)]

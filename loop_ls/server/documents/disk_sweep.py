@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
+from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.index.disk.discovery import CONFIG_NAME
 from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
 

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from lsprotocol import types as lsp
 
-from loop_ls.formats.workflow.detect_format import SETTINGS_NAME, by_name, could_be_ours
+from loop_ls.formats.registry import claimed
+from loop_ls.formats.settings.file_format import SETTINGS_NAME
+from loop_ls.formats.workflow.detect_format import could_be_ours
 from loop_ls.index.disk.discovery import (
     CONFIG_NAME,
     candidates,
@@ -394,7 +396,7 @@ def _of_ours(paths: tuple[str, ...]) -> tuple[list[str], list[str]]:
     short: list[str] = []
     long: list[str] = []
     for path in paths:
-        if by_name(path) is not None or _speaks_of_workflows(path):
+        if claimed(path) is not None or _speaks_of_workflows(path):
             (long if _size(path) > _LONG else short).append(path)
     return short, long
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.semantic_tokens.tokens import Token, TokenType, tokens
+from loop_ls.features.semantic_tokens.token import Token, TokenType
+from loop_ls.features.semantic_tokens.tokens import tokens
 from loop_ls.server.documents.position_mapping import Places
 from loop_ls.server.routes.requests import about
 from loop_ls.text.position import Position

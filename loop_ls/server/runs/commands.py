@@ -136,7 +136,7 @@ class Runs:
         texts = {
             uris.path_text(other.uri): str(other.document.text)
             for other in self._session.open.values()
-            if other.folder is folder and other.document.format == "workflow" and uris.to_path(other.uri) is not None
+            if other.folder is folder and other.document.is_workflow and uris.to_path(other.uri) is not None
         }
         request["texts"] = {**texts, uris.path_text(opened.uri): str(opened.document.text)}
         return request
@@ -368,7 +368,7 @@ def hindrance(opened: OpenDocument) -> Answer:
         return refused("bad_argument", sentence, "Save it into the folder of a project, then run it.")
     if opened.document.format in ("assistant", "role_loop"):
         return {}  # some of their errors keep no loop from running: the engine says which do
-    if opened.document.format != "workflow":
+    if not opened.document.is_workflow:
         hint = "A workflow says `$schema: workflow/v2.0`."
         return refused("bad_argument", f"`{name}` is no workflow, so there is nothing to run.", hint)
     joined = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.actions.settings_edits import NoPlace, with_value, without_value
 from loop_ls.formats.settings.enhance import SETUP, Wrong, defaults, is_knob, knobs_as_written, taken
-from loop_ls.formats.workflow.detect_format import SETTINGS_NAME
+from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.index.disk.projects import project_folder
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents import uris

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.runs.runnables import Runnable
+from loop_ls.features.runs.runnable import Runnable
 from loop_ls.features.runs.runnables import runnables as of_document
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.features.estimate.estimate import Dollars, estimate
+from loop_ls.features.estimate.answers import Dollars
+from loop_ls.features.estimate.estimate import estimate
 from loop_ls.formats.settings.model import read_settings
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document

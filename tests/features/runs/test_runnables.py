@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.runs.runnables import Runnable, runnables
+from loop_ls.features.runs.runnable import Runnable
+from loop_ls.features.runs.runnables import runnables
 
 FLOW = """
     #- flow.yaml

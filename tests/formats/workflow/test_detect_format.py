@@ -2,7 +2,8 @@
 
 import pytest
 
-from loop_ls.formats.workflow.detect_format import by_name, could_be_ours, names_schema, recognise
+from loop_ls.formats.registry import claimed
+from loop_ls.formats.workflow.detect_format import could_be_ours, names_schema, recognise
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.lines import Text
 
@@ -56,7 +57,7 @@ def test_WF002_other_files_are_left_alone(text: str) -> None:
     ],
 )
 def test_names_that_settle_the_format(path: str, expected: str | None) -> None:
-    assert by_name(path) == expected
+    assert claimed(path) == expected
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.semantic_tokens.tokens import MODIFIERS, TokenType
+from loop_ls.features.semantic_tokens.token import MODIFIERS, TokenType
 from loop_ls.server.capabilities import TOKEN_MODIFIERS, TOKEN_TYPES
 from loop_ls.server.routes.semantic_tokens import difference
 from tests.server.support.full import OTHER, Full

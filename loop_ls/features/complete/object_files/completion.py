@@ -12,7 +12,6 @@ from loop_ls.features.complete.object_files.assistant_snippets import ASSISTANTS
 from loop_ls.features.complete.object_files.json_items import keys as json_keys
 from loop_ls.features.complete.object_files.json_items import texts, whole
 from loop_ls.features.complete.object_files.json_items import values as json_values
-from loop_ls.features.complete.object_files.role_loop import complete as complete_role_loop
 from loop_ls.features.complete.quoting import as_text
 from loop_ls.features.complete.render import flow_mapping, item, mapping, without_stops
 from loop_ls.features.complete.request import spots_of
@@ -28,7 +27,6 @@ from loop_ls.formats.settings.enhance import INHERIT
 from loop_ls.formats.settings.keys import ENHANCED
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
-from loop_ls.index.object_file import shape_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
 
@@ -38,12 +36,10 @@ _PROVIDER_OF = {"plannerModel": "plannerProvider"}
 _VALUES = {"regex": ("DONE|COMPLETE", "^all tests pass"), "test_pass": ("npm test", "pytest -q", "make check")}
 
 
-def complete_whole(workspace: Workspace, document: Document, at: Position, settings: Settings) -> Completions:
-    if document.format == "role_loop":
-        return complete_role_loop(document, at, settings)
-    root = shape_of(document.format)
-    if root is None:
-        return Completions(Span(at, at))
+def complete_object(
+    workspace: Workspace, document: Document, at: Position, settings: Settings, root: Shape
+) -> Completions:
+    """By the key table `root` of the file's format."""
     if document.path.endswith(".json"):
         spot = json_spot(document.text, at)
         return Completions(spot.word, tuple(_in_json(spot, root)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from loop_ls.features.answers import About
 from loop_ls.features.docs.assistant import CRITERIA
 from loop_ls.features.docs.key import key_text
@@ -9,16 +11,16 @@ from loop_ls.features.docs.provider import model_text, provider_text
 from loop_ls.features.docs.role_loop import ENDS, parameter_text, role_text
 from loop_ls.formats.common.key_table import Shape
 from loop_ls.index.document import Document
-from loop_ls.index.object_file import roles_of, shape_of
+from loop_ls.index.object_file import roles_of
 from loop_ls.index.placeholders import placeholders
 from loop_ls.index.workspace import Workspace
 
 
-def describe_whole(workspace: Workspace, document: Document, about: About) -> str | None:
-    """Markdown; None for what is not known any more."""
+def describe_object(workspace: Workspace, document: Document, about: About, shapes: Mapping[str, Shape]) -> str | None:
+    """Markdown; `shapes` are the key tables of the format by name. None for what is not known any more."""
     match about:
         case ("key", name, key):
-            shape = _shapes(document).get(name)
+            shape = shapes.get(name)
             found = None if shape is None else shape.keys.get(key)
             return key_text(found, shape) if found is not None and shape is not None else None
         case ("snippet", text):
@@ -52,14 +54,10 @@ def _rule(code: str) -> str | None:
     return f"**{rule.name}** — {rule.severity.name.lower()}\n\n{rule.title}" if rule is not None else None
 
 
-def _shapes(document: Document) -> dict[str, Shape]:
-    """Every shape of a format by name."""
-    if document.format == "role_loop":
-        from loop_ls.formats.role_loop.keys import ROLE_LOOP_SHAPES
-
-        return ROLE_LOOP_SHAPES
+def shapes_below(root: Shape | None) -> dict[str, Shape]:
+    """A key table and every one that is reached from it, by name."""
     found: dict[str, Shape] = {}
-    waiting = [shape_of(document.format)]
+    waiting = [root]
     while waiting:
         shape = waiting.pop()
         if shape is not None and shape.name not in found:

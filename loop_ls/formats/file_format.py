@@ -1,0 +1,44 @@
+"""What a file format is: one value per format, which every room asks instead of comparing names.
+
+A format states here how its files are found and read. What the rooms above do for it (rules, editor features, runs)
+is registered there under the same name, because imports go one way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from loop_ls.text.record import record
+
+if TYPE_CHECKING:
+    from loop_ls.formats.common.key_table import Shape
+
+#: The name of a file format, as facts, answers and lists spell it: `role_loop`.
+Format = str
+
+
+def _never(path: str) -> bool:
+    return False
+
+
+@record
+class FileFormat:
+    """`label` is its name in sentences. `claims` says of a path (with `/`) whether its name alone makes it a file of
+    this format. `keys` imports the key table of a format whose files are one object; a workflow, which is cut into
+    steps and loops, has none. `target` is the kind of target that starts a whole file of it; empty: nothing to run."""
+
+    name: Format
+    label: str
+    claims: Callable[[str], bool] = _never
+    keys: Callable[[], Shape] | None = None
+    target: str = ""
+    may_be_empty: bool = False
+
+    @property
+    def is_object(self) -> bool:
+        return self.keys is not None
+
+    @property
+    def can_run(self) -> bool:
+        return bool(self.target)

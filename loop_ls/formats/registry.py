@@ -1,0 +1,74 @@
+"""The registry of file formats, and their names for code that is about one of them.
+
+`register` adds one; the rooms above keep registries of their own under the same name (`rules.engine.registry`,
+`features.language_support`, `engine.systems.registry`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from loop_ls.formats.assistant import file_format as assistant
+from loop_ls.formats.file_format import FileFormat, Format
+from loop_ls.formats.role_loop import file_format as role_loop
+from loop_ls.formats.settings import file_format as settings
+from loop_ls.formats.workflow import file_format as workflow
+
+WORKFLOW: Final = workflow.WORKFLOW.name
+LOOKALIKE: Final = workflow.LOOKALIKE.name
+ROLE_LOOP: Final = role_loop.ROLE_LOOP.name
+ASSISTANT: Final = assistant.ASSISTANT.name
+SETTINGS: Final = settings.SETTINGS.name
+
+#: By name, in the order in which a path is offered to them.
+FORMATS: dict[Format, FileFormat] = {}
+
+
+def register(format_: FileFormat) -> None:
+    """Make a format known. Raises `ValueError`: the name is taken."""
+    if format_.name in FORMATS:
+        raise ValueError(f"`{format_.name}` is registered twice")
+    FORMATS[format_.name] = format_
+
+
+def unregister(name: Format) -> None:
+    """Forget a format."""
+    FORMATS.pop(name, None)
+
+
+for _one in (settings.SETTINGS, assistant.ASSISTANT, role_loop.ROLE_LOOP, workflow.WORKFLOW, workflow.LOOKALIKE):
+    register(_one)
+
+
+def claimed(path: str) -> Format | None:
+    """The format that the name of a file settles alone."""
+    return next((one.name for one in FORMATS.values() if one.claims(path)), None)
+
+
+def is_object(name: Format | None) -> bool:
+    """Whether a file of this format is one object, read as a whole by a key table."""
+    found = FORMATS.get(name or "")
+    return found is not None and found.is_object
+
+
+def can_run(name: Format | None) -> bool:
+    """Whether a file of this format can be started."""
+    found = FORMATS.get(name or "")
+    return found is not None and found.can_run
+
+
+def may_be_empty(name: Format | None) -> bool:
+    """Whether an empty file of this format is one of it."""
+    found = FORMATS.get(name or "")
+    return found is not None and found.may_be_empty
+
+
+def label_of(name: Format) -> str:
+    """What people call it."""
+    found = FORMATS.get(name)
+    return name if found is None else found.label
+
+
+def format_of_target(target: str) -> Format | None:
+    """The format of the file that a start with this kind of target names."""
+    return next((one.name for one in FORMATS.values() if one.target and one.target == target), None)

@@ -1,0 +1,25 @@
+"""The role loop as a file format: one JSON object in a folder `loops`."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from loop_ls.formats.file_format import FileFormat
+
+if TYPE_CHECKING:
+    from loop_ls.formats.common.key_table import Shape
+
+
+def _claims(path: str) -> bool:
+    file = PurePosixPath(path)
+    return file.suffix == ".json" and file.parent.name == "loops"
+
+
+def _keys() -> Shape:
+    from loop_ls.formats.role_loop.keys import DEFINITION
+
+    return DEFINITION
+
+
+ROLE_LOOP = FileFormat("role_loop", "role loop", _claims, _keys, target="definition")
