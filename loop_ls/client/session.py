@@ -1,4 +1,4 @@
-"""The engine's operations over HTTP, one method each, answering the typed objects of every surface.
+"""The engine's operations over HTTP, answering the objects of every surface: verbs and paths are the contract's.
 
 A refusal, a lost connection and an engine that is gone are answers (`{ok: False, code, message, hint}`),
 not exceptions: callers show them as they are.
@@ -18,6 +18,7 @@ from urllib.parse import quote
 from loop_ls.client import follow
 from loop_ls.client.consent import agreed
 from loop_ls.client.engine_location import EngineUnavailable, Handover, read_handover
+from loop_ls.contract.operations import OPERATIONS
 
 if TYPE_CHECKING:
     import httpx
@@ -57,17 +58,17 @@ class EngineClient:
     async def start(self, args: Answer) -> Answer:
         """`{root, path|uri, target, input, parameters, maxIterations, mock, consent, origin, detach}`
         -> `{ok, runId}`."""
-        return await self._send("POST", "/api/v1/loops", body=args)
+        return await self.call("start", body=args)
 
     async def stop(self, run_id: str) -> Answer:
         """`run_id` or `all` -> `{ok, runs: [{runId, status}]}`."""
-        return await self._control("stop", run_id)
+        return await self.call("stop", run_id)
 
     async def pause(self, run_id: str) -> Answer:
-        return await self._control("pause", run_id)
+        return await self.call("pause", run_id)
 
     async def resume(self, run_id: str) -> Answer:
-        return await self._control("resume", run_id)
+        return await self.call("resume", run_id)
 
     async def approve(
         self,
@@ -79,34 +80,32 @@ class EngineClient:
     ) -> Answer:
         """Answer what a run asks a person -> `{ok, resolved}`; `decision` may be `revise`."""
         body = {"loopId": loop_id, "approved": approved, "decision": decision, "feedback": feedback}
-        return await self._of_run("POST", run_id, "/approve", body=body)
+        return await self.call("approve", run_id, body=body)
 
     async def status(self, run_id: str) -> Answer:
         """`{ok, state: RunState}`. Ids may be shortened everywhere."""
-        return await self._of_run("GET", run_id, "/state")
+        return await self.call("status", run_id)
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
         """`{ok, runs: [RunState]}`, newest first."""
-        answer = await self._send("GET", "/api/v1/loops", query={"status": status, "uri": uri, "limit": limit})
+        answer = await self.call("runs", query={"status": status, "uri": uri, "limit": limit})
         if answer["ok"]:
             answer["runs"] = [row["state"] for row in answer.pop("loops")]
         return answer
 
     async def events(self, run_id: str, after: int = 0, limit: int | None = None, cut: int | None = None) -> Answer:
         """Facts of one run with `seq` above `after` -> `{ok, events, next}`. `cut`: texts no longer than this."""
-        return await self._of_run("GET", run_id, "/events", query={"after": after, "limit": limit, "cut": cut})
+        return await self.call("events", run_id, query={"after": after, "limit": limit, "cut": cut})
 
     async def history(self, run_id: str, **part: Any) -> Answer:
         """`{ok, loop, history: [iteration], count}` with outputs, questions and answers; `place`, `after`, `until`
         and `cut` give a part of it."""
         if part.keys() & {"place", "after", "until", "limit"}:
-            return await self._of_run("GET", run_id, "/history", query=part)
-        whole = await self._of_run("GET", run_id, "/history", query={**part, "limit": HISTORY_PAGE})
+            return await self.call("history", run_id, query=part)
+        whole = await self.call("history", run_id, query={**part, "limit": HISTORY_PAGE})
         further = whole.get("next")
         while whole["ok"] and further is not None:
-            page = await self._of_run(
-                "GET", run_id, "/history", query={**part, "limit": HISTORY_PAGE, "after": further}
-            )
+            page = await self.call("history", run_id, query={**part, "limit": HISTORY_PAGE, "after": further})
             if not page["ok"]:
                 return page
             whole["history"] += page["history"]
@@ -116,59 +115,57 @@ class EngineClient:
 
     async def graph(self, run_id: str, place: str | None = None) -> Answer:
         """`{ok, nodes}`: the steps and loops of a run, and what waits for what; at `place` those of its round."""
-        return await self._of_run("GET", run_id, "/graph", query={"place": place})
+        return await self.call("graph", run_id, query={"place": place})
 
     async def show(self, run_id: str) -> Answer:
         """`{ok, loop, state, iteration, stages}`: a loop with its latest iteration."""
-        return await self._of_run("GET", run_id)
+        return await self.call("show", run_id)
 
     async def metrics(self, run_id: str) -> Answer:
         """Counts, durations and cost of a loop."""
-        return await self._of_run("GET", run_id, "/metrics")
+        return await self.call("metrics", run_id)
 
     async def prompts(self, run_id: str, place: str | None = None) -> Answer:
         """`{ok, prompts: [{place, purpose, provider, model, prompt}]}`: what was asked, at `place` or inside it."""
-        return await self._of_run("GET", run_id, "/prompts", query={"place": place})
+        return await self.call("prompts", run_id, query={"place": place})
 
     async def definitions(self) -> Answer:
         """`{ok, definitions, count}`: what the engine's workspace has that can be started by name."""
-        return await self._send("GET", "/api/v1/loops/definitions")
+        return await self.call("definitions")
 
     async def delete(self, run_id: str) -> Answer:
         """`{ok, deleted, id}`; `all`: those that have ended."""
-        return await self._of_run("DELETE", run_id)
+        return await self.call("delete", run_id)
 
     async def fork(self, run_id: str, iteration: int | None = None, **given: str | bool) -> Answer:
         """`{ok, runId}`: finished iterations before `iteration` (of `loop`) are taken, not paid again."""
         body = {**given, **({} if iteration is None else {"iteration": iteration})}
-        return await self._of_run("POST", run_id, "/fork", body=body)
+        return await self.call("fork", run_id, body=body)
 
     async def replay(self, run_id: str, args: Answer | None = None) -> Answer:
         """`{ok, runId}`: the recorded answers against the files as they are now, or `{uri, root, texts}`."""
-        return await self._of_run("POST", run_id, "/replay", body=args or {})
+        return await self.call("replay", run_id, body=args)
 
     async def export(self, run_id: str) -> Answer:
         """`{ok, run}`: all of a run as one JSON object."""
-        return await self._of_run("GET", run_id, "/export")
+        return await self.call("export", run_id)
 
     async def take_in(self, run: Answer) -> Answer:
         """`{ok, runId, known}`: put an exported run into the record."""
-        return await self._send("POST", "/api/v1/import", body=run)
+        return await self.call("take_in", body=run)
 
     async def test_until(self, args: Answer) -> Answer:
         """`{root, path|uri, loop, output|runId, times?}` -> `{ok, verdicts, agreement, judge, costUsd}`."""
-        return await self._send("POST", "/api/v1/test-until", body=args)
+        return await self.call("test_until", body=args)
 
     async def enhance(self, run_id: str, verb: str, given: Answer | None = None) -> Answer:
         """`status` -> `{ok, state}` and `timeline` -> `{ok, status, rounds, markdown}` of an enhance loop; with
         `given`, something is said to it: `acknowledge`, `choose`, `feedback`."""
-        if given is None:
-            return await self._of_run("GET", run_id, f"/enhance/{verb}")
-        return await self._of_run("POST", run_id, f"/enhance/{verb}", body=given)
+        return await self.call(f"enhance_{verb}", run_id, body=given)
 
     async def health(self) -> Answer:
         """The health document of the engine: `{ok, status, workspace_id, managers, ...}`."""
-        return await self._send("GET", "/health")
+        return await self.call("health")
 
     # -- agreeing -----------------------------------------------------------------------------
 
@@ -197,12 +194,12 @@ class EngineClient:
 
     async def engine_status(self) -> Answer:
         """`{ok, engine: {version, protocol, pid, port, dataDir, startedAt, running, listeners, position}}`."""
-        return await self._send("GET", "/api/v1/engine")
+        return await self.call("engine_status")
 
     async def engine_stop(self, now: bool = False) -> Answer:
         """The engine leaves (it is gone from the hand-over file when this answers); unfinished runs
         go on when it is started again. Calls in flight have some seconds; `now`: they are cut."""
-        return await self._send("POST", "/api/v1/engine/stop", body={"now": True} if now else {})
+        return await self.call("engine_stop", body={"now": True} if now else {})
 
     async def aclose(self) -> None:
         self._closing.set()
@@ -223,14 +220,21 @@ class EngineClient:
 
     # -- transport ----------------------------------------------------------------------------
 
-    async def _control(self, verb: str, run_id: str) -> Answer:
-        return await self._of_run("POST", run_id, f"/{verb}", body={})
+    async def call(
+        self, name: str, run_id: str | None = None, *, body: Answer | None = None, query: Answer | None = None
+    ) -> Answer:
+        """An operation of `contract.operations` by its name; `run_id` where its path has one.
 
-    async def _of_run(self, method: str, run_id: str, verb: str = "", **more: Any) -> Answer:
-        """An exchange about one run. A word that would lead to another path of the engine is no id."""
-        if run_id in ("", ".", "..") or "/" in run_id:
-            return _refusal("not_found", f"There is no run `{run_id}`.", "`loop-ls runs` lists all of them.")
-        return await self._send(method, f"/api/v1/loops/{quote(_sound(run_id), safe='')}{verb}", **more)
+        A word that would lead to another path of the engine is the id of no run."""
+        operation = OPERATIONS[name]
+        if "{id}" not in operation.path:
+            path = operation.path
+        elif run_id in (None, "", ".", "..") or "/" in run_id:
+            return _refusal("not_found", f"There is no run `{run_id or ''}`.", "`loop-ls runs` lists all of them.")
+        else:
+            path = operation.path.replace("{id}", quote(_sound(run_id), safe=""))
+        given = {} if body is None and operation.request is not None else body
+        return await self._send(operation.method, path, body=given, query=query)
 
     async def _send(self, method: str, path: str, *, body: Any = None, query: Answer | None = None) -> Answer:
         """One exchange. A call that cannot have reached the engine is made once more with the one of now.

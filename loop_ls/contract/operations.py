@@ -362,7 +362,7 @@ _ACTING = (
         role="editor",
         request="Approve",
         refusals=(409, 503),
-        cli=("runs approve", "runs reject", "runs revise"),
+        cli=("runs approve", "runs reject"),
     ),
 )
 

@@ -7,6 +7,7 @@ in a thread before.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic_core import ErrorDetails
+
+
+_REQUESTS = "loop_ls.contract.requests"
 
 
 class Problem(NamedTuple):
@@ -26,7 +30,7 @@ class Problem(NamedTuple):
 @cache
 def request_type(name: str) -> type[BaseModel]:
     """The type of `contract.requests` with this name."""
-    found: type[BaseModel] = getattr(importlib.import_module("loop_ls.contract.requests"), name)
+    found: type[BaseModel] = getattr(importlib.import_module(_REQUESTS), name)
     return found
 
 
@@ -39,7 +43,11 @@ def answer_type(name: str) -> type[BaseModel]:
 
 def load() -> None:
     """Import what checks need, so that none of them waits for it."""
-    importlib.import_module("loop_ls.contract.requests")
+    importlib.import_module(_REQUESTS)
+
+
+def loaded() -> bool:
+    return _REQUESTS in sys.modules
 
 
 def problem_of(name: str, given: object, subject: str = "The request") -> Problem | None:

@@ -1,14 +1,19 @@
-"""The commands of `workspace/executeCommand`: one table, one argument object, one typed answer each."""
+"""The commands of `workspace/executeCommand`: each command of the contract with the function that answers it.
+
+One argument object, checked against its type, and one answer each. Checks are loaded with the first command.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
-from loop_ls.server import command_arguments as arguments
+from loop_ls.contract import validation
+from loop_ls.contract.operations import COMMANDS
 from loop_ls.server.command_answers import Answer, refused, sentence
 from loop_ls.server.runs import dry_run_commands as before
 from loop_ls.server.runs import enhance_commands as enhance
@@ -22,77 +27,57 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-Command = Callable[["Context", Json], Awaitable[Answer]]
-
-#: Refusals that a person who clicked has to hear of; a client that settles answers itself shows them.
-_TOLD = tuple(
-    f"loopLs.{name}"
-    for name in (
-        "run",
-        "stop",
-        "pause",
-        "resume",
-        "approve",
-        "fork",
-        "replay",
-        "history",
-        "testUntil",
-        "engine.restart",
-    )
-) + tuple(
-    f"loopLs.enhance.{name}"
-    for name in ("start", "continue", "skipEdits", "stop", "timeline", "revert", "feedback", "enable")
-)
+Function = Callable[["Context", Json], Awaitable[Answer]]
 
 
-def _of_runs(call: Callable[[Runs, Json], Awaitable[Answer]]) -> Command:
+def _of_runs(call: Callable[[Runs, Json], Awaitable[Answer]]) -> Function:
     async def command(context: Context, argument: Json) -> Answer:
         return await call(context.runs.get(), argument)
 
     return command
 
 
-#: name -> what it does, its argument, and what of that must be there.
-TABLE: dict[str, tuple[Command, arguments.Shape, tuple[str, ...]]] = {
-    "loopLs.run": (_of_runs(Runs.start), arguments.RUN, ()),
-    "loopLs.stop": (_of_runs(Runs.stop), arguments.CONTROL, ("runId",)),
-    "loopLs.pause": (_of_runs(Runs.pause), arguments.CONTROL, ("runId",)),
-    "loopLs.resume": (_of_runs(Runs.resume), arguments.CONTROL, ("runId",)),
-    "loopLs.runs": (_of_runs(Runs.recent), arguments.RUNS, ()),
-    "loopLs.status": (_of_runs(Runs.status), arguments.STATUS, ("runId",)),
-    "loopLs.events": (_of_runs(Runs.events), arguments.EVENTS, ("runId",)),
-    "loopLs.approve": (again.approve, arguments.APPROVE, ("runId",)),
-    "loopLs.history": (again.history, arguments.HISTORY, ("runId",)),
-    "loopLs.metrics": (again.metrics, arguments.CONTROL, ("runId",)),
-    "loopLs.delete": (again.delete, arguments.CONTROL, ("runId",)),
-    "loopLs.export": (again.export, arguments.CONTROL, ("runId",)),
-    "loopLs.import": (again.take_in, arguments.IMPORT, ("run",)),
-    "loopLs.fork": (again.fork, arguments.FORK, ("runId",)),
-    "loopLs.replay": (again.replay, arguments.REPLAY, ("runId",)),
-    "loopLs.testUntil": (again.test_until, arguments.TEST_UNTIL, ("uri", "loop")),
-    "loopLs.definitions": (before.definitions, arguments.DEFINITIONS, ()),
-    "loopLs.previewPrompt": (before.preview, arguments.PREVIEW, ("uri",)),
-    "loopLs.estimate": (before.estimate, arguments.ESTIMATE, ("uri",)),
-    "loopLs.enhance.start": (enhance.start, arguments.RUN, ("uri",)),
-    "loopLs.enhance.continue": (enhance.go_on, arguments.ENHANCE, ("uri",)),
-    "loopLs.enhance.skipEdits": (enhance.skip, arguments.ENHANCE, ("uri",)),
-    "loopLs.enhance.stop": (enhance.stop, arguments.ENHANCE, ("uri",)),
-    "loopLs.enhance.status": (enhance.status, arguments.ENHANCE, ("uri",)),
-    "loopLs.enhance.timeline": (enhance.timeline, arguments.ENHANCE, ("uri",)),
-    "loopLs.enhance.revert": (enhance.revert, arguments.ENHANCE, ("uri",)),
-    "loopLs.enhance.feedback": (enhance.feedback, arguments.ENHANCE, ("uri", "text")),
-    "loopLs.enhance.enable": (enhance.enable, arguments.ENABLE, ("uri", "enabled")),
-    "loopLs.enhance.setup": (enhance.setup, arguments.SETUP, ()),
-    "loopLs.assistant.setup": (assistant_setup, arguments.LOOP_SETUP, ("uri",)),
-    "loopLs.engine.status": (_of_runs(Runs.engine_status), arguments.NOTHING, ()),
-    "loopLs.engine.restart": (_of_runs(Runs.engine_restart), arguments.NOTHING, ()),
+#: What each command of the contract does.
+FUNCTIONS: dict[str, Function] = {
+    "loopLs.run": _of_runs(Runs.start),
+    "loopLs.stop": _of_runs(Runs.stop),
+    "loopLs.pause": _of_runs(Runs.pause),
+    "loopLs.resume": _of_runs(Runs.resume),
+    "loopLs.runs": _of_runs(Runs.recent),
+    "loopLs.status": _of_runs(Runs.status),
+    "loopLs.events": _of_runs(Runs.events),
+    "loopLs.approve": again.approve,
+    "loopLs.history": again.history,
+    "loopLs.metrics": again.metrics,
+    "loopLs.delete": again.delete,
+    "loopLs.export": again.export,
+    "loopLs.import": again.take_in,
+    "loopLs.fork": again.fork,
+    "loopLs.replay": again.replay,
+    "loopLs.testUntil": again.test_until,
+    "loopLs.definitions": before.definitions,
+    "loopLs.previewPrompt": before.preview,
+    "loopLs.estimate": before.estimate,
+    "loopLs.enhance.start": enhance.start,
+    "loopLs.enhance.continue": enhance.go_on,
+    "loopLs.enhance.skipEdits": enhance.skip,
+    "loopLs.enhance.stop": enhance.stop,
+    "loopLs.enhance.status": enhance.status,
+    "loopLs.enhance.timeline": enhance.timeline,
+    "loopLs.enhance.revert": enhance.revert,
+    "loopLs.enhance.feedback": enhance.feedback,
+    "loopLs.enhance.enable": enhance.enable,
+    "loopLs.enhance.setup": enhance.setup,
+    "loopLs.assistant.setup": assistant_setup,
+    "loopLs.engine.status": _of_runs(Runs.engine_status),
+    "loopLs.engine.restart": _of_runs(Runs.engine_restart),
 }
 
 
 async def execute_command(context: Context, name: str, given: Any) -> Answer:
     """Never raises: whoever clicked gets an answer that can be shown."""
     answer = await _answer(context, name, given)
-    if not answer.get("ok") and name in _TOLD and not context.session.settles_answers:
+    if not answer.get("ok") and name in COMMANDS and COMMANDS[name].told and not context.session.settles_answers:
         if answer.get("code") != "consent_required":
             _tell(context, answer)
         elif not context.client.facts.message_request:  # else it is asked for
@@ -101,16 +86,17 @@ async def execute_command(context: Context, name: str, given: Any) -> Answer:
 
 
 async def _answer(context: Context, name: str, given: Any) -> Answer:
-    entry = TABLE.get(name)
-    if entry is None:
-        known = ", ".join(f"`{one}`" for one in TABLE)
+    command, function = COMMANDS.get(name), FUNCTIONS.get(name)
+    if command is None or function is None:
+        known = ", ".join(f"`{one}`" for one in COMMANDS)
         return refused("not_found", f"`{name}` is no command of this server.", f"It has {known}.")
-    command, shape, required = entry
-    argument = {} if given is None and not required else given
-    if problem := arguments.checked(name, argument, shape, required):
-        return problem
+    if not validation.loaded():  # takes long enough to be felt while typing
+        await asyncio.to_thread(validation.load)
+    argument = {} if given is None else given
+    if problem := validation.problem_of(command.argument, argument, f"`{name}`"):
+        return refused("bad_argument", problem.message)
     try:
-        return await command(context, argument)
+        return await function(context, argument)
     except Exception as error:
         logger.exception(
             "%s failed with %s", name, {k: argument[k] for k in argument if k in ("uri", "runId", "target")}

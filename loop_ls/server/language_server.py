@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from loop_ls import __version__
+from loop_ls.contract.operations import COMMANDS
 from loop_ls.server.capabilities import client_facts, server_capabilities
 from loop_ls.server.client import Client
-from loop_ls.server.command_names import COMMANDS
 from loop_ls.server.routes.table import ROUTES, Kind, Route
 from loop_ls.server.rpc.message_queue import Inbox
 from loop_ls.server.rpc.server import RpcServer
@@ -94,7 +94,7 @@ class LoopServer:
         # While the client reads the answer: load what its first document needs.
         asyncio.get_running_loop().call_soon(self._rehearse)
         return {
-            "capabilities": server_capabilities(self._client.facts, COMMANDS),
+            "capabilities": server_capabilities(self._client.facts, tuple(COMMANDS)),
             "serverInfo": {"name": "loop-ls", "version": __version__},
         }
 

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from loop_ls.contract.operations import COMMANDS
 from loop_ls.server.capabilities import ClientFacts, server_capabilities
-from loop_ls.server.command_names import COMMANDS
 from loop_ls.server.routes.table import ROUTES
 
 BEGIN, END = "<!-- methods: python -m loop_ls.server.method_table README.md -->", "<!-- end -->"
@@ -81,7 +81,7 @@ METHODS = {
 
 
 def answered() -> dict[str, bool]:
-    capabilities = server_capabilities(_able(), COMMANDS)
+    capabilities = server_capabilities(_able(), tuple(COMMANDS))
     handled = {route.method for route in ROUTES}
     return {
         method: method in handled if not place else _is_there(capabilities, place) for method, place in METHODS.items()

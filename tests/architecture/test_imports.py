@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "rules": {"text", "syntax", "formats", "index"},
     "features": {"text", "syntax", "formats", "index", "rules", "contract"},
     "report": {"text", "rules"},
-    "client": set(),
+    "client": {"contract"},
     "contract": set(),
     "server": {"text", "syntax", "formats", "index", "rules", "features", "client", "contract"},
     "engine": {"text", "syntax", "formats", "index", "contract", "extras"},

@@ -19,7 +19,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from loop_ls.engine.api.answers import BadRequest, refusal
 from loop_ls.engine.api.guard import SOCKETS, Guard
 from loop_ls.engine.api.openapi import document
-from loop_ls.engine.api.operations import Operations
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.route import mounted
 from loop_ls.engine.api.route_table import ROUTES
@@ -28,6 +27,7 @@ from loop_ls.engine.api.routes.engine_routes import Facts
 from loop_ls.engine.assistants.api_service import Desk
 from loop_ls.engine.core.users import Tokens
 from loop_ls.engine.projections.kept_metrics import KeptMetrics
+from loop_ls.engine.service import Engine
 
 __all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
 
@@ -42,7 +42,7 @@ async def nothing() -> list[dict[str, Any]]:
 
 
 def application(
-    engine: Operations,
+    engine: Engine,
     facts: Facts,
     presence: Presence,
     leave: Callable[[], None],

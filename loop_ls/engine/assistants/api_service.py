@@ -7,13 +7,13 @@ assistant, whoever started it and from where.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Any, Protocol
+from typing import Any
 
 from loop_ls.engine.assistants.discovery import Assistants, Found
 from loop_ls.engine.assistants.views import agent_id, last_state, loop_state, pending
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
+from loop_ls.engine.service import Engine
 from loop_ls.index.disk.uris import uri_of
 
 Answer = dict[str, Any]
@@ -21,31 +21,10 @@ Answer = dict[str, Any]
 LOOK_BACK = 200
 
 
-class Operations(Protocol):
-    """What is needed of the engine."""
-
-    @property
-    def live(self) -> list[RunState]: ...
-
-    async def start(self, request: Answer, user: str | None = None) -> Answer: ...
-
-    async def control(self, verb: str, run_id: str, **details: Any) -> Answer: ...
-
-    async def approve(
-        self, run_id: str, loop_id: str | None = None, approved: Any = None, decision: Any = None, feedback: Any = None
-    ) -> Answer: ...
-
-    async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer: ...
-
-    async def state(self, run_id: str) -> Answer: ...
-
-    def subscribe(self, after: int | None = None, run_id: str | None = None) -> AsyncIterator[tuple[int, Answer]]: ...
-
-
 class Desk:
     """`assistants` None: the engine serves no workspace of its own, and knows the loops that run."""
 
-    def __init__(self, engine: Operations, assistants: Assistants | None) -> None:
+    def __init__(self, engine: Engine, assistants: Assistants | None) -> None:
         self.engine, self._assistants = engine, assistants
 
     async def find(self, agent: str) -> Found | None:

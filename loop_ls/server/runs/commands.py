@@ -19,12 +19,13 @@ from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents import uris
 from loop_ls.server.runs import consent
-from loop_ls.server.runs.engine_connection import LIMIT, Client, Door, EngineDoor, EngineLink, refusal
+from loop_ls.server.runs.engine_connection import LIMIT, Door, EngineDoor, EngineLink, refusal
 from loop_ls.server.runs.event_subscription import RunWatch
 from loop_ls.server.runs.labels import worded
 from loop_ls.server.runs.notifier import RunShow
 
 if TYPE_CHECKING:
+    from loop_ls.client.session import EngineClient
     from loop_ls.features.answers import RunView
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
@@ -150,7 +151,7 @@ class Runs:
     async def resume(self, argument: Json) -> Answer:
         return await self._control(argument["runId"], lambda engine, which: engine.resume(which))
 
-    async def _control(self, run_id: str, act: Callable[[Client, str], Awaitable[Answer]]) -> Answer:
+    async def _control(self, run_id: str, act: Callable[[EngineClient, str], Awaitable[Answer]]) -> Answer:
         """One run, or `all` of every engine that is known."""
         if run_id != "all":
             return await self.ask_home(run_id, lambda client: act(client, run_id))
@@ -177,7 +178,7 @@ class Runs:
         runs.sort(key=lambda state: str(state.get("startedAt", "")), reverse=True)
         return {"ok": True, "runs": [self._worded(state) for state in (runs[:limit] if limit else runs)]}
 
-    async def _readers(self, uri: str | None) -> list[Client]:
+    async def _readers(self, uri: str | None) -> list[EngineClient]:
         """The engines whose records are to be read, started where something is recorded. Where nothing is,
         an engine that somebody starts later is found by a client that lists runs."""
         found = []
@@ -223,7 +224,7 @@ class Runs:
         run_id, after = argument["runId"], argument.get("afterSeq") or 0
         limit, cut = argument.get("limit"), argument.get("cut")
 
-        async def ask(client: Client) -> Answer:
+        async def ask(client: EngineClient) -> Answer:
             answer = await client.events(run_id, after=after, limit=limit, cut=cut)
             if answer.get("ok") and argument.get("follow") is True:
                 await self._follow_from(client, run_id)
@@ -231,7 +232,7 @@ class Runs:
 
         return await self.ask_home(run_id, ask)
 
-    async def _follow_from(self, client: Client, run_id: str) -> None:
+    async def _follow_from(self, client: EngineClient, run_id: str) -> None:
         """Tell the client of a run that it did not start and whose file it does not have open."""
         for link, watch in self._links.values():
             if link.client is client and run_id not in watch.records:
@@ -298,7 +299,7 @@ class Runs:
 
     # -- engines ------------------------------------------------------------------------------
 
-    async def engine_of(self, folder: Folder) -> Client:
+    async def engine_of(self, folder: Folder) -> EngineClient:
         """The engine of a folder, started where there is none."""
         return await self._link(folder)[0].connect()
 
@@ -331,7 +332,7 @@ class Runs:
         first = next(iter(session.all_folders()), None)
         return first or session.folder_of(uris.from_path(Path.cwd() / "untitled.yaml"))
 
-    async def _clients(self, uri: str | None = None) -> list[Client]:
+    async def _clients(self, uri: str | None = None) -> list[EngineClient]:
         """The engines that run already, of one document's folder or of all."""
         session = self._session
         folders = [session.folder_of(uri)] if uri is not None else list(session.all_folders())

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from loop_ls.client.session import EngineClient
     from loop_ls.server.client import Client
     from loop_ls.server.command_answers import Answer
     from loop_ls.server.documents.session import OpenDocument, Session
     from loop_ls.server.documents.text_sync import Texts
     from loop_ls.server.refresh import Refresh
-    from loop_ls.server.runs.engine_connection import Client as Engine
     from loop_ls.server.tasks import Tasks
 
 
@@ -37,6 +37,6 @@ class RunContext:
 class RunAccess(Protocol):
     """Reaches the engine that has a run."""
 
-    async def ask_home(self, run_id: str, ask: Callable[[Engine], Awaitable[Any]]) -> Answer: ...
+    async def ask_home(self, run_id: str, ask: Callable[[EngineClient], Awaitable[Any]]) -> Answer: ...
 
     async def data_folder(self, run_id: str) -> Path | None: ...

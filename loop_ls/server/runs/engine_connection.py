@@ -8,9 +8,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from loop_ls.client.session import EngineClient
 
 logger = logging.getLogger(__name__)
 
@@ -22,52 +25,11 @@ _LOOK_EVERY = 1.0
 _TRIES = 20
 
 
-class Client(Protocol):
-    """What we use of `loop_ls.client.EngineClient`. Refusals are answers, not exceptions."""
-
-    async def start(self, args: Json) -> Json: ...
-    def agree(self, answer: Json) -> str: ...
-    async def stop(self, run_id: str) -> Json: ...
-    async def pause(self, run_id: str) -> Json: ...
-    async def resume(self, run_id: str) -> Json: ...
-    async def approve(
-        self,
-        run_id: str,
-        loop_id: str | None,
-        approved: bool | None,
-        decision: str | None = None,
-        feedback: str | None = None,
-    ) -> Json: ...
-    async def delete(self, run_id: str) -> Json: ...
-    async def history(self, run_id: str, **part: Any) -> Json: ...
-    async def prompts(self, run_id: str, place: str | None = None) -> Json: ...
-    async def graph(self, run_id: str, place: str | None = None) -> Json: ...
-    async def metrics(self, run_id: str) -> Json: ...
-    async def fork(self, run_id: str, iteration: int | None = None, **given: str | bool) -> Json: ...
-    async def replay(self, run_id: str, args: Json | None = None) -> Json: ...
-    async def test_until(self, args: Json) -> Json: ...
-    async def export(self, run_id: str) -> Json: ...
-    async def take_in(self, run: Json) -> Json: ...
-    async def enhance(self, run_id: str, verb: str, given: Json | None = None) -> Json: ...
-    async def status(self, run_id: str) -> Json: ...
-    async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Json: ...
-    async def events(self, run_id: str, after: int = 0, limit: int | None = None, cut: int | None = None) -> Json: ...
-    def follow(
-        self,
-        after: int | None = None,
-        run_id: str | None = None,
-        on_connection: Callable[[bool], None] | None = None,
-    ) -> AsyncIterator[Json]: ...
-    async def engine_status(self) -> Json: ...
-    async def engine_stop(self) -> Json: ...
-    async def aclose(self) -> None: ...
-
-
 class Door(Protocol):
     """How an engine is reached: `connect` starts one where there is none, `find` never does."""
 
-    async def connect(self, root: Path, data_dir: str | None) -> Client: ...
-    async def find(self, root: Path, data_dir: str | None) -> Client | None: ...
+    async def connect(self, root: Path, data_dir: str | None) -> EngineClient: ...
+    async def find(self, root: Path, data_dir: str | None) -> EngineClient | None: ...
 
     async def handover(self, root: Path, data_dir: str | None) -> Path | None:
         """The file that an engine writes when it starts; None where there is nothing to look for."""
@@ -81,13 +43,13 @@ class Door(Protocol):
 class EngineDoor:
     """The real one."""
 
-    async def connect(self, root: Path, data_dir: str | None) -> Client:
+    async def connect(self, root: Path, data_dir: str | None) -> EngineClient:
         room = await _room()
-        return cast(Client, await room.connect(root, data_dir))
+        return cast("EngineClient", await room.connect(root, data_dir))
 
-    async def find(self, root: Path, data_dir: str | None) -> Client | None:
+    async def find(self, root: Path, data_dir: str | None) -> EngineClient | None:
         room = await _room()
-        return cast("Client | None", await room.find(root, data_dir))
+        return cast("EngineClient | None", await room.find(root, data_dir))
 
     async def handover(self, root: Path, data_dir: str | None) -> Path | None:
         place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.engine_location")
@@ -138,11 +100,11 @@ class EngineLink:
         self.root, self.data_dir = root, data_dir
         self._door, self._listen, self._own = door, listen, own
         self._lock, self._restarting, self._restarts = asyncio.Lock(), asyncio.Lock(), 0
-        self.client: Client | None = None
+        self.client: EngineClient | None = None
         self._starts = False
         self._listener: asyncio.Task[Any] | None = None
 
-    async def connect(self) -> Client:
+    async def connect(self) -> EngineClient:
         """The client; an engine is started where there is none. One at a time (UP-37, UP-38)."""
         async with self._lock:
             if self.client is None or not self._starts:
@@ -153,7 +115,7 @@ class EngineLink:
             assert self.client is not None
             return self.client
 
-    async def find(self) -> Client | None:
+    async def find(self) -> EngineClient | None:
         """The client if an engine runs already."""
         async with self._lock:
             if self.client is None:
@@ -162,7 +124,7 @@ class EngineLink:
                     self._use(found, starts=False)
             return self.client
 
-    async def restart(self) -> Client:
+    async def restart(self) -> EngineClient:
         """End the engine, wait until it is gone, and start it. Unfinished runs go on.
 
         Whoever asks while that is under way gets the engine that comes of it (UP-38)."""
@@ -205,6 +167,6 @@ class EngineLink:
         if client is not None:
             await client.aclose()
 
-    def _use(self, client: Client, starts: bool) -> None:
+    def _use(self, client: EngineClient, starts: bool) -> None:
         self.client, self._starts = client, starts
         self._listener = self._own(self._listen(self), f"events of {self.root}")

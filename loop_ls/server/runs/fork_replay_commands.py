@@ -6,16 +6,16 @@ Like `runs`, this room runs nothing: it finds the engine that has the run and pa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.runs.transcript import transcript
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.server.runs import consent
-from loop_ls.server.runs.engine_connection import LIMIT, Client, refusal
+from loop_ls.server.runs.engine_connection import LIMIT, refusal
 
 if TYPE_CHECKING:
+    from loop_ls.client.session import EngineClient
     from loop_ls.server.context import Context
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ async def fork(context: Context, argument: Json) -> Answer:
     run_id, given, runs = argument["runId"], {"origin": "editor"} | _named(argument, "loop"), context.runs.get()
     shown = runs.questions.agreed(context.session, argument)
 
-    async def ask(client: Client, agreed: Answer | None) -> Answer:
+    async def ask(client: EngineClient, agreed: Answer | None) -> Answer:
         proof = {} if agreed is None else {"consent": client.agree(agreed)}
         return runs.questions.noted(await client.fork(run_id, argument.get("iteration"), **given, **proof))
 
@@ -117,7 +117,7 @@ async def test_until(context: Context, argument: Json) -> Answer:
     runs = context.runs.get()
     request = runs.request(opened, {}) | _named(argument, "loop", "output", "runId", "times", "mock")
 
-    async def ask(client: Client, agreed: Answer | None) -> Answer:
+    async def ask(client: EngineClient, agreed: Answer | None) -> Answer:
         proof = {} if agreed is None else {"consent": client.agree(agreed)}
         return runs.questions.noted(await asyncio.wait_for(client.test_until({**request, **proof}), _JUDGE))
 
@@ -139,9 +139,6 @@ async def _followed(context: Context, run_id: str, answer: Answer) -> Answer:
     if answer.get("ok"):
         await context.runs.get().follow(run_id, str(answer["runId"]))
     return answer
-
-
-Ask = Callable[[Client], Awaitable[Answer]]
 
 
 def _named(argument: Json, *names: str) -> Json:

@@ -7,20 +7,22 @@ Ids may be shortened.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from loop_ls.contract.endings import Status
 from loop_ls.engine.api.answers import BadRequest, refusal, refused, whole_number
-from loop_ls.engine.api.operations import Operations
 from loop_ls.engine.api.route import Handler
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.projections.history import iterations, outer_stages
 from loop_ls.engine.projections.kept_metrics import KeptMetrics
 from loop_ls.engine.projections.run_metrics import lasted
 from loop_ls.engine.projections.truncation import cut, limited
+
+if TYPE_CHECKING:
+    from loop_ls.engine.service import Engine
 
 Answer = dict[str, Any]
 
@@ -32,8 +34,8 @@ STATUSES = ("active", *get_args(Status))
 RUNNING = frozenset({"queued", "running", "stopping", "waiting_approval"})
 
 
-def engine_of(request: Request) -> Operations:
-    engine: Operations = request.app.state.engine
+def engine_of(request: Request) -> Engine:
+    engine: Engine = request.app.state.engine
     return engine
 
 
@@ -224,7 +226,7 @@ def _measured_row(row: Answer) -> Answer:
     return {**row, **more, "duration_seconds": lasted(row, datetime.now(UTC))}
 
 
-def _active(engine: Operations) -> int:
+def _active(engine: Engine) -> int:
     """Those that work: a run that waits for a person is active in its list, not here."""
     return sum(state.status in RUNNING for state in engine.live)
 

@@ -1,0 +1,52 @@
+"""Every surface has the operations of the one table: commands of editors, tools of agents, verbs in a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from importlib import import_module
+from pathlib import Path
+
+from loop_ls.cli.main import COMMANDS as PROGRAMS
+from loop_ls.contract.operations import COMMANDS, OPERATIONS
+from loop_ls.engine.api.mcp.agent_tools import TOOLS
+from loop_ls.engine.api.route_table import ROUTES
+from loop_ls.server.commands import FUNCTIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What the command line does with an engine without one of its operations: starting it, and what is not for others.
+OWN = {"engine start", "engine worker", "engine token", "engine repair"}
+
+
+def verbs_of(program: str) -> set[str]:
+    """`runs fork` and the like, for each verb of a command that has some."""
+    parser = argparse.ArgumentParser()
+    import_module(f"loop_ls.cli.commands.{program.replace('-', '_')}").configure(parser)
+    found = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return {f"{program} {verb}" for action in found for verb in action.choices}
+
+
+def test_every_operation_has_a_route() -> None:
+    assert [route.operation for route in ROUTES] == list(OPERATIONS.values())
+
+
+def test_every_command_has_a_function() -> None:
+    assert FUNCTIONS.keys() == COMMANDS.keys()
+
+
+def test_every_tool_of_agents_belongs_to_an_operation() -> None:
+    assert set(TOOLS) == {name for one in OPERATIONS.values() for name in one.tools}
+
+
+def test_every_verb_of_the_command_line_that_asks_an_engine_belongs_to_an_operation() -> None:
+    verbs = verbs_of("runs") | verbs_of("engine")
+    listed = {verb for one in OPERATIONS.values() for verb in one.cli}
+    assert verbs - OWN == {verb for verb in listed if " " in verb}
+    assert {verb for verb in listed if " " not in verb} <= set(PROGRAMS)
+
+
+def test_the_client_of_vs_code_asks_for_no_command_that_there_is_not() -> None:
+    source = "\n".join(file.read_text("utf-8") for file in (ROOT / "vscode-client" / "src").rglob("*.ts"))
+    asked = re.findall(r"""\.(?:executeCommand|run|ask)(?:<[^>]*>)?\(\s*["'](loopLs\.[\w.]+)["']""", source)
+    assert len(asked) > 10
+    assert {name for name in asked if not name.startswith("loopLs.client.")} - set(COMMANDS) == set()
