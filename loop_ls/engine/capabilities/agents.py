@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.providers.config import fallbacks
-from loop_ls.engine.runners.resolve import is_agent, program_of
+from loop_ls.engine.runners.resolve import KNOWN_AGENTS, is_agent, program_of
 
 
 def agents(
-    names: Iterable[str], providers: Mapping[str, Any], folder: str, variables: Iterable[str] = ()
+    names: Iterable[str],
+    providers: Mapping[str, Any],
+    folder: str,
+    variables: Iterable[str] = (),
+    apart: bool = False,
 ) -> list[Program]:
     """`providers` is that section of the settings, `folder` where they work, `variables` those whose values are
-    in their prompts. Raises `Refused` where the settings name no program, or let an agent stand in for a model."""
+    in their prompts. `apart`: they only read, and are kept from what the project says to them. Raises `Refused`
+    where the settings name no program, or let an agent stand in for a model."""
     asked = sorted(set(names))
     for name in asked:
         _stands_in_for_none(name, providers)
-    return [Program(program(name, providers), folder, tuple(variables)) for name in asked if is_agent(name, providers)]
+    started = [program(name, providers) for name in asked if is_agent(name, providers)]
+    return [Program(words, folder, tuple(variables), not apart and _reads_project(words)) for words in started]
+
+
+def _reads_project(words: tuple[str, ...]) -> bool:
+    """Whether a project can have settings of its own for it, which may start further programs."""
+    return Path(words[0]).name in KNOWN_AGENTS.values()
 
 
 def _stands_in_for_none(name: str, providers: Mapping[str, Any]) -> None:

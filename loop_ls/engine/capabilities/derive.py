@@ -58,11 +58,12 @@ def of_targets(
     plan: Plan,
     environ: Mapping[str, str],
     variables: Iterable[str] = (),
+    apart: bool = False,
 ) -> list[Capability]:
-    """What asking these takes, the programs among them included. Raises `Refused`."""
+    """What asking these takes, the programs among them included; `apart` as for `agents`. Raises `Refused`."""
     names, providers = {target.provider for target in targets}, plan.settings.get("providers") or {}
     models = [name for name in names if not is_agent(name, providers)]
-    programs: list[Capability] = [*agents(names, providers, plan.root, variables)]
+    programs: list[Capability] = [*agents(names, providers, plan.root, variables, apart)]
     return [*programs, *endpoints(models, providers, environ, variables)]
 
 
@@ -132,7 +133,8 @@ def _of_role_loop(loop: RoleLoop, plan: Plan, environ: Mapping[str, str]) -> lis
         servers |= set(servers_with(bound.tool, known))
     needed = of_servers(known, sorted(servers))
     targets = [target for _, chain in asked_of(loop, settings) for target in chain]
-    return [*found, *of_targets(targets, plan, environ), *needed.programs(root), *needed.places(environ)]
+    apart = "full" not in access.values()
+    return [*found, *of_targets(targets, plan, environ, apart=apart), *needed.programs(root), *needed.places(environ)]
 
 
 def _of_assistant(assistant: Assistant, plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability]:

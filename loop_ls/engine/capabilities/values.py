@@ -21,11 +21,13 @@ from loop_ls.engine.core.addresses import host_of
 @dataclass(frozen=True, slots=True)
 class Program:
     """A program with the words that it is started with: a test command, an agent, an MCP server (with the `env`
-    that is written for it). `variables`: whose values are among the texts that it gets."""
+    that is written for it). `variables`: whose values are among the texts that it gets. `of_project`: it is an
+    agent that does what the project's settings for it say, which are none of ours."""
 
     words: tuple[str, ...]
     folder: str = ""
     variables: tuple[str, ...] = ()
+    of_project: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +137,9 @@ def identity(one: Capability) -> str:
 def sentence(one: Capability) -> str:
     """What it does, as a person has to judge it: one line, with nothing hidden in it."""
     match one:
-        case Program(words=words, variables=variables):
-            return literal(f"starts `{_joined(words)}`{_with(variables)}")
+        case Program(words=words, variables=variables, of_project=of_project):
+            more = " under the settings that the project has for it, hooks and servers included" if of_project else ""
+            return literal(f"starts `{_joined(words)}`{more}{_with(variables)}")
         case AnyCommand(role=role, folder=folder):
             told = f"lets the role {role} start any command, write any file below {folder} and read any page of the web"
             return literal(told)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loop_ls.client.consent import agreed
+from loop_ls.engine.capabilities.agents import agents
 from loop_ls.engine.capabilities.consent import Consents, for_others, proof, read_key
 from loop_ls.engine.capabilities.endpoints import endpoints
 from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program, asks, sentence
@@ -168,3 +169,14 @@ def test_what_is_shown_is_one_line_with_nothing_hidden_in_it() -> None:
     told = sentence(Program(words, "/w"))
     assert "\n" not in told and "\x1b" not in told and "\u202e" not in told
     assert "evil" in told
+
+
+def test_an_agent_that_works_is_shown_with_the_settings_that_the_project_has_for_it() -> None:
+    """Its hooks and servers start programs that no loop file names."""
+    [works] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", ["KEY"])
+    told = "starts `claude` under the settings that the project has for it, hooks and servers included"
+    assert sentence(works) == f"{told}, with what is in KEY"
+    [reads] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", apart=True)
+    assert sentence(reads) == "starts `claude`"
+    [other] = agents(["own"], {"own": {"kind": "agent-cli", "cli": ["my-agent"]}}, "/p")
+    assert sentence(other) == "starts `my-agent`"
