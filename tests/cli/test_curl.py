@@ -219,9 +219,11 @@ def test_every_row_of_the_table_of_agents(curl: Curl) -> None:
 
     def refused(status: int, verb: str, body: Json = None, agent: str = "asker", method: str = "POST") -> str:
         came, said = curl(method, f"/api/agents/{agent}/loop/{verb}", body)
-        assert (came, said["success"], set(said) <= {"success", "error", "code", "names"}) == (status, False, True), (
-            said
-        )
+        assert (came, said["success"], set(said) <= {"success", "error", "code", "hint", "names"}) == (
+            status,
+            False,
+            True,
+        ), said
         return str(said["error"])
 
     assert (

@@ -82,7 +82,12 @@ class Soak:
             self.memory.append((now, engine.memory_info().rss / 1e6))
             for _ in range(min(self.loops - len(self.live), 20)):
                 self.count += 1
-                request = {"root": str(project), "path": str(project / "main.yaml"), "input": f"r{self.count}"}
+                request = {
+                    "origin": "cli",
+                    "root": str(project),
+                    "path": str(project / "main.yaml"),
+                    "input": f"r{self.count}",
+                }
                 answer = await client.start({**request, "detach": True})
                 if answer.get("code") == "consent_required":
                     answer = await client.start({**request, "consent": client.agree(answer), "detach": True})

@@ -54,7 +54,7 @@ def definitions(
     """All of them, each name once: built-in ones first, in their order, then by name. Reads the disk.
     `overlay` are unsaved texts, by path relative to the root."""
     names = tuple(roles)
-    found = {one.name: one for one in _built_in(data, names)}
+    found = {one.name: one for one in built_in_definitions(data, names)}
     # A name of the workspace takes the place of the built-in one; of two files the later one counts.
     for one in _of_workspace(root, overlay or {}, names):
         found[one.name] = one

@@ -18,7 +18,7 @@ def test_one_loop_of_each_system_in_under_two_minutes(alone: Place) -> None:
         "develop: ✓ condition met in iteration 3",  # workflow
         "✓ condition met in iteration 3 · $0.00",  # assistant
         "✓ approved in iteration 2",  # roles
-        "✓ converged in iteration 2",  # rounds
+        "✓ converged in round 2",  # rounds
         "round 1: failed figures, write; set_instructions figures",
         "round 2: failed nothing; no change",
     ]

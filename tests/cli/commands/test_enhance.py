@@ -44,7 +44,7 @@ def test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended(al
     alone.write("report.answers.yaml", ANSWERS)
     done = alone.call("enhance", "report.yaml", "--input", "tea")
     assert (done.returncode, done.stdout) == (0, "the report\n"), done.stderr
-    assert "✓ converged in iteration 2" in done.stderr
+    assert "✓ converged in round 2" in done.stderr
     assert "round 1: failed review, publish; set_instructions review" in done.stderr
     assert "NO   review: bad output; publish: upstream failed" in done.stderr
     assert file.read_text() == MENDED

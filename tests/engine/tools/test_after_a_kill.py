@@ -18,13 +18,19 @@ from loop_ls.testing import mcp_server
 ENGINE = """
     import asyncio, json, sys
     from pathlib import Path
+    from loop_ls.engine.capabilities.guard import permitting
+    from loop_ls.engine.capabilities.values import Capabilities
     from loop_ls.engine.tools import Sessions
+    from loop_ls.engine.tools.servers import read_server, server_program
 
     async def main():
-        sessions = Sessions({"things": {"command": json.loads(sys.argv[1])}}, Path("."))
-        pid = (await sessions.call("things", "spawn", {})).text
-        print(pid, flush=True)
-        await asyncio.Event().wait()
+        settings = {"things": {"command": json.loads(sys.argv[1])}}
+        agreed = server_program(read_server(settings, "things"), ".")
+        with permitting(lambda: Capabilities.of([agreed])):
+            sessions = Sessions(settings, Path("."))
+            pid = (await sessions.call("things", "spawn", {})).text
+            print(pid, flush=True)
+            await asyncio.Event().wait()
 
     asyncio.run(main())
 """

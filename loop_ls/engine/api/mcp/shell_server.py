@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loop_ls import __version__
+from loop_ls.engine.capabilities.guard import permitting, using
+from loop_ls.engine.capabilities.values import Capabilities, ReadingCommands
 from loop_ls.engine.roles.tools.shell import readonly_shell
 from loop_ls.engine.roles.tools.tool import Refusal, RoleTool
 from loop_ls.engine.roles.tools.workspace import Workspace
@@ -25,12 +27,13 @@ async def serve_shell(root: Path, sandbox: Sandbox) -> None:
     """Raises `ImportError` where the SDK is not installed."""
     from mcp.server.stdio import stdio_server
 
-    server = _server_of(readonly_shell(Workspace(root), sandbox))
+    server = _server_of(readonly_shell(Workspace(root), sandbox), ReadingCommands(root.as_posix()))
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
-def _server_of(tool: RoleTool) -> Any:
+def _server_of(tool: RoleTool, reads: ReadingCommands) -> Any:
+    """Whoever started this server has agreed to reading commands in this folder, and to nothing else."""
     from mcp import types
     from mcp.server.lowlevel import Server
 
@@ -43,7 +46,8 @@ def _server_of(tool: RoleTool) -> Any:
         if params.name != tool.name:
             return _answer(f"there is no tool `{params.name}`", failed=True)
         try:
-            return _answer(await tool.run(params.arguments or {}))
+            with permitting(lambda: Capabilities.of([reads])), using(reads):
+                return _answer(await tool.run(params.arguments or {}))
         except Refusal as refusal:
             return _answer(str(refusal), failed=True)
 
