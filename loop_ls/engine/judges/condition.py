@@ -14,12 +14,12 @@ from loop_ls.engine.context.loop_variables import AfterIteration
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.loop_driver import History, Turn, Verdict
 from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
-from loop_ls.engine.core.prompt_texts import until_question
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.local import NothingToLookFor, holds
 from loop_ls.engine.judges.verdict_parser import read_verdict
 from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.formats.common.key_table import CONSEQUENCES
+from loop_ls.formats.workflow.judge_question import until_question
 
 Word = Literal["yes", "no", "unclear", "error"]
 

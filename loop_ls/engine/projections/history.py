@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from loop_ls.engine.core.prompt_texts import until_question
 from loop_ls.engine.roles.records.rows import is_role_loop, role_rows
+from loop_ls.formats.workflow.judge_question import until_question
 
 Event = dict[str, Any]
 Row = dict[str, Any]

@@ -21,7 +21,6 @@ from loop_ls.engine.core.loop_driver import History, Turn
 from loop_ls.engine.core.null_recorder import Unrecorded
 from loop_ls.engine.core.plan import Door, Plan
 from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Fact, Failure, Json, Models
-from loop_ls.engine.core.prompt_texts import until_question
 from loop_ls.engine.core.task_group import together
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.judges.choice import Choice
@@ -29,6 +28,7 @@ from loop_ls.engine.judges.condition import UntilJudge
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Ledger
+from loop_ls.formats.workflow.judge_question import until_question
 from loop_ls.formats.workflow.model import Loop
 
 #: Questions of one trial.

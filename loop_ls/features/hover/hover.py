@@ -11,6 +11,7 @@ from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Hover, RunView
 from loop_ls.features.complete.describe import parameter_text
 from loop_ls.features.complete.items.callees import workflow_text
+from loop_ls.features.docs.condition import condition_text
 from loop_ls.features.docs.element import element_text, loop_facts
 from loop_ls.features.docs.key import key_text
 from loop_ls.features.docs.provider import model_text, provider_text
@@ -18,6 +19,7 @@ from loop_ls.features.docs.variable import last_run_text, unknown_text, variable
 from loop_ls.features.hover.effective_value import counts_here
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.node_at import Look, look_at
+from loop_ls.features.lookup.pieces import element_at
 from loop_ls.features.text.humanize import count, duration, listed
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.settings.model import Settings
@@ -27,7 +29,7 @@ from loop_ls.index.scope import scope_at
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.nodes import Alias
 from loop_ls.text.markdown import code, fenced, in_braces
-from loop_ls.text.position import Position
+from loop_ls.text.position import Position, Span
 
 
 def hover(
@@ -46,10 +48,27 @@ def hover_workflow(
     workspace: Workspace, document: Document, at: Position, settings: Settings, runs: Sequence[RunView], all_known: bool
 ) -> Hover | None:
     look = look_at(document, at)
-    if look is None or not (all_known or _is_known(workspace, look)):
+    if look is None:
+        return _dash(workspace, document, at)
+    if not (all_known or _is_known(workspace, look)):
         return None
     text = _text(workspace, look, settings, runs)
     return None if not text else Hover(look.place, text)
+
+
+def _dash(workspace: Workspace, document: Document, at: Position) -> Hover | None:
+    """The dash of a step or loop stands for all of it."""
+    if document.format != "workflow" or not 0 <= at.line < len(document.text.lines):
+        return None
+    line = document.text.lines[at.line]
+    dash = len(line) - len(line.lstrip(" "))
+    if not line.startswith("-", dash) or not dash <= at.column <= dash + 1:
+        return None
+    first = at.line if line[dash + 1 :].strip() else at.line + 1
+    element = element_at(document, first)
+    if element is None or document.absolute(element.piece, element.span).start.line != first:
+        return None
+    return Hover(Span(Position(at.line, dash), Position(at.line, dash + 1)), element_text(workspace, document, element))
 
 
 def _is_known(workspace: Workspace, look: Look) -> bool:
@@ -175,8 +194,8 @@ def _plain_value(workspace: Workspace, look: Look, key: Key) -> str | None:
     value = field.value
     if key.type is Type.DURATION and isinstance(value, int | float):
         return f"{duration(value)}\n\n{key_text(key, _shape(look))}"
-    if key.name == "until" and look.element is not None:
-        return "\n\n".join([key_text(key, _shape(look)), *loop_facts(workspace, look.document, look.element)])
+    if key.name == "until" and look.element is not None and isinstance(value, str):
+        return condition_text(workspace, look.document, look.element, value)
     if key.choices or key.type in (Type.BOOLEAN, Type.INTEGER, Type.NUMBER):
         return _key(workspace, look)
     return None

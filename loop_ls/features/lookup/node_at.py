@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from loop_ls.features.lookup.bare_braces import use_in_bare_braces
 from loop_ls.features.lookup.pieces import pieces_at
 from loop_ls.formats.common.typed_mapping import Block, Field, Pair
 from loop_ls.index.document import Document
@@ -84,6 +85,8 @@ def _in_element(document: Document, piece: Piece, start: int, element: Element, 
             field, block = (found.field, found.block) if found else (None, None)
             pair = found.pair if found else None
             return Look(document, piece, start, use.name_span, element, None, block, field, pair, use)
+    if (bare := use_in_bare_braces(piece.lines, element, at)) is not None:
+        return Look(document, piece, start, bare.name_span, element, use=bare)
     for need in element.needs:
         if need.span.contains(at):
             needs = element.block.get("needs")

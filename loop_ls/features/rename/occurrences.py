@@ -58,7 +58,9 @@ def named_at(workspace: Workspace, document: Document, at: Position) -> tuple[Na
     if look is None:
         return None
     if look.use is not None:
-        return _of_use(workspace, look, look.use)
+        # Braces without quotes are no placeholder yet: renaming there would leave them as they are.
+        quoted = look.element is not None and any(use is look.use for use in look.element.uses)
+        return _of_use(workspace, look, look.use) if quoted else None
     if look.need is not None:
         return _element(document, look.need.name, look.place)
     if look.pair is not None and look.on_key:

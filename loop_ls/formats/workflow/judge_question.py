@@ -1,4 +1,4 @@
-"""The texts that the engine itself sends to models, word for word."""
+"""The question that a judge of `until` gets, word for word: what the engine asks and what editors show."""
 
 from __future__ import annotations
 
