@@ -22,7 +22,7 @@ _OWN = ("goal", "previous")
 Say = Callable[[Ref], str]
 
 
-def to_workflow(gist: Gist, provider: str = "anthropic", model: str = "claude-sonnet-4") -> Converted:
+def to_workflow(gist: Gist, provider: str = "anthropic", model: str = "claude-sonnet-4-6") -> Converted:
     """Two files: the loop, and what one round does. Raises `NoConversion`."""
     if gist.person or gist.seconds is not None:
         ends = "when a person says so" if gist.person else "by time"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from loop_ls.formats.common.providers import DIMENSIONS, PROVIDERS
+from fnmatch import fnmatchcase
+
+from loop_ls.formats.common.providers import DIMENSIONS, PROVIDERS, RETIRED
 from loop_ls.formats.settings.model import Settings
 from loop_ls.text.markdown import code
 
@@ -34,6 +36,8 @@ def model_text(provider: str, name: str, settings: Settings) -> str:
         parts.append("Configured in the settings.")
     if (own is not None and own.default_model == name) or (known is not None and known.default_model == name):
         parts.append("The default model of this provider.")
+    if any(fnmatchcase(name, one) for one in RETIRED.get(provider, ())):
+        parts.append("Retired: the service does not answer to this name any more.")
     if name in DIMENSIONS:
         parts.append(f"Embeddings with {DIMENSIONS[name]} dimensions.")
     if known is not None and known.local:

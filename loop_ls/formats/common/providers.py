@@ -122,6 +122,20 @@ DIMENSIONS = {
     "textembedding-gecko@003": 768,
 }
 
+#: Names that a service does not answer to any more, or never did though documents use them, as patterns.
+RETIRED: dict[str, tuple[str, ...]] = {
+    "anthropic": (
+        *("claude-v1", "claude-2*", "claude-instant*", "claude-3-*"),
+        *("claude-sonnet-4", "claude-opus-4", "claude-haiku-4"),
+    ),
+    "bedrock": ("anthropic.claude-v*", "anthropic.claude-3-*", "amazon.titan-text-*"),
+    "deepseek": ("deepseek-coder",),
+    "gemini": ("gemini-1*", "gemini-2.0-*", "gemini-pro", "gemini-*1.5*"),
+    "openai": ("gpt-3.5*", "gpt-4-32k*", "gpt-4-vision*", "gpt-4.5*", "o1-preview", "o1-mini"),
+    "openrouter": ("google/gemini-*-1.5", "anthropic/claude-3*"),
+    "vertex-ai": ("gemini-1*", "gemini-2.0-*", "gemini-pro", "gemini-*1.5*"),
+}
+
 #: Names of MCP servers and skills that such files use; `skills` is built in.
 SERVERS = ("filesystem", "brave-search", "sqlite", "pgvector", "bash", "search", "skills")
 SKILLS = ("docx", "pdf", "pptx", "xlsx", "python-context-builder")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
+from genai_prices.data import providers
 
 from loop_ls.features.complete.completion import describe
+from loop_ls.features.complete.items.known_models import known_models
 from loop_ls.formats.settings.model import read_settings
 
 STEP = "steps:\n  - name: a\n    run: b\n"
@@ -77,6 +81,9 @@ SETTINGS = read_settings(
 )[0]
 
 
+DEEPSEEK = [model for model, _ in known_models("deepseek")]
+
+
 def test_D_configured_providers_come_first(ask: Any) -> None:
     asked = ask("execution:\n  provider: $0", settings=SETTINGS)
     assert asked.labels[:2] == ["house", "openai"]
@@ -84,17 +91,47 @@ def test_D_configured_providers_come_first(ask: Any) -> None:
 
 
 def test_D_models_are_those_of_the_provider(ask: Any) -> None:
-    assert ask("execution:\n  provider: deepseek\n  model: $0").labels == ["deepseek-chat", "deepseek-coder"]
-    assert ask("execution:\n  model: $0\n  provider: deepseek").labels == ["deepseek-chat", "deepseek-coder"]
+    assert ask("execution:\n  provider: deepseek\n  model: $0").labels == DEEPSEEK
+    assert ask("execution:\n  model: $0\n  provider: deepseek").labels == DEEPSEEK
     labels = ask("execution:\n  provider: house\n  model: $0", settings=SETTINGS).labels
     assert labels[:2] == ["big-1", "small-1"] and "gpt-4o" in labels
     flow = ask("steps:\n  - {name: a, run: b, provider: deepseek, model: $0}")
-    assert flow.labels == ["deepseek-chat", "deepseek-coder"]
+    assert flow.labels == DEEPSEEK
+
+
+def test_current_models_come_first_and_retired_ones_last_and_marked(ask: Any) -> None:
+    items = ask("execution:\n  provider: anthropic\n  model: $0").items
+    table = {model.id for one in providers if one.id == "anthropic" for model in one.models}
+    assert items[0].label in table
+    retired = ["retired" in item.detail for item in items]
+    assert retired == sorted(retired)
+    details = {item.label: item.detail for item in items}
+    assert details["claude-3-5-sonnet-20241022"] == "default, retired"
+    assert details["claude-sonnet-4"] == "retired", "documents name it; the service never answered to it"
+    newest = [item.label for item in items if item.label.startswith("claude-opus-")]
+    assert newest.index("claude-opus-4-6") < newest.index("claude-opus-4-5") < newest.index("claude-opus-4-1")
+
+
+@pytest.mark.parametrize("provider", ["openai", "gemini", "vertex-ai", "deepseek", "kimik2"])
+def test_only_models_that_answer_in_text_are_offered(ask: Any, provider: str) -> None:
+    labels = ask(f"execution:\n  provider: {provider}\n  model: $0").labels
+    assert len(labels) > 2
+    assert not [one for one in labels if any(word in one for word in ("embed", "tts", "whisper", "image", "realtime"))]
+
+
+def test_the_price_table_is_not_read_before_a_list_of_models_is_asked_for() -> None:
+    script = "import sys, loop_ls.features.complete.completion as c; sys.exit('genai_prices' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == 0
+
+
+def test_hover_says_that_a_model_is_retired(ask: Any) -> None:
+    assert "Retired" in ask("execution: {provider: anthropic, model: claude-3-op$0us-20240229}").told
+    assert "Retired" not in ask("execution: {provider: anthropic, model: claude-opus-4-$05}").told
 
 
 def test_D_models_of_an_inherited_provider(ask: Any) -> None:
     source = "execution: {provider: deepseek, model: deepseek-chat}\nsteps:\n  - name: a\n    run: b\n    model: $0"
-    assert ask(source).labels == ["deepseek-chat", "deepseek-coder"]
+    assert ask(source).labels == DEEPSEEK
     source = source.replace("run: b\n    model: $0", "consensus:\n      executions:\n        - model: $0")
     assert "gpt-4o" in ask(source).labels, "an execution of a consensus inherits no provider"
 

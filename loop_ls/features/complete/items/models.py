@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from loop_ls.features.answers import Item, ItemKind
+from loop_ls.features.complete.items.known_models import known_models
 from loop_ls.features.complete.quoting import as_text
 from loop_ls.features.complete.request import Request
 from loop_ls.formats.common.providers import PROVIDERS, KnownProvider
@@ -72,8 +73,7 @@ def _known(known: KnownProvider, embedding: bool) -> Iterable[tuple[str, str]]:
         for model in known.embeddings:
             yield model, "embedding model"
         return
-    for model in dict.fromkeys((known.default_model, *known.models)):
-        yield model, "default" if model == known.default_model else ""
+    yield from known_models(known.name)
 
 
 def _provider(request: Request) -> str:

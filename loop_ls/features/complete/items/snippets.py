@@ -143,7 +143,7 @@ _HEAD: Pairs = [
     ("name", "${1:workflow_name}"),
     ("version", "1.0.0"),
     ("description", "${2:What it does}"),
-    ("execution", [("provider", "${3:anthropic}"), ("model", "${4:claude-sonnet-4}")]),
+    ("execution", [("provider", "${3:anthropic}"), ("model", "${4:claude-sonnet-4-6}")]),
 ]
 
 FILES = (

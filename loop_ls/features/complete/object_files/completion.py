@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from loop_ls.features.answers import About, Completions, Item, ItemKind
 from loop_ls.features.complete.items.keys import keys
+from loop_ls.features.complete.items.known_models import known_models
 from loop_ls.features.complete.items.values import values
 from loop_ls.features.complete.object_files.assistant_snippets import ASSISTANTS, JSON
 from loop_ls.features.complete.object_files.json_items import keys as json_keys
@@ -30,10 +31,14 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
 
-_MODELS = (*tables.TIERS, *PROVIDERS["anthropic"].models)
 #: The key beside a model that names its provider, where it is not `provider`.
 _PROVIDER_OF = {"plannerModel": "plannerProvider"}
 _VALUES = {"regex": ("DONE|COMPLETE", "^all tests pass"), "test_pass": ("npm test", "pytest -q", "make check")}
+
+
+def _assistant_models() -> tuple[str, ...]:
+    """Tiers, then the models of the service that assistants run on."""
+    return (*tables.TIERS, *(model for model, _ in known_models("anthropic")))
 
 
 def complete_object(
@@ -181,7 +186,8 @@ class _Asked:
         match (owner, key.name):
             case ("assistant" | "assistant file", "model"):
                 return [
-                    (name, "tier" if name in tables.TIERS else "", ("model", "anthropic", name)) for name in _MODELS
+                    (name, "tier" if name in tables.TIERS else "", ("model", "anthropic", name))
+                    for name in _assistant_models()
                 ]
             case ("loop criteria", "value"):
                 type_ = self.spot.written.get("type", "")
@@ -202,8 +208,8 @@ class _Asked:
 
     def _models(self, provider_key: str) -> list[tuple[str, str, About]]:
         provider = self.spot.written.get(provider_key, "")
-        configured, known = self.settings.providers.get(provider), PROVIDERS.get(provider)
-        names = [*(configured.models if configured else ()), *(known.models if known else ())]
+        configured = self.settings.providers.get(provider)
+        names = [*(configured.models if configured else ()), *(model for model, _ in known_models(provider))]
         return [(name, provider, ("model", provider, name)) for name in dict.fromkeys(names)]
 
     def _entries(self, key: Key, spot: Spot) -> Iterator[Item]:
@@ -295,7 +301,7 @@ def _in_json(spot: JsonSpot, root: Shape) -> Iterator[Item]:
         return
     key = shape.keys.get(spot.path[-1])
     if key is not None and key.name == "model":
-        yield from texts(((name, "") for name in _MODELS), spot)
+        yield from texts(((name, "") for name in _assistant_models()), spot)
     elif key is not None and shape.name == tables.CRITERIA.name and key.name == "type":
         for one in json_values(key, spot):
             about = ("value", shape.name, key.name, one.label)
