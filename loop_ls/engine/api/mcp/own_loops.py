@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from loop_ls.contract.endings import POSSIBLE
 from loop_ls.engine.api.route import person_of
-from loop_ls.engine.api.routes.loops import all_events, engine_of
+from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.projections.history import iterations
 
@@ -52,8 +52,10 @@ class OwnLoops:
         if not answer["ok"]:
             return answer
         found = answer["state"]["runId"]
-        rows = iterations(found, await all_events(self._request, found))
-        return {"ok": True, "state": answer["state"], "history": rows}
+        told = await self._engine.iteration_events(found)
+        if not told["ok"]:
+            return told
+        return {"ok": True, "state": answer["state"], "history": iterations(found, told["events"])}
 
     async def definitions(self) -> Json:
         return {"ok": True, "definitions": await self._request.app.state.catalogue()}
