@@ -1,4 +1,5 @@
-"""Small, plausible faults in the clauses of functions: one changed condition, number or early return at a time."""
+"""Small, plausible faults in functions: one changed condition, number or early return, or one call left out, at a
+time."""
 
 from __future__ import annotations
 
@@ -62,16 +63,19 @@ def _sites(tree: ast.Module) -> Iterator[_Site]:
                 yield function, getattr(inner, "lineno", node.lineno), what, inner, change
 
 
-def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Function]]:
     """Functions and methods by qualified name; what is nested in a function belongs to it."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef):
+        if isinstance(child, _Function):
             yield f"{prefix}{child.name}", child
         elif isinstance(child, ast.ClassDef):
             yield from _functions(child, f"{prefix}{child.name}.")
 
 
-def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
+def _own(function: _Function) -> Iterator[ast.AST]:
     for statement in function.body:
         yield from ast.walk(statement)
 
@@ -88,6 +92,8 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
             yield f"{ast.unparse(node)}: `not` dropped", _affirm(operand)
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
             yield f"{value}: one more", _more
+        case ast.Expr(value=ast.Call() | ast.Await()) if not ast.unparse(node).startswith("logger."):
+            yield f"{ast.unparse(node)}: left out", _leave_out
         case ast.If(body=[ast.Continue() | ast.Return(value=None)], orelse=[]):
             yield f"if {ast.unparse(node.test)}: never left early", _never
         case ast.If(test=test):
@@ -125,6 +131,11 @@ def _more(node: ast.AST) -> None:
     assert isinstance(node, ast.Constant)
     assert isinstance(node.value, int)
     node.value += 1
+
+
+def _leave_out(node: ast.AST) -> None:
+    assert isinstance(node, ast.Expr)
+    node.value = ast.Constant(None)
 
 
 def _never(node: ast.AST) -> None:
