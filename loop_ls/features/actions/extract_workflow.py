@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loop_ls.features.actions.invariants import clean, same_beside
+from loop_ls.features.actions.own_lines import own_lines
 from loop_ls.features.answers import Action, ActionKind, Edits
 from loop_ls.features.line_diff import line_edits
 from loop_ls.features.lookup.pieces import element_at
@@ -103,7 +104,8 @@ def _planned(workspace: Workspace, document: Document, at: Position, taken: Call
     if not isinstance(node, Mapping) or run is None or slot is None or not document.uri.startswith("file:"):
         return None
     start = document.tree.start_of(element.piece)
-    if not start + run.entry.key.span.start.line <= at.line <= start + run.span.end.line:
+    in_prompt = start + run.entry.key.span.start.line <= at.line <= start + run.span.end.line
+    if not in_prompt and at.line not in own_lines(document, element):
         return None
     if any(island.kind in ("triple", "unclosed") or "\n" in island.raw for island in slot.islands):
         return None

@@ -8,6 +8,7 @@ nothing is offered.
 from __future__ import annotations
 
 from loop_ls.features.actions.invariants import clean, same_beside
+from loop_ls.features.actions.own_lines import own_lines
 from loop_ls.features.answers import Action, ActionKind, Edits
 from loop_ls.features.line_diff import line_edits
 from loop_ls.features.lookup.pieces import element_at
@@ -25,13 +26,13 @@ _TITLES = {"step": "Make it a loop of its own, under `loops`", "loop": "Make it 
 
 
 def loop_places(document: Document, at: Position) -> tuple[Action, ...]:
-    """The action for the loop that begins on this line; none where its meaning would change."""
+    """The action for the loop that begins or is set up on this line; none where its meaning would change."""
     if not document.is_workflow or len(document.text.lines) > _MOST_LINES:
         return ()
     element = element_at(document, at.line)
     if element is None or element.loop is None or not element.name:
         return ()
-    if at.line != document.tree.start_of(element.piece) + element.span.start.line:
+    if at.line not in own_lines(document, element):
         return ()
     after = _moved(document, element)
     if after is None or not _same(document, after, element):

@@ -161,7 +161,6 @@ def test_what_the_call_hands_over(ask: Any, prompt: str, call: dict[str, Any], r
         "- name: one\n    run: $0Say {{{x}}}",
         "- name: one\n    run: $0Say {{x",
         "- name: one\n    run: &p $0Hello\n  - name: two\n    run: *p",
-        "- name: on$0e\n    run: Hello",
         "- model: x\n    name: one\n    run: $0Hello",
         "- name: one/two\n    run: $0Hello",
         "- name: one\n    consensus: {prompt: $0Hello}",
@@ -181,3 +180,17 @@ def test_line_ends_stay_as_they_are(ask: Any) -> None:
     assert action.edits is not None
     for edits in action.edits().values():
         assert all(edit.text.count("\n") == edit.text.count("\r\n") for edit in edits)
+
+
+@pytest.mark.parametrize(
+    "step", ["- name: on$0e\n    run: Hello", "$0- name: one\n    run: Hello", "- name: one\n    run: He$0llo"]
+)
+def test_it_is_offered_on_the_prompt_and_on_the_name_of_its_step(ask: Any, step: str) -> None:
+    found = extracted(ask, f"#- flow.yaml\n$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\nsteps:\n  {step}\n")
+    assert found is not None
+
+
+def test_it_is_not_offered_on_other_keys_of_the_step(ask: Any) -> None:
+    step = "- name: one\n    run: Hello\n    time$0out: 3s"
+    head = "#- flow.yaml\n$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\nsteps:\n  "
+    assert extracted(ask, f"{head}{step}\n") is None

@@ -70,3 +70,18 @@ def test_line_ends_stay_as_they_are() -> None:
     text = rewritten((HEAD + "steps:\n" + STEP + LAST).replace("\n", "\r\n"))
     assert text is not None
     assert text.count("\n") == text.count("\r\n")
+
+
+@pytest.mark.parametrize("key", ["name: refine", "workflow: draft", "max_iterations: 3", "until: |", "It is", "good"])
+@pytest.mark.parametrize("text", [HEAD + "steps:\n" + STEP + LAST, HEAD + "loops:\n" + LOOP + "steps:\n" + LAST])
+def test_it_is_offered_on_every_line_that_makes_the_loop(text: str, key: str) -> None:
+    document = Document.open("file:///w/flow.yaml", text)
+    line = next(number for number, one in enumerate(text.split("\n")) if key in one)
+    assert len(loop_places(document, Position(line, 8))) == 1
+
+
+@pytest.mark.parametrize("key", ["topic: x", "with:", "name: last", "version:"])
+def test_it_is_not_offered_elsewhere(key: str) -> None:
+    text = HEAD + "loops:\n" + LOOP + "steps:\n" + LAST
+    line = next(number for number, one in enumerate(text.split("\n")) if key in one)
+    assert loop_places(Document.open("file:///w/flow.yaml", text), Position(line, 6)) == ()
