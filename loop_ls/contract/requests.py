@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.alias_generators import to_camel
 
-from loop_ls.contract.endings import Status
+from loop_ls.contract.endings import Status, Verb
 
 Object = dict[str, object]
 FromZero = Annotated[int, Field(ge=0)]
@@ -230,6 +230,71 @@ class StartHeaders(AsNamed):
     idempotency_key: str = Field(alias="Idempotency-Key", min_length=1, max_length=255)
     """A start that is sent again with it within a day is the same run; another request with it is refused \
 (`idempotency_conflict`). Each user has their own keys."""
+
+
+# -- tools of agents ---------------------------------------------------------------------------------
+
+
+class ToolArgument(AsNamed):
+    """What a model gives a tool. What it leaves empty is not given; names that nobody knows are passed over."""
+
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value is not None and not _blank(value)}
+
+
+def _blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+class StartTool(ToolArgument):
+    definition: str
+    """Name of the definition (loop_definitions lists them), or id of an assistant."""
+    goal: str
+    """What the loop is to reach: the subject belongs here."""
+    max_iterations: Annotated[FromOne | None, WithJsonSchema({"type": "integer", "minimum": 1})] = None
+    """At most so many iterations, instead of the definition's."""
+    parameters: Annotated[str | Object | None, WithJsonSchema({"type": "string"})] = None
+    """A JSON object as text, with values for the parameters of the definition."""
+    project_id: str = ""
+    """The project by its id."""
+    project_slug: str = ""
+    """The project by its slug, instead of its id."""
+    idempotency_key: str = ""
+    """Makes a start that is sent again the same run: a new text for each start."""
+    session_id: str = ""
+    """The session to which artifacts and todos belong; a new one without it."""
+
+
+class ListTool(ToolArgument):
+    status: Annotated[
+        Literal["running", "paused", "completed", "failed", "blocked", "cancelled"] | None,
+        WithJsonSchema(
+            {"type": "string", "enum": ["running", "paused", "completed", "failed", "blocked", "cancelled"]}
+        ),
+    ] = None
+    """Only loops with this status."""
+
+
+class StatusTool(ToolArgument):
+    id: str
+    """The loop; its id may be shortened."""
+
+
+class ControlTool(ToolArgument):
+    action: Verb
+    """What to do."""
+    id: str
+    """The loop, or `all`."""
+
+
+class DefinitionsTool(ToolArgument):
+    """Nothing."""
 
 
 # -- commands of editors -----------------------------------------------------------------------------

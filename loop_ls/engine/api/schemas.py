@@ -51,7 +51,18 @@ def parameters(name: str) -> Iterator[tuple[str, str, Schema]]:
     """Name, description and schema of each parameter of a query or of headers."""
     schema = request_type(name).model_json_schema(by_alias=True, schema_generator=_WithoutDefaults)
     for parameter, said in schema["properties"].items():
-        yield parameter, said["description"], {key: value for key, value in said.items() if key != "description"}
+        yield (
+            parameter,
+            said["description"],
+            {key: value for key, value in said.items() if key not in ("description", "title")},
+        )
+
+
+@cache
+def object_schema(name: str) -> Schema:
+    """The schema of one request that stands alone, such as the argument of a tool."""
+    schema = request_type(name).model_json_schema(by_alias=True, schema_generator=_WithoutDefaults)
+    return {key: value for key, value in schema.items() if key not in ("description", "title")}
 
 
 class _WithoutDefaults(GenerateJsonSchema):

@@ -147,16 +147,16 @@ async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: P
 
 async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: Place) -> None:
     async with over_stdio(talking) as client:
-        assert "`goal` is needed" in await refused(client, "loop_start", definition="talk")
+        assert "needs `goal`" in await refused(client, "loop_start", definition="talk")
         assert "did you mean `talk`" in await refused(client, "loop_start", definition="tolk", goal="x")
         assert "JSON object" in await refused(client, "loop_start", definition="talk", goal="x", parameters="[1,2")
         assert "JSON object" in await refused(client, "loop_start", definition="talk", goal="x", parameters='"x"')
-        assert "from 1" in await refused(client, "loop_start", definition="talk", goal="x", max_iterations=0)
+        assert "at least 1" in await refused(client, "loop_start", definition="talk", goal="x", max_iterations=0)
         both = {"project_id": "a", "project_slug": "b"}
         assert "give one of them" in await refused(client, "loop_start", definition="talk", goal="x", **both)
         assert "no run `nosuch`" in await refused(client, "loop_status", id="nosuch")
-        assert "is one of pause" in await refused(client, "loop_control", action="restart", id="x")
-        assert "is one of running" in await refused(client, "loop_list", status="sleeping")
+        assert "must be one of `pause`" in await refused(client, "loop_control", action="restart", id="x")
+        assert "must be one of `running`" in await refused(client, "loop_list", status="sleeping")
         assert await used(client, "loop_list") == "There are no loops."
 
 

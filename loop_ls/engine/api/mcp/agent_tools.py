@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from loop_ls.contract.validation import problem_of
+from loop_ls.engine.api.schemas import object_schema
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.roles.outcome import NO_OUTPUT, first_line
 
 Json = dict[str, Any]
 
-STATUSES = ("running", "paused", "completed", "failed", "blocked", "cancelled")
-ACTIONS = ("pause", "resume", "stop")
 GOAL, SUMMARY = 80, 200
 
 
@@ -45,8 +45,13 @@ class Refusal(Exception):
 class AgentTool:
     name: str
     description: str
-    schema: Json
+    #: Its type in `contract.requests`.
+    argument: str
     call: Callable[[Loops, Mapping[str, Any]], Awaitable[str]]
+
+    @property
+    def schema(self) -> Json:
+        return object_schema(self.argument)
 
 
 async def use(loops: Loops, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
@@ -54,6 +59,8 @@ async def use(loops: Loops, name: str, arguments: Mapping[str, Any]) -> tuple[st
     tool = TOOLS.get(name)
     if tool is None:
         return f"There is no tool `{name}`; there are {', '.join(TOOLS)}.", True
+    if problem := problem_of(tool.argument, arguments, f"`{name}`"):
+        return problem.message, True
     try:
         return await tool.call(loops, arguments), False
     except Refusal as refusal:
@@ -64,17 +71,15 @@ async def use(loops: Loops, name: str, arguments: Mapping[str, Any]) -> tuple[st
 
 
 async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
-    argument: Json = {"definition": _text(given, "definition"), "goal": _text(given, "goal"), "origin": "mcp"}
+    argument: Json = {"definition": given["definition"], "goal": given["goal"], "origin": "mcp"}
     argument["parameters"] = parameters = _parameters(given.get("parameters"))
     for name in ("project_id", "project_slug", "session_id"):
         if given.get(name):
-            argument[name] = _text(given, name)
+            argument[name] = given[name]
     if given.get("idempotency_key"):
-        argument["idempotencyKey"] = _text(given, "idempotency_key")
+        argument["idempotencyKey"] = given["idempotency_key"]
     limit = given.get("max_iterations")
     if limit is not None:
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise Refusal("`max_iterations` is a whole number from 1.")
         argument["max_iterations"] = limit
     answer = _allowed(await loops.start(argument))
     found = _allowed(await loops.history(answer["runId"]))
@@ -115,8 +120,6 @@ def _parameters(given: Any) -> dict[str, Any]:
 
 async def loop_list(loops: Loops, given: Mapping[str, Any]) -> str:
     status = given.get("status") or None
-    if status is not None and status not in STATUSES:
-        raise Refusal(f"`status` is one of {', '.join(STATUSES)}.")
     rows = [loop_row(state) for state in _allowed(await loops.runs())["runs"]]
     found = [row for row in rows if status in (None, row["status"])]
     if not found:
@@ -135,7 +138,7 @@ def _line(row: Json) -> str:
 
 
 async def loop_status(loops: Loops, given: Mapping[str, Any]) -> str:
-    found = _allowed(await loops.history(_text(given, "id")))
+    found = _allowed(await loops.history(given["id"]))
     state, rows = found["state"], found["history"]
     row, latest = loop_row(state), rows[-1] if rows else None
     stages = latest["stages"] if latest else []
@@ -179,9 +182,7 @@ _DONE = {"pause": "paused", "resume": "resumed", "stop": "stopped"}
 
 
 async def loop_control(loops: Loops, given: Mapping[str, Any]) -> str:
-    action, id_ = _text(given, "action"), _text(given, "id")
-    if action not in ACTIONS:
-        raise Refusal(f"`action` is one of {', '.join(ACTIONS)}.")
+    action, id_ = given["action"], given["id"]
     rows = _allowed(await loops.control(action, id_))["runs"]
     if id_.lower() == "all":
         count = f"{len(rows)} loop{'' if len(rows) == 1 else 's'}"
@@ -209,13 +210,6 @@ def _definition(one: Json) -> list[str]:
 # -- parts -------------------------------------------------------------------------------------------
 
 
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise Refusal(f"`{name}` is needed: a text that is not empty.")
-    return value
-
-
 def _allowed(answer: Json) -> Json:
     """The answer of an operation. Raises `Refusal` with what the engine said."""
     if answer.get("ok"):
@@ -231,55 +225,30 @@ def _json(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
-def _schema(required: tuple[str, ...], **properties: Json) -> Json:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-
-
-def _told(description: str, kind: str = "string", **more: Any) -> Json:
-    return {"type": kind, "description": description, **more}
-
-
 TOOLS: dict[str, AgentTool] = {
     tool.name: tool
     for tool in (
         AgentTool(
             "loop_start",
             "Start a loop from a definition with a goal. It runs in the background.",
-            _schema(
-                ("definition", "goal"),
-                definition=_told("Name of the definition (loop_definitions lists them), or id of an assistant."),
-                goal=_told("What the loop is to reach: the subject belongs here."),
-                max_iterations=_told("At most so many iterations, instead of the definition's.", "integer", minimum=1),
-                parameters=_told("A JSON object as text, with values for the parameters of the definition."),
-                project_id=_told("The project by its id."),
-                project_slug=_told("The project by its slug, instead of its id."),
-                idempotency_key=_told("Makes a start that is sent again the same run: a new text for each start."),
-                session_id=_told("The session to which artifacts and todos belong; a new one without it."),
-            ),
+            "StartTool",
             loop_start,
         ),
-        AgentTool(
-            "loop_list",
-            "List loops, newest first.",
-            _schema((), status=_told("Only loops with this status.", enum=list(STATUSES))),
-            loop_list,
-        ),
+        AgentTool("loop_list", "List loops, newest first.", "ListTool", loop_list),
         AgentTool(
             "loop_status",
             "Tell how a loop stands: iteration, stage, time, results of its stages.",
-            _schema(("id",), id=_told("The loop; its id may be shortened.")),
+            "StatusTool",
             loop_status,
         ),
         AgentTool(
             "loop_control",
             "Pause, resume or stop one loop or all. A pause waits for the end of the current stage.",
-            _schema(
-                ("action", "id"),
-                action=_told("What to do.", enum=list(ACTIONS)),
-                id=_told("The loop, or `all`."),
-            ),
+            "ControlTool",
             loop_control,
         ),
-        AgentTool("loop_definitions", "List the loop definitions that can be started.", _schema(()), loop_definitions),
+        AgentTool(
+            "loop_definitions", "List the loop definitions that can be started.", "DefinitionsTool", loop_definitions
+        ),
     )
 }
