@@ -21,7 +21,7 @@ from loop_ls.engine.core.preparer import Preparer, Problem
 from loop_ls.engine.process.engine_process import Options
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.retention.run_documents import remover
-from loop_ls.engine.retention.run_retention import Keep
+from loop_ls.engine.retention.run_retention import RetentionPolicy
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.runners.model_adapter import with_agents
 from loop_ls.engine.runs.secret_mask import RunSecrets
@@ -92,9 +92,9 @@ def _programs(records: Records) -> dict[str, Callable[[], Program]]:
 
     def role_loop() -> Program:
         from loop_ls.engine.roles.program import RoleLoopProgram
-        from loop_ls.engine.roles.stage_agents import hands
+        from loop_ls.engine.roles.stage_agents import stage_agents
 
-        return RoleLoopProgram(records, hands(records))
+        return RoleLoopProgram(records, stage_agents(records))
 
     return {"workflow": workflow, "assistant": assistant, "role_loop": role_loop}
 
@@ -117,8 +117,8 @@ def _engine(
     takes_runs: bool,
 ) -> Engine:
     settings = load_settings(str(root))[0].engine if root else EngineSettings()
-    door = with_agents(providers.door)
-    keep = Keep(settings.keep_runs, settings.keep_days)
+    models = with_agents(providers.for_plan)
+    keep = RetentionPolicy(settings.keep_runs, settings.keep_days)
     if database is not None:
         from loop_ls.engine.durable.workers import PostgresWorkers
         from loop_ls.engine.journal.postgres import PostgresStorage
@@ -126,7 +126,7 @@ def _engine(
         return Engine(
             folder,
             programs,
-            door,
+            models,
             preparer,
             storage=lambda: PostgresStorage(database),
             home=root,
@@ -134,7 +134,7 @@ def _engine(
             workers=lambda storage: PostgresWorkers(storage, providers, takes_runs),
             mask_of=secrets.of,
         )
-    return Engine(folder, programs, door, preparer, home=root, keep=keep, mask_of=secrets.of)
+    return Engine(folder, programs, models, preparer, home=root, keep=keep, mask_of=secrets.of)
 
 
 def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:

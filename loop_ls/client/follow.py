@@ -35,7 +35,7 @@ async def follow(
     on_connection: Callable[[bool], None] | None,
 ) -> AsyncIterator[Event]:
     """See `EngineClient.follow`."""
-    place, connected, revive, wait = _Place(after), False, True, FIRST_WAIT
+    place, connected, revive, wait = _StreamPosition(after), False, True, FIRST_WAIT
     left: object = None  # the engine that said goodbye; it may take a last connection on its way out
     tell = on_connection or (lambda up: None)
     while not client.closing.is_set():
@@ -66,7 +66,7 @@ class _NoSuchRun(Exception):
     """There is nothing to listen to."""
 
 
-class _Place:
+class _StreamPosition:
     """Where in the events of the data folder we are."""
 
     def __init__(self, after: int | None) -> None:
@@ -83,7 +83,9 @@ class _Place:
         return True
 
 
-async def _stream(client: EngineClient, place: _Place, run_id: str | None) -> AsyncGenerator[Event | None, None]:
+async def _stream(
+    client: EngineClient, place: _StreamPosition, run_id: str | None
+) -> AsyncGenerator[Event | None, None]:
     """Events of one connection; None says that it stands. Ends when it breaks."""
     import httpx
 

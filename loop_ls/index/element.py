@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from loop_ls.formats.common.key_table import Key
-from loop_ls.formats.common.typed_mapping import Block, Field, Pair, Word
+from loop_ls.formats.common.typed_mapping import Block, Field, Pair, PlacedText
 from loop_ls.formats.workflow.condition import Condition
 from loop_ls.index.graph.names import Node
 from loop_ls.syntax.nodes import Scalar
@@ -143,7 +143,7 @@ class Element:
     slots: tuple[Slot, ...]
     uses: tuple[Use, ...]
     strays: tuple[Stray, ...]
-    accumulate: Word | None
+    accumulate: PlacedText | None
     reference: Reference | None
     node: Node
     mentioned: frozenset[str]

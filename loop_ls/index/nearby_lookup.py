@@ -20,14 +20,14 @@ from loop_ls.index.workspace import Workspace
 MOST = 5_000
 
 
-class Beside(NamedTuple):
+class NearbyWorkspace(NamedTuple):
     """`complete`: every folder was looked at, so that a workflow that is still missing does not exist."""
 
     workspace: Workspace
     complete: bool
 
 
-def with_called(workspace: Workspace, documents: Iterable[Document], most: int = MOST) -> Beside:
+def with_called(workspace: Workspace, documents: Iterable[Document], most: int = MOST) -> NearbyWorkspace:
     """The workspace with everything that these documents call, directly or through others."""
     looked: set[str] = set()
     waiting = list(documents)
@@ -42,7 +42,7 @@ def with_called(workspace: Workspace, documents: Iterable[Document], most: int =
             looked.add(folder)
             for path in _unread(workspace, folder, wanted):
                 if left == 0:
-                    return Beside(workspace, False)
+                    return NearbyWorkspace(workspace, False)
                 left -= 1
                 found = load(path)
                 if found is not None and found.format is not None:
@@ -51,7 +51,7 @@ def with_called(workspace: Workspace, documents: Iterable[Document], most: int =
             if resolution.document is not None and resolution.document.uri not in seen:
                 seen.add(resolution.document.uri)
                 waiting.append(resolution.document)
-    return Beside(workspace, True)
+    return NearbyWorkspace(workspace, True)
 
 
 def _folders(workspace: Workspace, document: Document) -> Iterator[str]:

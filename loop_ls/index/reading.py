@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.read_value import read_block
-from loop_ls.formats.common.typed_mapping import Block, Field, Pair, Word
+from loop_ls.formats.common.typed_mapping import Block, Field, Pair, PlacedText
 from loop_ls.formats.workflow.condition import parse_condition
 from loop_ls.formats.workflow.keys import LOOP, MODES, STEP, STEP_LOOP
 from loop_ls.formats.workflow.placeholder_syntax import mentions
@@ -129,11 +129,11 @@ def _uses(slots: Sequence[Slot]) -> Iterator[Use]:
                 yield Use(condition.name, island, slot)
 
 
-def _word(block: Block | None, key: str) -> Word | None:
+def _word(block: Block | None, key: str) -> PlacedText | None:
     field = None if block is None else block.get(key)
     if field is None or not isinstance(field.value, str) or not field.value:
         return None
-    return Word(field.value, field.span)
+    return PlacedText(field.value, field.span)
 
 
 def _reference(block: Block, loop: Block | None) -> Reference | None:
@@ -165,7 +165,7 @@ def _node(
     loop: Block | None,
     needs: tuple[Need, ...],
     uses: tuple[Use, ...],
-    accumulate: Word | None,
+    accumulate: PlacedText | None,
 ) -> GraphNode:
     reads: dict[str, None] = {}
     reads_loop = False

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loop_ls.server.documents.outline import Outlines
     from loop_ls.server.documents.token_results import TokenResults
     from loop_ls.server.runs.commands import Runs
-    from loop_ls.server.runs.engine_connection import Door
+    from loop_ls.server.runs.engine_connection import EngineAccess
     from loop_ls.server.tasks import Tasks
 
 
@@ -69,7 +69,7 @@ class Context:
         await self.tasks.close()
 
 
-def build(client: Client, tasks: Tasks, door: Door | None) -> Context:
+def build(client: Client, tasks: Tasks, access: EngineAccess | None) -> Context:
     session = Session()
     crashes = CrashReports(session)
     refresh = Refresh(client, tasks)
@@ -80,7 +80,7 @@ def build(client: Client, tasks: Tasks, door: Door | None) -> Context:
         from loop_ls.server.runs.commands import Runs
         from loop_ls.server.runs.context import RunContext
 
-        return Runs(RunContext(session, client, tasks, texts, refresh, publisher), door)
+        return Runs(RunContext(session, client, tasks, texts, refresh, publisher), access)
 
     runs = LateRuns(make_runs)
     publisher = Publisher(session, client, reports, streams, runs.findings, crashes)

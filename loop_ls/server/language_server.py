@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from loop_ls.server.context import Context
     from loop_ls.server.rpc.protocol import LoopProtocol
-    from loop_ls.server.runs.engine_connection import Door
+    from loop_ls.server.runs.engine_connection import EngineAccess
 
 logger = logging.getLogger(__name__)
 
@@ -41,11 +41,11 @@ _PATIENCE = 2.0
 class LoopServer:
     """One server for one client."""
 
-    def __init__(self, door: Door | None = None) -> None:
+    def __init__(self, access: EngineAccess | None = None) -> None:
         self._rpc = RpcServer(self)
         self._client = Client(self._rpc.protocol)
         self._tasks = Tasks()
-        self._door = door
+        self._access = access
         self._context: Context | None = None
         self._begin_with: dict[str, Any] = {}
         self._warm = False
@@ -65,7 +65,7 @@ class LoopServer:
         if self._context is None:
             from loop_ls.server.context import build
 
-            context = build(self._client, self._tasks, self._door)
+            context = build(self._client, self._tasks, self._access)
             context.session.begin(self._begin_with, self._client.facts)
             self._context = context
         return self._context

@@ -11,7 +11,7 @@ from loop_ls.server.language_server import LoopServer
 from loop_ls.server.rpc.transport import Connection, claim_stdio, read, read_connection
 
 if TYPE_CHECKING:
-    from loop_ls.server.runs.engine_connection import Door
+    from loop_ls.server.runs.engine_connection import EngineAccess
 
 logger = logging.getLogger(__name__)
 
@@ -19,10 +19,10 @@ logger = logging.getLogger(__name__)
 _THRESHOLDS = (50_000, 20, 50)
 
 
-def serve_stdio(door: Door | None = None) -> int:
+def serve_stdio(access: EngineAccess | None = None) -> int:
     """Exit status: 0 after `shutdown`, 1 when the client just left."""
     source, pipe = claim_stdio()
-    server = LoopServer(door)
+    server = LoopServer(access)
     server.protocol.writer = pipe
 
     async def run() -> int:
@@ -37,9 +37,9 @@ def serve_stdio(door: Door | None = None) -> int:
     return asyncio.run(run())
 
 
-def serve_tcp(port: int, door: Door | None = None, host: str = "127.0.0.1") -> int:
+def serve_tcp(port: int, access: EngineAccess | None = None, host: str = "127.0.0.1") -> int:
     """One client; the server ends with it."""
-    server = LoopServer(door)
+    server = LoopServer(access)
 
     async def run() -> int:
         inbox = server.listen()

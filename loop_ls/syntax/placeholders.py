@@ -11,7 +11,7 @@ from collections.abc import Sequence as Lines
 from typing import Literal, NamedTuple
 
 from loop_ls.syntax.nodes import Scalar
-from loop_ls.syntax.scalar_source_map import Written
+from loop_ls.syntax.scalar_source_map import ScalarSourceMap
 from loop_ls.text.lines import Text
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Span
@@ -44,7 +44,7 @@ class Island(NamedTuple):
     `outside` and `inside` are offsets in what is written, with and without the braces.
     """
 
-    written: Written
+    written: ScalarSourceMap
     outside: tuple[int, int]
     inside: tuple[int, int]
     name: str | None
@@ -87,21 +87,21 @@ def islands(lines: Lines[str] | Text, scalar: Scalar) -> tuple[Island, ...]:
     """Everything in double braces in a scalar of these lines, in written order."""
     if "{{" not in scalar.text:
         return ()
-    written = Written(_lines(lines), scalar)
+    written = ScalarSourceMap(_lines(lines), scalar)
     return tuple(_islands(written))
 
 
 def template_tags(lines: Lines[str] | Text, scalar: Scalar) -> tuple[Tag, ...]:
     if "{%" not in scalar.text and "{#" not in scalar.text:
         return ()
-    written = Written(_lines(lines), scalar)
+    written = ScalarSourceMap(_lines(lines), scalar)
     return tuple(Tag(written.span(*found.span()), found[0]) for found in _TAG.finditer(written.text))
 
 
 def environment_names(lines: Lines[str] | Text, scalar: Scalar) -> tuple[EnvironmentName, ...]:
     if "$" not in scalar.text:
         return ()
-    written = Written(_lines(lines), scalar)
+    written = ScalarSourceMap(_lines(lines), scalar)
     code = code_spans(written.text)
     return tuple(
         EnvironmentName(
@@ -119,7 +119,7 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _CODE.finditer(text)] if "`" in text or "~" in text else []
 
 
-def _islands(written: Written) -> Iterator[Island]:
+def _islands(written: ScalarSourceMap) -> Iterator[Island]:
     text = written.text
     at = text.find("{{")
     while at >= 0:

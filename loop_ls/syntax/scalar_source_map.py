@@ -19,7 +19,7 @@ from loop_ls.text.position import Position, Span
 _TWICE = pattern("''")
 
 
-class Written:
+class ScalarSourceMap:
     """`text`, and where each of its offsets stands in the lines that the scalar was read from."""
 
     __slots__ = ("_column", "_line", "_offsets", "_rows", "_sources", "text")

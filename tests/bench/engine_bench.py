@@ -219,9 +219,9 @@ async def parked(folder: Path) -> Figures:
 
     await asyncio.gather(*(park(n) for n in range(1000)))
     waiting = (await engine.runs("paused", limit=1000))["runs"]
-    if engine.sharing is not None:
+    if engine.member is not None:
         async with asyncio.timeout(60):
-            while engine.sharing.load < len(waiting):
+            while engine.member.load < len(waiting):
                 await asyncio.sleep(0.1)
     await asyncio.sleep(1)
     before = time.process_time()

@@ -19,7 +19,7 @@ from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position
 from tests.index.test_edits import state
@@ -58,7 +58,7 @@ class EditsOfALongFile(RuleBasedStateMachine):
             if change.get("range") is None:
                 self.document = self.document.rewritten(change["text"], self.document.version + 1)
             else:
-                span = Places(self.document.text, self.encoding).read_range(change["range"])
+                span = PositionMapping(self.document.text, self.encoding).read_range(change["range"])
                 self.document = self.document.edit(span, change["text"])
 
     @rule()

@@ -105,7 +105,7 @@ async def one(agent: Agent, programs: Path, base: Path, length: int) -> tuple[bo
     (root / ".loop-ls.yaml").write_text(json.dumps(settings))
     environ = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(home), **agent.environ}
     preparer = AssistantPreparer(data, lambda workspace, documents: [[] for _ in documents], environ)
-    engine = Engine(data, {"assistant": AssistantProgram(environ)}, Providers({}).door, preparer)
+    engine = Engine(data, {"assistant": AssistantProgram(environ)}, Providers({}).for_plan, preparer)
     await engine.open()
     try:
         message = "Say the word." + " Please." * (length // 8)
@@ -140,7 +140,7 @@ async def in_a_workflow(agent: Agent, programs: Path, base: Path) -> tuple[bool,
     (root / ".loop-ls.yaml").write_text(json.dumps({"providers": {"agent": own}, "judge": {"local": True}}))
     environ = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(home), **agent.environ}
     preparer = WorkflowPreparer(data, lambda workspace, documents: [[] for _ in documents], environ)
-    door = with_agents(Providers({}).door, environ)
+    door = with_agents(Providers({}).for_plan, environ)
     engine = Engine(data, {"workflow": WorkflowProgram()}, door, preparer)
     await engine.open()
     try:

@@ -24,7 +24,7 @@ from loop_ls.engine.api.route import mounted
 from loop_ls.engine.api.route_table import ROUTES
 from loop_ls.engine.api.routes import agents
 from loop_ls.engine.api.routes.engine_routes import Facts
-from loop_ls.engine.assistants.api_service import Desk
+from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.core.users import Tokens
 from loop_ls.engine.projections.kept_metrics import KeptMetrics
 from loop_ls.engine.service import Engine
@@ -50,19 +50,19 @@ def application(
     tokens: Tokens | None = None,
     catalogue: Catalogue = nothing,
     numbers: Callable[[], str] = str,
-    desk: Desk | None = None,
+    assistants: AssistantService | None = None,
     sockets: ASGIApp | None = None,
     mcp: ASGIApp | None = None,
 ) -> ASGIApp:
-    """`desk` and `sockets` are the documented interfaces of assistants, `mcp` is that of agents."""
+    """`assistants` and `sockets` are the documented interfaces of assistants, `mcp` is that of agents."""
     app = Starlette(
-        routes=[*mounted(ROUTES), *(agents.ROUTES if desk else ()), *([Route("/mcp", mcp)] if mcp else ())],
+        routes=[*mounted(ROUTES), *(agents.ROUTES if assistants else ()), *([Route("/mcp", mcp)] if mcp else ())],
         exception_handlers={BadRequest: _bad_request, HTTPException: _no_route, Exception: _fault},
     )
     state = app.state
     state.engine, state.facts, state.presence, state.leave = engine, facts, presence, leave
     state.metrics = KeptMetrics(engine.events)
-    state.catalogue, state.numbers, state.desk = catalogue, numbers, desk
+    state.catalogue, state.numbers, state.assistants = catalogue, numbers, assistants
     state.openapi = functools.cache(lambda: document(ROUTES, f"http://127.0.0.1:{facts.port}"))
     return Guard(_with_sockets(app, sockets), facts.token, tokens, presence.touch)
 

@@ -19,7 +19,7 @@ GRACE_MS = 60_000
 User = str | None
 
 
-class Attendance:
+class DisconnectTeardown:
     """`teardown` ends the runs of a user; `grace` in seconds, None: never."""
 
     def __init__(self, teardown: Callable[[User], Awaitable[None]], grace: float | None) -> None:

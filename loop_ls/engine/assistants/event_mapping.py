@@ -31,7 +31,7 @@ class LoopRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LoopEvent:
     """One event of the document. `terminal`: none follows it."""
 
     run: LoopRun
@@ -43,7 +43,7 @@ class Told:
         return self.event in ("completed", "failed")
 
 
-class Teller:
+class EventMapper:
     """`live` are the runs that go on already."""
 
     def __init__(self, live: Iterable[RunState] = ()) -> None:
@@ -53,17 +53,17 @@ class Teller:
                 run = self.runs[state.run_id] = LoopRun(state.run_id, agent_of(state.target), state.name, state.user)
                 run.asked = state.asked[0].get("iteration") if state.asked else None
 
-    def hear(self, fact: Answer) -> Iterator[Told]:
+    def hear(self, fact: Answer) -> Iterator[LoopEvent]:
         """`fact` as it travels. Ends with `("stopped", {})` for a run that was stopped or torn down."""
         if fact["kind"] == "run_started" and fact.get("format") == "assistant":
             run = LoopRun(fact["runId"], agent_of(fact.get("target")), str(fact.get("name")), fact.get("user"))
             self.runs[fact["runId"]] = run
-            yield Told(run, "running", {})
+            yield LoopEvent(run, "running", {})
             return
         known = self.runs.get(fact["runId"])
         if known is None:
             return
-        yield from (Told(known, *each) for each in _events(known, fact))
+        yield from (LoopEvent(known, *each) for each in _events(known, fact))
         if fact["kind"] in ("completed", "failed", "cancelled"):
             del self.runs[fact["runId"]]
 

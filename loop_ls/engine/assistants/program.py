@@ -61,7 +61,7 @@ class AssistantProgram:
     recorded: Callable[[str], Json] | None = None
 
     def retold(self, recall: Callable[[str], Json]) -> AssistantProgram:
-        """See `prompt_book.Retold`."""
+        """See `engine.projections.prompts.Replayable`."""
         return replace(self, recorded=recall)
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:

@@ -15,7 +15,7 @@ LARGE = 100_000
 _WORD = re.compile(r"\w+")
 
 
-class Sameness:
+class FixationCounter:
     """Hears of one output after the other; `in_a_row` counts those that were the same at last."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from loop_ls.contract.facts.kinds import (
     Retrying,
     UnchangedOutputWarning,
 )
-from loop_ls.engine.core.fixation import Sameness, worth_saying
+from loop_ls.engine.core.fixation import FixationCounter, worth_saying
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Fact, Failure, ModelFailure, Recorder
 from loop_ls.engine.core.time_limit import OVER_TIME, within
@@ -138,7 +138,7 @@ class _Driver:
     def __init__(self, loop: LoopParts, recorder: Recorder) -> None:
         self.loop, self.limits, self.recorder = loop, loop.limits, recorder
         self.number, self.output = 0, ""
-        self.sameness = Sameness()
+        self.sameness = FixationCounter()
 
     async def rounds(self) -> Outcome:
         while (most := self.most) is None or self.number < most:

@@ -13,7 +13,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Approval, Fact, Json, Stopped
 
 
-class Unrecorded:
+class NullRecorder:
     async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
         raise Stopped
 

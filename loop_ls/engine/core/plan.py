@@ -48,7 +48,7 @@ class Program(Protocol):
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome: ...
 
 
-class Door(Models, Protocol):
+class ModelAccess(Models, Protocol):
     """The models of one run, which can say beforehand whom they cannot ask."""
 
     def problem(self, name: str) -> ModelFailure | None:

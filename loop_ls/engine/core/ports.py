@@ -321,7 +321,7 @@ class Waiting:
 
 
 class Models(Protocol):
-    """All configured providers behind one door. Retries, limits and prices are its business."""
+    """All configured providers behind one port. Retries, limits and prices are its business."""
 
     async def ask(
         self,

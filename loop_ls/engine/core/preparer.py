@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from loop_ls.contract.facts.kinds import RunStarted
-from loop_ls.engine.core.plan import Door, Plan
+from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -38,7 +38,7 @@ class Prepared:
 
 
 class Preparer(Protocol):
-    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         """Raises `Refused`: the file has errors, something is missing, nobody agreed, ..."""
         ...
 
@@ -47,7 +47,7 @@ class Agreeing(Protocol):
     """A preparer that can ask for consent to a run whose texts are recorded and came from elsewhere."""
 
     async def agree(
-        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], ModelAccess]
     ) -> RunStarted:
         """The first fact, with what this place knows better. Raises `Refused`."""
         ...

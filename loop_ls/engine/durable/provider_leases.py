@@ -11,7 +11,7 @@ import secrets
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from loop_ls.engine.journal.postgres_connection import Line
+from loop_ls.engine.journal.postgres_connection import PostgresConnection
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.providers.limits.shared_limits import Limits
 
@@ -24,11 +24,11 @@ select pg_notify('loop_ls', 'place ' || %s) from unlocked
 """
 
 
-class PostgresPlaces:
+class PostgresSlots:
     """`close` when no call goes on."""
 
     def __init__(self, url: str) -> None:
-        self._line = Line(url)
+        self._line = PostgresConnection(url)
         self._threads = ThreadPoolExecutor(1, "places")
         self._free: dict[str, asyncio.Event] = {}
         self._held: dict[str, tuple[str, int]] = {}  # call -> its gate and the number of its place there

@@ -15,16 +15,16 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from loop_ls.engine.durable.provider_leases import PostgresPlaces
+from loop_ls.engine.durable.provider_leases import PostgresSlots
 from loop_ls.engine.durable.run_queue import RunQueue
 from loop_ls.engine.journal.postgres import PostgresStorage
-from loop_ls.engine.journal.postgres_connection import Line
+from loop_ls.engine.journal.postgres_connection import PostgresConnection
 from loop_ls.engine.journal.postgres_schema import newer
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
 from loop_ls.engine.journal.storage import Storage
-from loop_ls.engine.providers.registry import House
-from loop_ls.engine.recovery.cluster_member import Sharing
+from loop_ls.engine.providers.registry import ProviderRegistry
+from loop_ls.engine.recovery.cluster_member import ClusterMember
 
 #: Seconds between two signs of life, and without one until a worker counts as dead. One whose connection is gone
 #: too, as that of a process that was killed, is dead after so many missed beats.
@@ -64,28 +64,35 @@ class PostgresWorkers:
     """`takes` False: starts runs and shows them, and brings none to its end."""
 
     def __init__(
-        self, storage: Storage, house: House | None = None, takes: bool = True, beat: float = BEAT, lease: float = LEASE
+        self,
+        storage: Storage,
+        registry: ProviderRegistry | None = None,
+        takes: bool = True,
+        beat: float = BEAT,
+        lease: float = LEASE,
     ) -> None:
         assert isinstance(storage, PostgresStorage)
         #: Unique even where two processes have one host name and one id, as in containers.
         self.executor = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._takes, self._beat, self._lease = takes, beat, lease
         self._url, self._queue = storage.url, RunQueue(storage.url, self.executor)
-        self._line = Line(storage.url, lambda db: db.execute("listen loop_ls"), limit=max(lease, beat + 1.0))
-        self._claims = Line(storage.url)  # the other one listens most of the time
+        self._listener = PostgresConnection(
+            storage.url, lambda db: db.execute("listen loop_ls"), limit=max(lease, beat + 1.0)
+        )
+        self._claims = PostgresConnection(storage.url)  # the other one listens most of the time
         self._thread = threading.Thread(target=self._live, name="heartbeat", daemon=True)
         self._leaving = threading.Event()
         self._since = self._signed = time.monotonic()  # connected without a cut; the last sign of life
-        self.places = PostgresPlaces(storage.url)
-        if house is not None:
-            house.places = self.places
+        self.places = PostgresSlots(storage.url)
+        if registry is not None:
+            registry.places = self.places
 
-    async def open(self, sharing: Sharing) -> None:
+    async def open(self, member: ClusterMember) -> None:
         """Become one of them. Raises `JournalRefused`."""
-        self._sharing, self._loop = sharing, asyncio.get_running_loop()
-        await asyncio.to_thread(Line(self._url, limit=PREPARE).ask, self._prepare)
+        self._member, self._loop = member, asyncio.get_running_loop()
+        await asyncio.to_thread(PostgresConnection(self._url, limit=PREPARE).ask, self._prepare)
         if self._takes:
-            await self._queue.open(sharing.bring)
+            await self._queue.open(member.bring)
         self._thread.start()
 
     def _prepare(self, db: Any) -> None:
@@ -121,12 +128,12 @@ class PostgresWorkers:
             try:
                 if time.monotonic() >= due:
                     due = time.monotonic() + self._beat
-                    self._line.ask(self._sign)
-                if self._line.ask(lambda db: self._listen(db, due)):  # noqa: B023
+                    self._listener.ask(self._sign)
+                if self._listener.ask(lambda db: self._listen(db, due)):  # noqa: B023
                     due = 0.0
             except JournalRefused as refused:
                 if refused.code == "newer_format":
-                    self._sharing.outdated(refused)
+                    self._member.outdated(refused)
                     return
                 self._since = time.monotonic()
                 self._leaving.wait(AGAIN)
@@ -141,9 +148,9 @@ class PostgresWorkers:
         now = time.monotonic()
         if now - self._signed > self._lease:  # we may have been dead to the others
             ours = "select owner_xid from dbos.workflow_status where executor_id = %s and status = 'PENDING'"
-            self._sharing.kept({str(row[0]) for row in db.execute(ours, (self.executor,))})
+            self._member.kept({str(row[0]) for row in db.execute(ours, (self.executor,))})
         self._signed = now
-        self._sharing.facts(position)
+        self._member.facts(position)
         sure = {"sure": now - self._since > self._lease, "lease": self._lease, "missed": MISSED * self._beat}
         if self._takes and (dead := [row[0] for row in db.execute(DEAD, sure)]):
             self._queue.recover(dead)
@@ -160,7 +167,7 @@ class PostgresWorkers:
             else:
                 return True
         if facts:
-            self._sharing.facts(facts)
+            self._member.facts(facts)
         return False
 
     def drain(self) -> None:
@@ -174,11 +181,11 @@ class PostgresWorkers:
         """From a thread, after the last fact was written: what is unfinished goes on elsewhere at once."""
         self._leaving.set()
         self.places.close()
-        self._thread.join(self._line.limit + 1)
+        self._thread.join(self._listener.limit + 1)
         with suppress(JournalRefused):
-            self._line.ask(lambda db: db.execute("delete from loop_ls.worker where name = %s", (self.executor,)))
-            self._line.ask(lambda db: db.execute("select pg_notify('loop_ls', 'left')"))
-        self._line.close()
+            self._listener.ask(lambda db: db.execute("delete from loop_ls.worker where name = %s", (self.executor,)))
+            self._listener.ask(lambda db: db.execute("select pg_notify('loop_ls', 'left')"))
+        self._listener.close()
         self._claims.close()
         if self._takes:  # its threads may sleep where the database was away; nothing that they do counts any more
             ending = threading.Thread(target=self._queue.close, name="queue-end", daemon=True)

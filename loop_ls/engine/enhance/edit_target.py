@@ -53,7 +53,7 @@ class Ack:
     reason: str = ""
 
 
-class Desk(Protocol):
+class EditTarget(Protocol):
     async def current(self, place: Place, known: str) -> str:
         """The text as it is now; `known` is what it was when it was last seen."""
         ...
@@ -61,7 +61,7 @@ class Desk(Protocol):
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack: ...
 
 
-class EditorDesk:
+class EditorTarget:
     """The document is open in an editor, whose server applies edits and answers for it."""
 
     def __init__(self, recorder: Recorder, uri: str, seconds: float) -> None:
@@ -78,7 +78,7 @@ class EditorDesk:
         return judged(sent, told if isinstance(told, dict) else late)
 
 
-class FileDesk:
+class FileTarget:
     """Nobody has the file open: it is read and written here, whole or not at all."""
 
     def __init__(self, recorder: Recorder, path: Path) -> None:

@@ -1,7 +1,7 @@
 """The judge of an enhance loop: looks at the round, decides, and has the workflow changed for the next one.
 
 Everything that costs or may differ goes through the recorder; a replay after a restart takes the same way.
-Order of decisions: `reporting`. What the planner may do: `planning`. Where the text lives: `desk`.
+Order of decisions: `report.decide`. What the planner may do: `plan.apply`. Where the text lives: `edit_target`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from loop_ls.contract.facts.kinds import BudgetWarning, Judged, Warned
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Fact, Recorder, Stopped
-from loop_ls.engine.enhance.edit_target import Ack, Desk, Sent
+from loop_ls.engine.enhance.edit_target import Ack, EditTarget, Sent
 from loop_ls.engine.enhance.ops.operations import Operation
 from loop_ls.engine.enhance.plan.apply import Errors, Planning
-from loop_ls.engine.enhance.plan.plan_context import Known, known_skills
+from loop_ls.engine.enhance.plan.plan_context import PlanContext, known_skills
 from loop_ls.engine.enhance.plan.propose import Planner, Proposed
-from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report import round_record
 from loop_ls.engine.enhance.report.decide import Decision, Situation, back_off, decide, next_previous
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent
@@ -39,7 +39,7 @@ from loop_ls.engine.enhance.report.fingerprint import fingerprint
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.enhance.report.observe import feedback_in, observe
 from loop_ls.engine.enhance.report.report import Mask, Ran, failure_report
-from loop_ls.engine.enhance.rounds import Course
+from loop_ls.engine.enhance.rounds import EnhanceMemory
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
 from loop_ls.formats.settings.enhance import Knobs
@@ -54,14 +54,14 @@ class EnhanceJudge:
 
     plan: Plan
     knobs: Knobs
-    course: Course
+    course: EnhanceMemory
     recorder: Recorder
     facts: Callable[[], Awaitable[Sequence[Event]]]
-    open: Callable[[str], Copy]
-    known: Known
+    open: Callable[[str], WorkingCopy]
+    known: PlanContext
     errors: Errors
     planner: Planner
-    desk: Desk
+    edit_target: EditTarget
     mask: Mask
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
@@ -210,7 +210,7 @@ class EnhanceJudge:
 
     async def _improve(self, turn: Turn, report: Json) -> str | None:
         """Have the workflow changed. None: the next round can begin; else why the loop gives up."""
-        text = await self.desk.current(turn.place, self.course.text)
+        text = await self.edit_target.current(turn.place, self.course.text)
         tries = 0
         while True:
             proposed = await self.planner.propose(turn, report, self.open(text), self._planning, self.course, tries)
@@ -276,7 +276,7 @@ class EnhanceJudge:
             mask=self.mask,
         )
         place = replace(turn.place, key=f"{turn.place.key}:plan{tries}{again}")
-        return await self.desk.apply(place, sent, self.common(turn.number, self.planner.spent))
+        return await self.edit_target.apply(place, sent, self.common(turn.number, self.planner.spent))
 
     async def _paused(self, turn: Turn, proposed: Proposed) -> dict[str, Json]:
         key = turn.place.part("pause:asked")
@@ -306,7 +306,7 @@ class EnhanceJudge:
     def common(self, number: int, spent: Decimal) -> RoundNumbers:
         return common(self.knobs, number, spent)
 
-    def _planning(self, copy: Copy) -> Planning:
+    def _planning(self, copy: WorkingCopy) -> Planning:
         known = replace(self.known, skills=known_skills(copy.workspace, copy.document))
         return Planning(
             known,

@@ -20,15 +20,15 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Validate
 from loop_ls.engine.core.redaction import redact
-from loop_ls.engine.enhance.edit_target import Desk, EditorDesk, FileDesk, Sent
+from loop_ls.engine.enhance.edit_target import EditorTarget, EditTarget, FileTarget, Sent
 from loop_ls.engine.enhance.judge import EnhanceJudge, common
 from loop_ls.engine.enhance.plan.apply import Errors
-from loop_ls.engine.enhance.plan.plan_context import Known, maxima
+from loop_ls.engine.enhance.plan.plan_context import PlanContext, maxima
 from loop_ls.engine.enhance.plan.propose import Planner
-from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.enhance.report.report import Mask, unfixable
-from loop_ls.engine.enhance.rounds import Course, RoundBody
+from loop_ls.engine.enhance.rounds import EnhanceMemory, RoundBody
 from loop_ls.engine.events import Event
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.formats.common.target import Target
@@ -71,11 +71,11 @@ class _Loop:
     def __init__(self, program: EnhanceProgram, plan: Plan, recorder: Recorder, models: Models) -> None:
         self.program, self.plan, self.recorder, self.models = program, plan, recorder, models
         self.knobs: Knobs = knobs(plan.details["knobs"])[0]
-        self.course = Course(texts={0: plan.texts[plan.path]})
+        self.course = EnhanceMemory(texts={0: plan.texts[plan.path]})
         self.place = Place(workflow=plan.name, file=plan.path).element(plan.name)
         self.workspace = _workspace(plan)
         start = self.open(plan.texts[plan.path])
-        self.known = Known(
+        self.known = PlanContext(
             pool=self.knobs.fallback_pool, first_maxima=maxima(start.document), workflow_exists=self._exists
         )
         planner = plan.details["planner"]
@@ -90,7 +90,7 @@ class _Loop:
             ledger=self.ledger,
             price=self._price,
         )
-        self.desk = self._desk()
+        self.edit_target = self._edit_target()
 
     def parts(self) -> LoopParts:
         judge = EnhanceJudge(
@@ -103,7 +103,7 @@ class _Loop:
             known=self.known,
             errors=self.errors(),
             planner=self.planner,
-            desk=self.desk,
+            edit_target=self.edit_target,
             mask=self.mask(),
         )
         body = RoundBody(
@@ -141,9 +141,9 @@ class _Loop:
         text = course_text(self.course, wanted)
         place = replace(self.place, key=self.place.part("restore"))
         label = "Enhance: back to round 1" if wanted == 1 else f"Enhance: back to round {wanted}"
-        current = await self.desk.current(place, self.course.text)
+        current = await self.edit_target.current(place, self.course.text)
         sent = Sent(f"{self.plan.run_id}:restore", label, current, text, mask=self.mask())
-        await self.desk.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
+        await self.edit_target.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
 
     def _details(self, outcome: Outcome, best: int | None) -> dict[str, Json]:
         """What only an enhance loop says of its end (12)."""
@@ -178,14 +178,14 @@ class _Loop:
     async def _run_workflow(self, plan: Plan, turn: Turn, recorder: Recorder, models: Models) -> Outcome:
         return await self.program.workflow.run(plan, recorder, models, turn.place)
 
-    def open(self, text: str) -> Copy:
+    def open(self, text: str) -> WorkingCopy:
         """A text of the workflow among the files that it can reach."""
         whole = f"{self.plan.root}/{self.plan.path}"
         document = Document.open(uri_of(whole), text, path=whole)
-        return Copy(self.workspace.with_document(document), document)
+        return WorkingCopy(self.workspace.with_document(document), document)
 
     def errors(self) -> Errors:
-        def found(copy: Copy) -> Sequence[str]:
+        def found(copy: WorkingCopy) -> Sequence[str]:
             [problems] = self.program.validate(copy.workspace, [copy.document])
             return [f"{one.code}: {one.message}" for one in problems]
 
@@ -207,14 +207,14 @@ class _Loop:
         price = price_of(target.provider, target.model, providers, os.environ, self.plan.mock)
         return None if price is None else price.usd(sent, got)
 
-    def _desk(self) -> Desk:
+    def _edit_target(self) -> EditTarget:
         if self.plan.details.get("headless"):
-            return FileDesk(self.recorder, Path(self.plan.root, self.plan.path))
+            return FileTarget(self.recorder, Path(self.plan.root, self.plan.path))
         uri = self.plan.details.get("uri") or uri_of(Path(self.plan.root, self.plan.path))
-        return EditorDesk(self.recorder, uri, self.knobs.ack_timeout_seconds)
+        return EditorTarget(self.recorder, uri, self.knobs.ack_timeout_seconds)
 
 
-def course_text(course: Course, number: int) -> str:
+def course_text(course: EnhanceMemory, number: int) -> str:
     return course.texts[number]
 
 

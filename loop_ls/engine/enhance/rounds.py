@@ -27,7 +27,7 @@ RunWorkflow = Callable[[Plan, Turn, Recorder, Models], Awaitable[Outcome]]
 
 
 @dataclass
-class Course:
+class EnhanceMemory:
     """The memory: the text of each round, what was seen of it, and what the planner has tried so far."""
 
     texts: dict[int, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class RoundBudget(CapReached):
     """The loop's own cap: the round ends here, and the loop says what became of it."""
 
 
-class Metered:
+class BudgetedModels:
     """The models of the workflow, under the cap of the loop: nothing new is asked once it is spent."""
 
     def __init__(self, models: Models, ledger: Ledger) -> None:
@@ -101,7 +101,7 @@ class RoundBody:
     """`ledger` gives what is spent at this moment, from the facts."""
 
     plan: Plan
-    course: Course
+    course: EnhanceMemory
     recorder: Recorder
     models: Models
     run_workflow: RunWorkflow
@@ -117,7 +117,7 @@ class RoundBody:
         await self.recorder.record(turn.place.part("round"), [started.fact(turn.place)], answer=text)
         plan = replace(self.plan, texts={**self.plan.texts, self.plan.path: text})
         try:
-            outcome = await self.run_workflow(plan, turn, self.recorder, Metered(self.models, ledger))
+            outcome = await self.run_workflow(plan, turn, self.recorder, BudgetedModels(self.models, ledger))
         except RoundBudget:
             await self.recorder.record(turn.place.part("truncated"), answer=True)
             return ""

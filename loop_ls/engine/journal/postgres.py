@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from loop_ls.engine.journal.postgres_connection import Line, unreachable
+from loop_ls.engine.journal.postgres_connection import PostgresConnection, unreachable
 from loop_ls.engine.journal.postgres_schema import FUNCTIONS, NEWER, NOT_OWNER, newer, prepare
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
@@ -47,8 +47,8 @@ class PostgresStorage:
         self._leaving = threading.Event()
         self._texts: dict[str, str] = {}
         self._away: float | None = None
-        Line(url, limit=30.0).ask(_prepared)
-        self._writer, self._reader = Line(url, limit=10.0), Line(url)
+        PostgresConnection(url, limit=30.0).ask(_prepared)
+        self._writer, self._reader = PostgresConnection(url, limit=10.0), PostgresConnection(url)
 
     # -- writing ---------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ AGAIN = 0.25
 CONNECT: dict[str, Any] = {"connect_timeout": 4, "keepalives_idle": 5, "keepalives_interval": 2}
 
 
-class Line:
+class PostgresConnection:
     """`setup` runs on each new connection. Calls do not overlap: whoever comes second waits."""
 
     def __init__(self, url: str, setup: Callable[[Any], None] = lambda db: None, limit: float = LIMIT) -> None:

@@ -1,4 +1,4 @@
-"""The one door to paid models: nobody is asked before what the answer may cost is set aside.
+"""The money gate: all paid models behind it; nobody is asked before what the answer may cost is set aside.
 
 Knows prices and the account of the run, no provider. A run without caps passes at once.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from loop_ls.engine.core.plan import Door
+from loop_ls.engine.core.plan import ModelAccess
 from loop_ls.engine.core.ports import (
     Bill,
     EmbedReply,
@@ -32,22 +32,22 @@ from loop_ls.formats.common.target import Target
 
 
 class GatedModels:
-    """`plan.Door` under the caps of a run. `providers` is that section of its settings."""
+    """`plan.ModelAccess` under the caps of a run. `providers` is that section of its settings."""
 
     def __init__(
         self,
-        door: Door,
+        models: ModelAccess,
         ledger: Ledger | Accounts,
         providers: Mapping[str, Any],
         mock: bool = False,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self._ledger = Accounts(ledger) if isinstance(ledger, Ledger) else ledger
-        self._door, self._providers, self._mock = door, providers, mock
+        self._models, self._providers, self._mock = models, providers, mock
         self._environ = os.environ if environ is None else environ
 
     def problem(self, name: str) -> ModelFailure | None:
-        return self._door.problem(name)
+        return self._models.problem(name)
 
     async def ask(
         self,
@@ -57,7 +57,7 @@ class GatedModels:
     ) -> ModelReply:
         """Raises `CapReached` where no answer fits into what is left."""
         if not self._ledger.capped:
-            return await self._door.ask(request, on_text, on_wait)
+            return await self._models.ask(request, on_text, on_wait)
         if not self._mock and is_agent(request.provider, self._providers):
             return await self._agent(request, on_text, on_wait)
         prices = await self._prices(request)
@@ -67,7 +67,7 @@ class GatedModels:
         asked = request if limit is None else replace(request, max_tokens=limit)
         paid: Cost | None = None
         try:
-            reply = await self._door.ask(
+            reply = await self._models.ask(
                 replace(asked, bill=_HeldBill(self._ledger, hold, prices, request.bill)), on_text, on_wait
             )
             reply = _counted(reply, request, prices)
@@ -79,13 +79,13 @@ class GatedModels:
     async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
         """Vectors cost what is sent, and nothing more. Raises `CapReached`."""
         if not self._ledger.capped:
-            return await self._door.embed(request, on_wait)
+            return await self._models.embed(request, on_wait)
         prices = await self._prices(request)
         sent = sum(map(tokens_at_most, request.texts))
         _, hold = await self._ledger.hold([Cost(max(price.usd(sent, 0) for price in prices), sent)])
         paid: Cost | None = None
         try:
-            reply = await self._door.embed(
+            reply = await self._models.embed(
                 replace(request, bill=_HeldBill(self._ledger, hold, prices, request.bill)), on_wait
             )
             paid = Cost(reply.usd or 0.0, reply.input_tokens)
@@ -106,7 +106,7 @@ class GatedModels:
         paid: Cost | None = None
         try:
             asked = replace(request, budget_usd=budget, bill=_HeldBill(self._ledger, hold, prices, request.bill))
-            reply = await self._door.ask(asked, on_text, on_wait)
+            reply = await self._models.ask(asked, on_text, on_wait)
             paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
             return reply
         finally:

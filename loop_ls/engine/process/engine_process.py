@@ -22,7 +22,7 @@ from loop_ls.engine.api.mcp.server import McpEndpoint
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
 from loop_ls.engine.api.sockets.socket_teardown import sockets_of
-from loop_ls.engine.assistants.api_service import Desk
+from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.users import Tokens
 from loop_ls.engine.journal.journal import NO_ROOM
@@ -74,8 +74,8 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
     engine.outdated = partial(_outdated, leave)
     presence = _presence(engine, options, leave)
     listening = Listening(sock)
-    desk = Desk(engine, None if engine.home is None else Assistants(engine.home))
-    sockets = sockets_of(desk, presence, options.grace)
+    assistants = AssistantService(engine, None if engine.home is None else Assistants(engine.home))
+    sockets = sockets_of(assistants, presence, options.grace)
     mcp = McpEndpoint()
     await engine.open()
     numbers, spans = Numbers(), spans_of(os.environ)
@@ -97,7 +97,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
             tokens=tokens,
             catalogue=catalogue,
             numbers=measured,
-            desk=desk,
+            assistants=assistants,
             sockets=sockets,
             mcp=mcp,
         )

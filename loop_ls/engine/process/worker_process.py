@@ -49,7 +49,7 @@ async def work(
         try:
             if listening is not None:
                 await listening.start(
-                    probes(lambda: engine.heart.is_ready("loops"), partial(_not_ready, engine, leaving))
+                    probes(lambda: engine.heartbeat.is_ready("loops"), partial(_not_ready, engine, leaving))
                 )
             ready()
             why = await leaving
@@ -66,4 +66,4 @@ async def work(
 def _not_ready(engine: Engine, leaving: asyncio.Future[str | None]) -> str:
     if leaving.done():
         return "leaving: what it runs goes on elsewhere"
-    return "" if engine.heart.is_ready("tasks") else "the database cannot be reached"
+    return "" if engine.heartbeat.is_ready("tasks") else "the database cannot be reached"

@@ -22,21 +22,21 @@ def iterations(run_id: str, events: Iterable[Event]) -> list[Row]:
     `{id, loop_id, loop, place, depth, iteration_number, attempt, status, output?, verdict?, answer?,
     question?, condition?, local?, error?, usd?, calls, tokens, started_at, completed_at?, stages: [...]}`
     """
-    book = Book(run_id)
+    rows_read = IterationRows(run_id)
     for event in events:
-        book.read(event)
-    return book.iterations()
+        rows_read.read(event)
+    return rows_read.iterations()
 
 
 def outer_stages(events: Iterable[Event]) -> list[Row]:
     """Steps of the started workflow that lie in no iteration."""
-    book = Book("")
+    rows_read = IterationRows("")
     for event in events:
-        book.read(event)
-    return book.outside
+        rows_read.read(event)
+    return rows_read.outside
 
 
-class Book:
+class IterationRows:
     """Rows by the key of their place (`develop/3`), stages by theirs (`develop/3/write`)."""
 
     def __init__(self, run_id: str) -> None:

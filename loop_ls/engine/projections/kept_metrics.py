@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
-from loop_ls.engine.projections.history import Book
+from loop_ls.engine.projections.history import IterationRows
 from loop_ls.engine.projections.run_metrics import measured
 
 Row = dict[str, Any]
@@ -26,21 +26,21 @@ class KeptMetrics:
 
     def __init__(self, events: Events) -> None:
         self._events = events
-        self._books: OrderedDict[str, Book] = OrderedDict()
+        self._books: OrderedDict[str, IterationRows] = OrderedDict()
 
     async def of(self, state: Row, now: datetime) -> Row:
         """See `run_metrics.measured`."""
         run_id = str(state["runId"])
-        book = self._books.pop(run_id, None) or Book(run_id)
+        rows_read = self._books.pop(run_id, None) or IterationRows(run_id)
         while True:
-            after = book.last_seq
+            after = rows_read.last_seq
             page = await self._events(run_id, after, FACTS)
             for event in page.get("events") or []:
-                if event["seq"] > book.last_seq:  # somebody else may have asked for the same meanwhile
-                    book.read({name: value for name, value in event.items() if name not in _TEXTS})
-            if book.last_seq == after:
+                if event["seq"] > rows_read.last_seq:  # somebody else may have asked for the same meanwhile
+                    rows_read.read({name: value for name, value in event.items() if name not in _TEXTS})
+            if rows_read.last_seq == after:
                 break
-        self._books[run_id] = book
+        self._books[run_id] = rows_read
         while len(self._books) > RUNS:
             self._books.popitem(last=False)
-        return measured(state, book, now)
+        return measured(state, rows_read, now)

@@ -24,7 +24,7 @@ from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.model_calls.ask import request_of
-from loop_ls.engine.projections.replay_recorder import Reader, Work
+from loop_ls.engine.projections.replay_recorder import ReplayRecorder, Work
 from loop_ls.engine.projections.truncation import cut
 from loop_ls.engine.runners.recorded import assigned_in
 from loop_ls.engine.runs.secret_mask import SecretMask
@@ -39,7 +39,7 @@ Row = dict[str, Any]
 
 
 @runtime_checkable
-class Retold(Protocol):
+class Replayable(Protocol):
     """A program that does more than its recorder hears."""
 
     def retold(self, recall: Any) -> Program:
@@ -60,10 +60,12 @@ async def prompts(
     started = (await journal.facts(run_id, 0, 1)).events[0]
     plan = await journal.read(read_plan, run_id, started.body, journal.text)
     program = programs[plan.format]
-    if isinstance(program, Retold):
+    if isinstance(program, Replayable):
         program = program.retold(lambda key: (journal.recall(run_id, key) or {}).get("value"))
     found = Found(place, await journal.read(mask_of, plan))
-    reader = Reader(run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == "role_loop" else ())
+    reader = ReplayRecorder(
+        run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == "role_loop" else ()
+    )
     with suppress(Stopped, Failure, ModelFailure):
         await program.run(plan, reader, Nobody())
     return found.rows

@@ -11,7 +11,7 @@ from typing import Any
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.null_recorder import Unrecorded
+from loop_ls.engine.core.null_recorder import NullRecorder
 from loop_ls.engine.core.ports import Approval, Fact, Json, Stopped
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
@@ -25,7 +25,7 @@ _BETWEEN = frozenset({"loop_updated", "paused", "resumed", "recovered", "interru
 Work = Callable[[], Awaitable[Json]]
 
 
-class Reader(Unrecorded):
+class ReplayRecorder(NullRecorder):
     """`hear` gets the work of each call in its order and says whether it wants more. `facts` are those of the
     run, where people have changed something meanwhile."""
 

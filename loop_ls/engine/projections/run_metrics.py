@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from loop_ls.engine.projections.history import Book
+from loop_ls.engine.projections.history import IterationRows
 
 Row = dict[str, Any]
 
@@ -16,10 +16,10 @@ Row = dict[str, Any]
 TIMINGS = 100
 
 
-def measured(state: Row, book: Book, now: datetime) -> Row:
+def measured(state: Row, rows_read: IterationRows, now: datetime) -> Row:
     """`{loop_id, status, current_iteration, duration_seconds, iterations, stages, timings, calls, ...}`."""
-    rows = book.iterations()
-    stages = [*book.outside, *(stage for row in rows for stage in row["stages"])]
+    rows = rows_read.iterations()
+    stages = [*rows_read.outside, *(stage for row in rows for stage in row["stages"])]
     seconds = [_kept(row, now) for row in rows]
     timings = [
         {"iteration": row["iteration_number"], "id": row["id"], "seconds": took}

@@ -22,7 +22,7 @@ from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialects.dialect import Call, Dialect, Heard, Reader, StreamError, Unaccepted, without_key
 from loop_ls.engine.providers.dialects.sse import EventReader, TooLong
 from loop_ls.engine.providers.keys import Keys
-from loop_ls.engine.providers.stream_sanitizer import Spoken
+from loop_ls.engine.providers.stream_sanitizer import StreamSanitizer
 
 if TYPE_CHECKING:
     import httpx
@@ -114,7 +114,7 @@ class HttpModels:
                 self._without[request.model] = without | {name}
 
     async def _exchange(self, call: Call, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
-        began, spoken, reader = time.perf_counter(), Spoken(), self._dialect.reader()
+        began, spoken, reader = time.perf_counter(), StreamSanitizer(), self._dialect.reader()
         mask = StreamMask(key)
         if isinstance(hear, Attempt):
             hear.heard, hear.taken = reader.heard, False
@@ -153,7 +153,7 @@ class HttpModels:
         self,
         response: httpx.Response,
         reader: Reader,
-        spoken: Spoken,
+        spoken: StreamSanitizer,
         request: ModelRequest,
         hear: Hear,
         begun: Callable[[], None],

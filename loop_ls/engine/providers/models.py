@@ -1,4 +1,4 @@
-"""The door through which one run asks its providers.
+"""Access of one run to its providers.
 
 Limits and prices are applied here, in this order: who is left alone is not asked; a place at the provider,
 then the attempts, then who is asked instead, then the price.
@@ -31,7 +31,7 @@ from loop_ls.engine.providers.dialects.pydantic_ai import missing_package
 from loop_ls.engine.providers.dialects.vectors import made_up, no_vectors, vectors
 from loop_ls.engine.providers.limits.retry import AGAIN, with_retries
 from loop_ls.engine.providers.local_model.weights import find_weights
-from loop_ls.engine.providers.registry import House
+from loop_ls.engine.providers.registry import ProviderRegistry
 from loop_ls.engine.providers.scripted.answers import Scripts
 from loop_ls.engine.providers.scripted.mock import MOCK
 from loop_ls.engine.providers.scripted.provider import ScriptedModels
@@ -53,8 +53,8 @@ class Backend(Protocol):
     async def ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply: ...
 
 
-class Providers(House):
-    """The engine's part, and the doors that it opens for runs."""
+class Providers(ProviderRegistry):
+    """The engine's part, and what gives runs access to it."""
 
     def models(
         self,
@@ -62,13 +62,13 @@ class Providers(House):
         scripts: Scripts = Scripts(),  # noqa: B008 - it never changes
         mock: bool = False,
     ) -> RunModels:
-        """The door of one run. `settings` is the section `providers`. Scripted providers without a
+        """What one run asks. `settings` is the section `providers`. Scripted providers without a
         script of their own take the one next to the workflow; in a mock run every provider does, and
         where there is no such file, the built-in script speaks."""
         return RunModels(self, settings or {}, scripts, mock)
 
-    def door(self, plan: Plan) -> RunModels:
-        """The door of the run that a plan describes."""
+    def for_plan(self, plan: Plan) -> RunModels:
+        """What the run of a plan asks."""
         providers = plan.settings.get("providers")
         # A workflow's run recorded its scripts when it began; other formats read them when they ask.
         root = None if plan.format == "workflow" else Path(plan.root)
@@ -79,8 +79,8 @@ class Providers(House):
 class RunModels:
     """`ports.Models` under the settings of one run."""
 
-    def __init__(self, house: House, settings: Mapping[str, Any], scripts: Scripts, mock: bool) -> None:
-        self._house, self._settings, self._scripts, self._mock = house, settings, scripts, mock
+    def __init__(self, registry: ProviderRegistry, settings: Mapping[str, Any], scripts: Scripts, mock: bool) -> None:
+        self._registry, self._settings, self._scripts, self._mock = registry, settings, scripts, mock
         self._scripted: dict[str, ScriptedModels] = {}
 
     def problem(self, name: str) -> ModelFailure | None:
@@ -166,7 +166,7 @@ class RunModels:
     ) -> R:
         """One answer under the limits of the provider, with what it costs. Every attempt that gave none is
         booked when it ends."""
-        gate, breaker = self._house.gate(provider), self._house.breaker(provider)
+        gate, breaker = self._registry.gate(provider), self._registry.breaker(provider)
         price, bill = await self._price(provider, request.model), request.bill
 
         def full(seconds: float) -> None:
@@ -205,16 +205,16 @@ class RunModels:
     def _configured(self, name: str) -> Provider:
         if self._mock:
             return Provider(name, "scripted")
-        return configured(name, self._settings, self._house.environ)
+        return configured(name, self._settings, self._registry.environ)
 
     def _backend(self, provider: Provider) -> Backend:
         match provider.kind:
             case "openai" | "anthropic":
-                return self._house.http(provider)
+                return self._registry.http(provider)
             case "local":
-                return self._house.local(provider)
+                return self._registry.local(provider)
             case "pydantic-ai":
-                return self._house.pydantic(provider)
+                return self._registry.pydantic(provider)
             case "scripted":
                 if provider.name not in self._scripted:
                     self._scripted[provider.name] = ScriptedModels(provider.name, self._script(provider))
@@ -225,9 +225,9 @@ class RunModels:
     async def _vectors(self, provider: Provider, request: EmbedRequest) -> EmbedReply:
         match provider.kind:
             case "openai" | "anthropic":
-                return await vectors(self._house.http(provider), request)
+                return await vectors(self._registry.http(provider), request)
             case "local":
-                return await self._house.local(provider, vectors=True).embed(request)
+                return await self._registry.local(provider, vectors=True).embed(request)
             case "pydantic-ai":
                 raise no_vectors(provider, request.model)
             case "scripted":
@@ -254,7 +254,7 @@ class RunModels:
     def _unusable(self, provider: Provider) -> ModelFailure | None:
         if not provider.base_url:
             return failures.missing_address(provider)
-        if provider.key_env and not self._house.keys.get(provider.key_env):
+        if provider.key_env and not self._registry.keys.get(provider.key_env):
             return failures.missing_key(provider)
         return None
 

@@ -22,7 +22,7 @@ from loop_ls.engine.providers.http import HttpModels
 from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.providers.limits.circuit_breaker import Breaker
 from loop_ls.engine.providers.limits.rate_limits import Gate
-from loop_ls.engine.providers.limits.shared_limits import CommonGate, Places
+from loop_ls.engine.providers.limits.shared_limits import SharedGate, SharedSlots
 from loop_ls.engine.providers.local_model.server import LocalModels
 
 #: Calls at once where the settings say nothing.
@@ -30,7 +30,7 @@ AT_ONCE = 16
 AT_ONCE_LOCAL = 2
 
 
-class House:
+class ProviderRegistry:
     """One per process, closed when it ends."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, log_folder: Path | None = None) -> None:
@@ -41,7 +41,7 @@ class House:
         self._local: dict[bool, LocalModels] = {}
         self._pydantic: dict[tuple[Any, ...], PydanticModels] = {}
         self._gates: dict[tuple[Any, ...], Gate] = {}
-        self.places: Places | None = None  # limits that hold in several processes together
+        self.places: SharedSlots | None = None  # limits that hold in several processes together
         self._breakers: dict[tuple[str, str], Breaker] = {}
 
     def gate(self, provider: Provider) -> Gate:
@@ -53,7 +53,7 @@ class House:
         if key not in self._gates:
             gate = Gate(at_once, provider.requests_per_minute, tokens=provider.tokens_per_minute)
             if self.places is not None and provider.kind != "local" and any(limits):
-                gate = CommonGate(self.places, "|".join(map(str, key)), *limits)
+                gate = SharedGate(self.places, "|".join(map(str, key)), *limits)
             self._gates[key] = gate
         return self._gates[key]
 

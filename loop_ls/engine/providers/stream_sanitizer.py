@@ -17,7 +17,7 @@ def clean(text: str) -> str:
     return joined.replace("\0", REPLACEMENT)
 
 
-class Spoken:
+class StreamSanitizer:
     """Collects deltas; each `add` answers what may be shown now."""
 
     def __init__(self) -> None:

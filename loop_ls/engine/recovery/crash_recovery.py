@@ -17,7 +17,7 @@ from loop_ls.engine.runs.registry import LiveRun
 GAP = 0.003
 
 
-class Returning:
+class CrashRecovery:
     """`begin` lets a run run; it is called once for each."""
 
     def __init__(self, begin: Callable[[LiveRun], None]) -> None:

@@ -19,7 +19,7 @@ SILENCE, BEAT = 15.0, 5.0
 PARTS = {"loops": "brings loops forward", "tasks": "does their work"}
 
 
-class Heart:
+class Heartbeat:
     """`check` is asked before each beat of `tasks`: it raises where no work can be done."""
 
     def __init__(self, check: Callable[[], Awaitable[object]], clock: Callable[[], float] = time.monotonic) -> None:

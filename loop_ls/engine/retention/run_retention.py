@@ -22,22 +22,22 @@ MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class RetentionPolicy:
     """None: for ever. `runs` counts those that have ended, the newest first."""
 
     runs: int | None = None
     days: float | None = None
 
 
-class Keeping:
+class RunRetention:
     """Forgets runs of one journal by the rule of `keep`."""
 
-    def __init__(self, journal: Journal, runs: Runs, keep: Keep, clock: Callable[[], float]) -> None:
+    def __init__(self, journal: Journal, runs: Runs, keep: RetentionPolicy, clock: Callable[[], float]) -> None:
         self._journal, self._runs, self._keep, self._clock = journal, runs, keep, clock
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        if self._keep != Keep():
+        if self._keep != RetentionPolicy():
             self._task = asyncio.create_task(self._now_and_then())
 
     async def close(self) -> None:

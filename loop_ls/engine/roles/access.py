@@ -25,7 +25,7 @@ from loop_ls.engine.core.ports import Json
 from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.tools.files import reading_tools, writing_tools
-from loop_ls.engine.roles.tools.notes import Desk, artifact_tools, memory_tools, sprint_tools, todo_tools
+from loop_ls.engine.roles.tools.notes import StageNotes, artifact_tools, memory_tools, sprint_tools, todo_tools
 from loop_ls.engine.roles.tools.shell import full_shell, readonly_shell
 from loop_ls.engine.roles.tools.skills import skill_tools
 from loop_ls.engine.roles.tools.tool import Refusal, RoleTool
@@ -39,21 +39,31 @@ EXCLUDED = re.compile(r"(?:.*__)?(?:loops?|background_?tasks?|schedules?|webhook
 
 
 def tools_of(
-    access: Access, root: Path, desk: Desk, environ: Mapping[str, str], sandbox: Sandbox | NoSandbox
+    access: Access, root: Path, notes: StageNotes, environ: Mapping[str, str], sandbox: Sandbox | NoSandbox
 ) -> list[RoleTool]:
     """The tools of our own; `minimal` has none at all. Without a sandbox nobody gets a read-only shell."""
     if access == "minimal":
         return []
     workspace = Workspace(root)
-    notes = [*artifact_tools(desk, access == "full"), *todo_tools(desk), *sprint_tools(desk), *skill_tools(workspace)]
-    found = [*reading_tools(workspace), *notes]
+    project_tools = [
+        *artifact_tools(notes, access == "full"),
+        *todo_tools(notes),
+        *sprint_tools(notes),
+        *skill_tools(workspace),
+    ]
+    found = [*reading_tools(workspace), *project_tools]
     match access:
         case "readonly":
             return found
         case "readonly-shell":
             return found if isinstance(sandbox, NoSandbox) else [*found, readonly_shell(workspace, sandbox)]
         case "full":
-            more = [*writing_tools(workspace), full_shell(workspace, environ), *web_tools(), *memory_tools(desk)]
+            more = [
+                *writing_tools(workspace),
+                full_shell(workspace, environ),
+                *web_tools(),
+                *memory_tools(notes),
+            ]
             return [*found, *more]
         case never:
             assert_never(never)
@@ -106,7 +116,7 @@ def servers_with(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 @cache
 def _own_names() -> frozenset[str]:
-    nowhere = Desk(cast(Records, None), "", "", "", "", "", "")
+    nowhere = StageNotes(cast(Records, None), "", "", "", "", "", "")
     return frozenset(tool.name for tool in tools_of("full", Path(), nowhere, {}, NoSandbox("")))
 
 

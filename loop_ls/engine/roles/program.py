@@ -20,7 +20,7 @@ from loop_ls.engine.roles.judging import REWORK, RoundJudge
 from loop_ls.engine.roles.loop import RoundMemory, Started
 from loop_ls.engine.roles.measuring import Measure
 from loop_ls.engine.roles.outcome import first_line
-from loop_ls.engine.roles.records.null_records import Unwritten
+from loop_ls.engine.roles.records.null_records import NullRecords
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.sprints import Sprints
 from loop_ls.engine.roles.records.stores import Unavailable
@@ -34,7 +34,7 @@ from loop_ls.formats.role_loop.roles import known_roles
 _ENDS = {DEADLINE: "time_limit", BLOCKED: "question", NO_ARTIFACT: "missing_artifact"}
 
 
-class Hands(Agent, Protocol):
+class StageAgents(Agent, Protocol):
     """Who does the work of one run."""
 
     async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -47,26 +47,26 @@ class Hands(Agent, Protocol):
 
 
 #: Makes the hands of one run.
-HandsOf = Callable[[Plan, Recorder, Models], Hands]
+StageAgentsOf = Callable[[Plan, Recorder, Models], StageAgents]
 
 
 @dataclass(frozen=True, slots=True)
 class RoleLoopProgram:
     records: Records
-    hands: HandsOf
+    stage_agents: StageAgentsOf
 
     def retold(self, recall: Callable[[str], Json]) -> RoleLoopProgram:
-        """See `prompt_book.Retold`."""
-        return replace(self, records=Unwritten(self.records))
+        """See `engine.projections.prompts.Replayable`."""
+        return replace(self, records=NullRecords(self.records))
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
         """Raises `Stopped` when a person stops the run."""
-        hands = self.hands(plan, recorder, models)
+        stage_agents = self.stage_agents(plan, recorder, models)
         try:
-            started = await self._started(plan, recorder, models, hands)
-            return await _driven(plan, started, hands.measure)
+            started = await self._started(plan, recorder, models, stage_agents)
+            return await _driven(plan, started, stage_agents.measure)
         finally:
-            await hands.close()
+            await stage_agents.close()
 
     async def _started(self, plan: Plan, recorder: Recorder, models: Models, agent: Agent) -> Started:
         definition = snapshot(plan)

@@ -16,10 +16,10 @@ from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.model_calls.tool_loop import converse
 from loop_ls.engine.roles.access import RoleToolbox, servers_with, shell_server, stands_for, tool_use, tools_of
 from loop_ls.engine.roles.agent import Job
-from loop_ls.engine.roles.program import HandsOf
+from loop_ls.engine.roles.program import StageAgentsOf
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.targets import MOCK, role_target
-from loop_ls.engine.roles.tools.notes import Desk
+from loop_ls.engine.roles.tools.notes import StageNotes
 from loop_ls.engine.roles.tools.shell import MARK
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.resolve import is_agent, runner_for
@@ -31,8 +31,8 @@ from loop_ls.formats.role_loop.roles import Role
 
 
 @dataclass(frozen=True, slots=True)
-class RunHands:
-    """Fills `program.Hands` for one run. `sessions` are MCP servers of the project, started when a role
+class RunStageAgents:
+    """`engine.roles.program.StageAgents` of one run. `sessions` are MCP servers of the project, started when a role
     with full access first needs them; there are none in a mock run. `sandbox` fences read-only shells."""
 
     plan: Plan
@@ -71,15 +71,15 @@ class RunHands:
     def toolbox(self, job: Job) -> RoleToolbox:
         """Everything the role may do, and no more."""
         by = f"{self.plan.run_id}/{job.place.key}"
-        desk = self._desk(job.session, job.project, job.sprint, by)
+        notes = self._notes(job.session, job.project, job.sprint, by)
         access, settings = job.role.access, self.plan.settings
         servers = tuple(settings.get("servers") or ()) if access == "full" and not self.plan.mock else ()
-        own = tools_of(access, Path(self.plan.root), desk, self.environ, self.sandbox)
+        own = tools_of(access, Path(self.plan.root), notes, self.environ, self.sandbox)
         covered = stands_for(access, job.role.name, self.plan.root)
         return RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered)
 
-    def _desk(self, session: str, project: str, sprint: str, by: str) -> Desk:
-        return Desk(self.records, session, self.plan.run_id, project, sprint, by, self.plan.root)
+    def _notes(self, session: str, project: str, sprint: str, by: str) -> StageNotes:
+        return StageNotes(self.records, session, self.plan.run_id, project, sprint, by, self.plan.root)
 
     async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
         """One call of one tool, for `tool_bound`: of this tool alone, with these arguments. In a mock run the
@@ -92,9 +92,9 @@ class RunHands:
 
     async def _measured(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
         servers = servers_with(tool, self.plan.settings.get("servers") or {})
-        desk = self._desk(self.plan.session_id or "", "", "", key)
+        notes = self._notes(self.plan.session_id or "", "", "", key)
         own = [
-            one for one in tools_of("full", Path(self.plan.root), desk, self.environ, self.sandbox) if one.name == tool
+            one for one in tools_of("full", Path(self.plan.root), notes, self.environ, self.sandbox) if one.name == tool
         ]
         covered = tool_use(tool, arguments, self.plan.root)
         box = RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered)
@@ -145,14 +145,14 @@ class RunHands:
         return told
 
 
-def hands(
+def stage_agents(
     records: Records, environ: Mapping[str, str] | None = None, sandbox: Sandbox | NoSandbox | None = None
-) -> HandsOf:
+) -> StageAgentsOf:
     """Makes the hands of each run; without `sandbox` the one that this machine offers."""
     environment = os.environ if environ is None else environ
 
-    def of_run(plan: Plan, recorder: Recorder, models: Models) -> RunHands:
+    def of_run(plan: Plan, recorder: Recorder, models: Models) -> RunStageAgents:
         sessions = Sessions(plan.settings.get("servers") or {}, Path(plan.root), environment)
-        return RunHands(plan, recorder, models, records, sessions, environment, sandbox or find_sandbox())
+        return RunStageAgents(plan, recorder, models, records, sessions, environment, sandbox or find_sandbox())
 
     return of_run

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import assert_never
 
-from loop_ls.engine.runners.cli import Said
+from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.environment import is_root
 from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 from loop_ls.engine.runners.stream_json import StreamJson
@@ -27,7 +27,7 @@ class Claude:
     def speech(self, hear: Hear) -> StreamJson:
         return StreamJson(hear)
 
-    def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
+    def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
         words = [*_FIXED, *_allowed(work)]
         words += _prompt("--system-prompt", work.system, by_file)
         words += ["--session-id", work.session]
@@ -39,7 +39,7 @@ class Claude:
         words += _prompt("--append-system-prompt", work.appended, by_file)
         if work.budget_usd is not None:
             words += ["--max-budget-usd", f"{work.budget_usd:g}"]
-        return Said(words, stdin=work.message)
+        return CommandLine(words, stdin=work.message)
 
 
 _FIXED = ("--print", "--verbose", "--output-format", "stream-json")

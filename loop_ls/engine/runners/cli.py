@@ -25,7 +25,7 @@ from loop_ls.engine.providers.failures import clock_time, reset_moment
 from loop_ls.engine.runners.concurrency import gate_of
 from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines
-from loop_ls.engine.runners.output_parser import CLUE, LONGEST_ANSWER, Heard, Speech, TooMuch
+from loop_ls.engine.runners.output_parser import CLUE, LONGEST_ANSWER, AgentOutput, OutputParser, TooMuch
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
 
 #: What an agent says when nobody writes to it, which is no error.
@@ -33,7 +33,7 @@ _NO_INPUT = ("no stdin data", "Reading additional input from stdin")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CommandLine:
     """A command line after the program's own words. The message and other prompts go by `stdin` or by a file:
     everybody on a machine can read the words of a process. `stdin` None: the settings put the message elsewhere.
     `environment` is laid over the one that the agent gets anyway."""
@@ -58,11 +58,11 @@ class Dialect(Protocol):
         """Whose models it mostly asks, as the price table names them; empty: nobody knows."""
         ...
 
-    def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said: ...
+    def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine: ...
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]: ...
 
-    def speech(self, hear: Hear) -> Speech: ...
+    def speech(self, hear: Hear) -> OutputParser: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class CliRunner:
             self._lost(work, speech.heard(), "given_up", f"The agent `{self.name}` was ended before its end.", began)
             raise
 
-    async def _worked(self, work: Assignment, env: Mapping[str, str], speech: Speech, began: float) -> Work:
+    async def _worked(self, work: Assignment, env: Mapping[str, str], speech: OutputParser, began: float) -> Work:
         with _files() as by_file:
             said = self.dialect.said(work, by_file)
             argv = (*self.program, *said.words)
@@ -124,7 +124,7 @@ class CliRunner:
             session=work.session,
         )
 
-    def _booked(self, work: Assignment, heard: Heard, said: str) -> Booked:
+    def _booked(self, work: Assignment, heard: AgentOutput, said: str) -> Booked:
         """The settings' price, else what the agent says. Where neither is there, nobody knows what was paid for
         tokens that nobody counted: then none are made up."""
         price = Price.read(self.settings.get("price"))
@@ -133,7 +133,7 @@ class CliRunner:
             return Booked(heard.input_tokens, heard.output_tokens, heard.usd)
         return booked(usage, price, (work.message, work.system, work.appended), (said,))
 
-    def _lost(self, work: Assignment, heard: Heard, code: str, message: str, began: float) -> bool:
+    def _lost(self, work: Assignment, heard: AgentOutput, code: str, message: str, began: float) -> bool:
         """Work that came to nothing is paid like any other, as far as it is known."""
         cost = self._booked(work, heard, heard.output or "")
         usd = cost.usd
@@ -147,7 +147,7 @@ class CliRunner:
         work.bill.lost(LostAttempt(self.name, model, code, message, cost.input, cost.output, usd, took))
         return True
 
-    async def _ended(self, invocation: Invocation, speech: Speech) -> Ended:
+    async def _ended(self, invocation: Invocation, speech: OutputParser) -> Ended:
         try:
             return await run_lines(invocation, speech.line)
         except OverTime as over:
@@ -161,7 +161,7 @@ class CliRunner:
             told = f"The agent `{self.program[0]}` could not be started: {error.strerror or error}."
             raise Failure("agent_failed", told) from error
 
-    def _output(self, ended: Ended, heard: Heard) -> str:
+    def _output(self, ended: Ended, heard: AgentOutput) -> str:
         errors = _without_noise(ended.errors)
         if heard.exhausted and (heard.error is not None or ended.status != 0):
             raise self._exhausted(heard)
@@ -174,7 +174,7 @@ class CliRunner:
             raise self._failed("gave no answer", clue)
         return heard.output or ""
 
-    def _exhausted(self, heard: Heard) -> Failure:
+    def _exhausted(self, heard: AgentOutput) -> Failure:
         name, said = Path(self.program[0]).name, redact(heard.error or "").strip().rstrip(".")[:CLUE]
         until = reset_moment(heard.resets_at)
         known = "" if until is None else f" until {clock_time(until)}"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 from loop_ls.engine.providers.failures import USED_UP
-from loop_ls.engine.runners.cli import Said
-from loop_ls.engine.runners.output_parser import Heard, count, mapping, number, parsed, text
+from loop_ls.engine.runners.cli import CommandLine
+from loop_ls.engine.runners.output_parser import AgentOutput, count, mapping, number, parsed, text
 from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 
 
@@ -20,14 +20,14 @@ class Codex:
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {}
 
-    def speech(self, hear: Hear) -> CodexSpeech:
-        return CodexSpeech(hear)
+    def speech(self, hear: Hear) -> CodexOutput:
+        return CodexOutput(hear)
 
-    def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
+    def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
         words = ["exec", "--json", "--skip-git-repo-check", *_allowed(work)]
         if work.model:
             words += ["--model", work.model]
-        return Said([*words, "-"], stdin=with_persona(work))
+        return CommandLine([*words, "-"], stdin=with_persona(work))
 
 
 def _allowed(work: Assignment) -> list[str]:
@@ -61,12 +61,12 @@ def with_persona(work: Assignment) -> str:
     )
 
 
-class CodexSpeech:
+class CodexOutput:
     """The output is the last message of the agent: what comes before it is work in progress."""
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
-        self._heard = Heard()
+        self._heard = AgentOutput()
 
     def line(self, line: str) -> None:
         if not line.strip():
@@ -90,7 +90,7 @@ class CodexSpeech:
             case _:
                 pass
 
-    def heard(self) -> Heard:
+    def heard(self) -> AgentOutput:
         return self._heard
 
     def _failed(self, error: dict[str, Any], otherwise: str) -> None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from loop_ls.engine.runners.cli import Said
+from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.codex import with_persona
-from loop_ls.engine.runners.output_parser import Heard, PlainSpeech, Speech, parsed
+from loop_ls.engine.runners.output_parser import AgentOutput, OutputParser, PlainOutput, parsed
 from loop_ls.engine.runners.runner import Assignment, Hear
 from loop_ls.engine.runners.stream_json import StreamJson
 
@@ -30,31 +30,31 @@ class AnyCommand:
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {}
 
-    def speech(self, hear: Hear) -> Speech:
-        return EitherSpeech(hear)
+    def speech(self, hear: Hear) -> OutputParser:
+        return EitherOutput(hear)
 
-    def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
+    def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
         named = {"{system}", "{system_file}"} & set(self.words)
         message = work.message if named else with_persona(work)
         texts = {"{message}": message, "{system}": work.system}
         files = {"{message_file}": message, "{system_file}": work.system}
         words = [by_file(files[word]) if word in files else texts.get(word, word) for word in self.words]
-        return Said(words, stdin=None if {"{message}", "{message_file}"} & set(self.words) else message)
+        return CommandLine(words, stdin=None if {"{message}", "{message_file}"} & set(self.words) else message)
 
 
-class EitherSpeech:
+class EitherOutput:
     """Plain text, unless the first line is an object with a `type`."""
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
-        self._chosen: Speech | None = None
+        self._chosen: OutputParser | None = None
 
     def line(self, line: str) -> None:
         if self._chosen is None:
             first = parsed(line)
             speaks_json = first is not None and "type" in first
-            self._chosen = StreamJson(self._hear) if speaks_json else PlainSpeech(self._hear)
+            self._chosen = StreamJson(self._hear) if speaks_json else PlainOutput(self._hear)
         self._chosen.line(line)
 
-    def heard(self) -> Heard:
-        return Heard() if self._chosen is None else self._chosen.heard()
+    def heard(self) -> AgentOutput:
+        return AgentOutput() if self._chosen is None else self._chosen.heard()

@@ -1,4 +1,4 @@
-"""Agents of the command line behind the door of models: a step, a judge or a vote of a workflow may ask one.
+"""Agent programs behind the port of models: a step, a judge or a vote of a workflow may ask one.
 
 Each question is one fresh process, as in every other loop. An agent brings its own tools, so it takes none of
 ours; nobody bounds the length of its answers, and it makes no vectors.
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from loop_ls.engine.core.plan import Door, Plan
+from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import (
     EmbedReply,
     EmbedRequest,
@@ -29,23 +29,25 @@ WORKING: Access = "full"
 ANSWERING: Access = "minimal"
 
 
-def with_agents(door_of: Callable[[Plan], Door], environ: Mapping[str, str] | None = None) -> Callable[[Plan], Door]:
-    """The doors of `door_of`, through which agents can be asked too."""
+def with_agents(
+    models_of: Callable[[Plan], ModelAccess], environ: Mapping[str, str] | None = None
+) -> Callable[[Plan], ModelAccess]:
+    """What `models_of` gives, with agents that can be asked too."""
     environment = os.environ if environ is None else environ
-    return lambda plan: AgentDoor(door_of(plan), plan, environment)
+    return lambda plan: ModelsWithAgents(models_of(plan), plan, environment)
 
 
-class AgentDoor:
-    """`plan.Door` of one run."""
+class ModelsWithAgents:
+    """`plan.ModelAccess` of one run."""
 
-    def __init__(self, door: Door, plan: Plan, environ: Mapping[str, str]) -> None:
-        self._door, self._plan, self._environ = door, plan, environ
+    def __init__(self, models: ModelAccess, plan: Plan, environ: Mapping[str, str]) -> None:
+        self._models, self._plan, self._environ = models, plan, environ
         found = plan.settings.get("providers")
         self._providers: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
 
     def problem(self, name: str) -> ModelFailure | None:
         if not self._asks_agent(name):
-            return self._door.problem(name)
+            return self._models.problem(name)
         try:
             require_program(program_of(name, self._providers)[0], self._environ, self._plan.root)
         except Failure as failure:
@@ -59,13 +61,13 @@ class AgentDoor:
         on_wait: Callable[[Waiting], None] | None = None,
     ) -> ModelReply:
         if not self._asks_agent(request.provider):
-            return await self._door.ask(request, on_text, on_wait)
+            return await self._models.ask(request, on_text, on_wait)
         if request.tools:
             told = f"`{request.provider}` is an agent with tools of its own, and takes none of `servers`."
             hint = "Take `servers` away from the step, and name them in the agent's own configuration."
             raise ModelFailure("bad_request", told, hint, provider=request.provider)
         try:
-            runner = runner_for(request.provider, self._providers, self._door, environ=self._environ)
+            runner = runner_for(request.provider, self._providers, self._models, environ=self._environ)
             work = await runner.run(self._assignment(request), on_text or deaf)
         except Failure as failure:
             raise _told(failure, request.provider) from failure
@@ -81,7 +83,7 @@ class AgentDoor:
 
     async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
         if not self._asks_agent(request.provider):
-            return await self._door.embed(request, on_wait)
+            return await self._models.embed(request, on_wait)
         told = f"`{request.provider}` is an agent, which makes no vectors."
         raise ModelFailure("bad_request", told, "Name a provider with an embedding model.", provider=request.provider)
 

@@ -10,9 +10,9 @@ from typing import Any
 from loop_ls.engine.core.ports import Json
 from loop_ls.engine.providers.failures import retry_after
 from loop_ls.engine.providers.limits.retry import LONGEST_WAIT
-from loop_ls.engine.runners.cli import Said
+from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.codex import with_persona
-from loop_ls.engine.runners.output_parser import Heard, count, mapping, number, parsed, text
+from loop_ls.engine.runners.output_parser import AgentOutput, count, mapping, number, parsed, text
 from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 
 
@@ -24,10 +24,10 @@ class Opencode:
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
-    def speech(self, hear: Hear) -> OpencodeSpeech:
-        return OpencodeSpeech(hear)
+    def speech(self, hear: Hear) -> OpencodeOutput:
+        return OpencodeOutput(hear)
 
-    def said(self, work: Assignment, by_file: Callable[[str], str]) -> Said:
+    def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
         words = ["run", "--format", "json"]
         own: dict[str, str] = {}
         if work.access != "full":
@@ -35,7 +35,7 @@ class Opencode:
             own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_settings(work))}
         if work.model:
             words += ["--model", work.model]
-        return Said(words, stdin=with_persona(work), environment=own)
+        return CommandLine(words, stdin=with_persona(work), environment=own)
 
 
 def _settings(work: Assignment) -> Mapping[str, Json]:
@@ -51,12 +51,12 @@ def _settings(work: Assignment) -> Mapping[str, Json]:
     return found
 
 
-class OpencodeSpeech:
+class OpencodeOutput:
     """The output is what it says in its last step."""
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
-        self._heard = Heard()
+        self._heard = AgentOutput()
         self._fresh = True
 
     def line(self, line: str) -> None:
@@ -87,7 +87,7 @@ class OpencodeSpeech:
             case _:
                 pass
 
-    def heard(self) -> Heard:
+    def heard(self) -> AgentOutput:
         return self._heard
 
     def _limited(self, data: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ class TooMuch(Exception):
 
 
 @dataclass(slots=True)
-class Heard:
+class AgentOutput:
     """`output` None: no text came. `error` is what the agent itself calls a failure; `exhausted`: its own field
     or event says that a usage limit, quota or credit is used up, `resets_at` (Unix time) until when."""
 
@@ -51,15 +51,15 @@ class Heard:
         return "\n".join(self.clues)[:CLUE].strip()
 
 
-class Speech(Protocol):
+class OutputParser(Protocol):
     """One for each process."""
 
     def line(self, line: str) -> None: ...
 
-    def heard(self) -> Heard: ...
+    def heard(self) -> AgentOutput: ...
 
 
-class PlainSpeech:
+class PlainOutput:
     """A program that simply prints its answer."""
 
     def __init__(self, hear: Hear) -> None:
@@ -72,9 +72,9 @@ class PlainSpeech:
         self._lines.append(line)
         self._hear(line + "\n")
 
-    def heard(self) -> Heard:
+    def heard(self) -> AgentOutput:
         text = "\n".join(self._lines)
-        return Heard(output=text if text.strip() else None)
+        return AgentOutput(output=text if text.strip() else None)
 
 
 def longer(length: int, text: str) -> int:

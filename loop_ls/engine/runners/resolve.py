@@ -1,6 +1,6 @@
 """Which runner a provider means: a known agent, a command from the settings, or a model behind an address.
 
-In a mock run nobody is started: the scripted door answers for every agent.
+In a mock run nobody is started: the scripted provider answers for every agent.
 """
 
 from __future__ import annotations

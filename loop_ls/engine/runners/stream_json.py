@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.engine.runners.output_parser import Heard, count, longer, mapping, number, parsed, text
+from loop_ls.engine.runners.output_parser import AgentOutput, count, longer, mapping, number, parsed, text
 from loop_ls.engine.runners.runner import Hear
 
 
 class StreamJson:
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
-        self._heard = Heard()
+        self._heard = AgentOutput()
         self._texts: list[str] = []
         self._length = 0
         self._class = ""
@@ -40,7 +40,7 @@ class StreamJson:
             case _:
                 pass  # system, user, ping, and whatever comes to be
 
-    def heard(self) -> Heard:
+    def heard(self) -> AgentOutput:
         heard = self._heard
         if self._result:
             heard.output = self._result

@@ -26,7 +26,7 @@ _ELSEWHERE: dict[str, Any] = {}
 Since = Callable[[int, int], Awaitable[Page]]
 
 
-class Feed:
+class EventBus:
     """`since(position, limit)` reads the journal; `clock` dates streamed text."""
 
     def __init__(self, since: Since, position: int, clock: Callable[[], float]) -> None:

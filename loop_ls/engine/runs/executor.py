@@ -19,7 +19,7 @@ from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import NOTHING, Capabilities
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.loop_driver import Outcome, error_of
-from loop_ls.engine.core.plan import Door, Plan, Program, read_plan
+from loop_ls.engine.core.plan import ModelAccess, Plan, Program, read_plan
 from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Failure, ModelFailure, Stopped
 from loop_ls.engine.core.replay_source import NothingRecorded, Source
 from loop_ls.engine.events import Event, status_of
@@ -29,7 +29,7 @@ from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.caps import CapReached, Caps, in_time
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Cost, Ledger
-from loop_ls.engine.runs.event_bus import Feed
+from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import LiveRun
@@ -47,9 +47,9 @@ WRITE_AGAIN = 5.0
 async def bring_to_end(
     run: LiveRun,
     journal: Journal,
-    feed: Feed,
+    feed: EventBus,
     programs: Mapping[str, Program],
-    models: Callable[[Plan], Door],
+    models: Callable[[Plan], ModelAccess],
     mask_of: Callable[[Plan], SecretMask],
     spending: ProjectSpending,
 ) -> None:
@@ -87,7 +87,7 @@ async def _end_of(
     journal: Journal,
     recorder: JournalRecorder,
     programs: Mapping[str, Program],
-    models: Callable[[Plan], Door],
+    models: Callable[[Plan], ModelAccess],
     ledger: Accounts,
     mask_of: Callable[[Plan], SecretMask],
     spending: ProjectSpending,
@@ -188,7 +188,7 @@ def _failed(
     )
 
 
-async def _lost(run: LiveRun, journal: Journal, feed: Feed, refused: JournalRefused) -> None:
+async def _lost(run: LiveRun, journal: Journal, feed: EventBus, refused: JournalRefused) -> None:
     """The journal cannot take the run's facts: it ends here and now, and is told so without a number.
     The closing fact is written as soon as it can be; an engine that starts before goes on with the run."""
     failed = _failed(run, Failure(refused.code, refused.message, refused.hint))

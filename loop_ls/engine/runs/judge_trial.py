@@ -18,8 +18,8 @@ from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Turn
-from loop_ls.engine.core.null_recorder import Unrecorded
-from loop_ls.engine.core.plan import Door, Plan
+from loop_ls.engine.core.null_recorder import NullRecorder
+from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Fact, Failure, Json, Models
 from loop_ls.engine.core.task_group import together
 from loop_ls.engine.journal.serialization import plain_text
@@ -43,7 +43,7 @@ class Judging:
     loop: Loop
     choice: Choice
     plan: Plan
-    door: Door
+    access: ModelAccess
     capabilities: Capabilities
 
 
@@ -64,7 +64,7 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Answ
         raise Refused("bad_argument", f"`{judging.loop.name}` has no `until`: there is nothing to judge.")
     plan = judging.plan
     ledger = Ledger(Caps.of(plan.settings.get("limits"), plan.limits))
-    models = GatedModels(judging.door, ledger, plan.settings.get("providers") or {}, plan.mock)
+    models = GatedModels(judging.access, ledger, plan.settings.get("providers") or {}, plan.mock)
     try:
         with permitting(lambda: judging.capabilities):
             rows = await together(_one(judging, models, output) for output in outputs for _ in range(count))
@@ -140,7 +140,7 @@ def _times(given: Any, outputs: int, local: bool) -> int:
 
 
 @dataclass
-class _Trial(Unrecorded):
+class _Trial(NullRecorder):
     """The `Recorder` port of a trial: what happens is kept for its answer alone."""
 
     run_id: str = "trial"

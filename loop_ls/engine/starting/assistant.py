@@ -19,7 +19,7 @@ from loop_ls.engine.assistants.program import start_of
 from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import Door, Plan, read_plan
+from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared, Problem, Validate
 from loop_ls.engine.core.start_request import StartRequest
@@ -59,10 +59,10 @@ class AssistantPreparer:
         self._consents = Consents(folder)
         self._thread = ThreadPoolExecutor(1, "start-assistant")
 
-    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
 
-    def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    def _prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         chosen = self._chosen(request)
         assistant = chosen.assistant
         if not assistant.loop_enabled:
@@ -77,7 +77,7 @@ class AssistantPreparer:
         return prepared
 
     async def agree(
-        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], ModelAccess]
     ) -> RunStarted:
         """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
         plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
@@ -109,7 +109,9 @@ class AssistantPreparer:
         assistant = _named(found, request)
         return Chosen(assistant, text, None if disk is None else hash_of(disk), settings.raw)
 
-    def _settle(self, assistant: Assistant, plan: Plan, consent: str | None, models: Callable[[Plan], Door]) -> None:
+    def _settle(
+        self, assistant: Assistant, plan: Plan, consent: str | None, models: Callable[[Plan], ModelAccess]
+    ) -> None:
         """Somebody can be asked, and the user has agreed to what is started and sent. Raises `Refused`."""
         provider, providers = assistant.provider, plan.settings.get("providers") or {}
         if plan.mock:  # nobody is asked, nothing is sent, and nothing is started

@@ -10,7 +10,7 @@ from pathlib import Path
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import Door, Plan
+from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared, Preparer
 from loop_ls.engine.core.start_request import StartRequest
@@ -29,7 +29,7 @@ class ByFormat:
     def __init__(self, preparers: Mapping[str, Preparer]) -> None:
         self._preparers = preparers
 
-    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         format_ = _format(request)
         if format_ != "workflow" and request.enhance.get("start") is True:
             told = f"An enhance loop is about a workflow, and {request.path or request.target_name} is none."
@@ -58,7 +58,7 @@ class ByFormat:
         message = request.goal if request.message is None else request.message
         return replace(request, path=path, target_kind="assistant", target_name=found.id, message=message)
 
-    async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
+    async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], ModelAccess]) -> Judging:
         """The judge of a loop of a workflow. Raises `Refused`."""
         ask = getattr(self._preparers.get("workflow"), "judging", None)
         if ask is None:
@@ -67,7 +67,7 @@ class ByFormat:
         return found
 
     async def agree(
-        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], ModelAccess]
     ) -> RunStarted:
         """For a run whose texts are recorded and came from elsewhere. Raises `Refused`."""
         kind = "workflow" if started.format == "enhance" else started.format

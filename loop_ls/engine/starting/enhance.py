@@ -12,7 +12,7 @@ from typing import Any
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import Door, Plan, read_plan
+from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.starting.folder import Snapshot
@@ -45,14 +45,14 @@ class EnhancePreparer:
         return getattr(self._workflow, name)
 
     async def agree(
-        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], ModelAccess]
     ) -> RunStarted:
         """As for a plain run; the planner of an enhance loop is asked as well. Raises `Refused`."""
         named = started.plan.get("planner") if started.format == "enhance" else None
         planner = Target(str(named.get("provider")), str(named.get("model"))) if named else None
         return await self._workflow.agree(started, texts, consent, models, planner)
 
-    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         prepared = await self._workflow.prepared(request, models)
         snapshot = await self._workflow.look(request)
         section, key = snapshot.settings.raw.get("enhance"), prepared.started.name
@@ -78,7 +78,7 @@ class EnhancePreparer:
         snapshot: Snapshot,
         planner: Planner,
         request: StartRequest,
-        models: Callable[[Plan], Door],
+        models: Callable[[Plan], ModelAccess],
     ) -> None:
         """Raises `Refused`: the planner cannot plan, or cannot be asked."""
         cli = _cli(snapshot, planner.target.provider)

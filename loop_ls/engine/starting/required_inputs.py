@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import Door
+from loop_ls.engine.core.plan import ModelAccess
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.core.price_table import Price
 from loop_ls.formats.common.target import Target
@@ -72,9 +72,9 @@ def require_models(
             )
 
 
-def require_mock(door: Door) -> None:
+def require_mock(access: ModelAccess) -> None:
     """A mock run asks nobody, and needs all the same answers that can be read. Raises `Refused`."""
-    if (problem := door.problem(MOCKED)) is not None:
+    if (problem := access.problem(MOCKED)) is not None:
         raise Refused("file_has_errors", problem.message, problem.hint)
 
 

@@ -18,7 +18,7 @@ from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import Door, Plan, read_plan
+from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.journal.serialization import hash_of
@@ -61,13 +61,13 @@ class RoleLoopPreparer:
         self._thread = ThreadPoolExecutor(1, "start")
         seed(folder)
 
-    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
         except Unavailable as error:
             raise _without_records(error) from None
 
-    def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    def _prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         snapshot = Folder(request.root).snapshot(request.texts, request.path, request.settings)
         settings = snapshot.settings.raw
         found = self._found(snapshot, request)
@@ -114,7 +114,7 @@ class RoleLoopPreparer:
         return request.session_id
 
     async def agree(
-        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], Door]
+        self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], ModelAccess]
     ) -> RunStarted:
         """What `prepare` asks of models and people, for a run whose texts are recorded; its project is one of
         this place. Raises `Refused`."""
@@ -137,12 +137,12 @@ class RoleLoopPreparer:
         changed = {"session_id": session, "plan": {**started.plan, "projectId": project["id"]}}
         return started.model_copy(update=changed)
 
-    def _settle(self, loop: RoleLoop, plan: Plan, consent: str | None, door: Door, caps: Caps) -> None:
+    def _settle(self, loop: RoleLoop, plan: Plan, consent: str | None, access: ModelAccess, caps: Caps) -> None:
         """Raises `Refused`: somebody cannot be asked, or nobody has agreed to what would happen."""
         providers = plan.settings.get("providers") or {}
         asked = list(asked_of(loop, plan.settings))
         models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
-        require_models(models, door.problem)
+        require_models(models, access.problem)
         if caps.usd is not None or in_dollars(plan.settings.get("limits")):
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
         self._consents.settle(capabilities_of(plan, self._environ), consent, plan.root)

@@ -23,7 +23,7 @@ from loop_ls.engine.capabilities.values import NOTHING, Capabilities
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import outputs_folder
 from loop_ls.engine.core.errors import Code, Refused
-from loop_ls.engine.core.plan import Door, Plan, read_plan
+from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared, Validate
 from loop_ls.engine.core.start_request import StartRequest
@@ -77,16 +77,16 @@ class WorkflowPreparer:
         self._folders: dict[Path, Folder] = {}
         self._thread = ThreadPoolExecutor(1, "start")
 
-    async def prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         prepared = await self.prepared(request, models)
         await self.settle(prepared, request.consent)
         return prepared
 
-    async def prepared(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    async def prepared(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         """The same before anybody was asked to agree. Raises `Refused`."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
 
-    def _prepare(self, request: StartRequest, models: Callable[[Plan], Door]) -> Prepared:
+    def _prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         if request.path not in request.texts and not (request.root / request.path).is_file():
             raise unread(request.root.as_posix(), request.path)  # known without looking through the folder
         folder = self._folders.setdefault(request.root, Folder(request.root))
@@ -140,7 +140,7 @@ class WorkflowPreparer:
         snapshot: Snapshot,
         chosen: Chosen,
         request: StartRequest,
-        models: Callable[[Plan], Door],
+        models: Callable[[Plan], ModelAccess],
         prepared: Prepared,
         needed: Needs,
     ) -> None:
@@ -171,15 +171,15 @@ class WorkflowPreparer:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, folder.snapshot, request.texts, request.path, request.settings)
 
-    def ask_planner(self, planner: Target, plan: Plan, models: Callable[[Plan], Door]) -> None:
+    def ask_planner(self, planner: Target, plan: Plan, models: Callable[[Plan], ModelAccess]) -> None:
         """A further model that an enhance loop needs. Raises `Refused`."""
         require_models([("the planner", (planner,))], models(plan).problem)
 
-    async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], Door]) -> Judging:
+    async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], ModelAccess]) -> Judging:
         """The judge of a loop in a file, as a run would ask it. Raises `Refused`."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._judging, request, loop, models)
 
-    def _judging(self, request: StartRequest, name: str, models: Callable[[Plan], Door]) -> Judging:
+    def _judging(self, request: StartRequest, name: str, models: Callable[[Plan], ModelAccess]) -> Judging:
         folder = self._folders.setdefault(request.root, Folder(request.root))
         snapshot = folder.snapshot(request.texts, request.path, request.settings)
         chosen = self._chosen(snapshot, request)
@@ -189,20 +189,20 @@ class WorkflowPreparer:
         choice = choose_judge(loop, chosen.workflow.execution, callee, JudgeSettings.of(settings))
         prepared = _prepared(snapshot, chosen, request, Needs())
         plan = plan_of(prepared.started, prepared.texts)
-        door, capabilities = models(plan), NOTHING
+        access, capabilities = models(plan), NOTHING
         if choice.local is None and not request.mock:
-            require_models([(f"`until` of `{name}`", choice.targets)], door.problem)
+            require_models([(f"`until` of `{name}`", choice.targets)], access.problem)
             variables = environment_names(chosen.library, chosen.reached)
             capabilities = Capabilities.of(of_targets(choice.targets, plan, self._environ, variables))
             self._consents.settle(capabilities, request.consent, snapshot.root)
-        return Judging(loop, choice, plan, door, capabilities)
+        return Judging(loop, choice, plan, access, capabilities)
 
     async def agree(
         self,
         started: RunStarted,
         texts: Mapping[str, str],
         consent: str | None,
-        models: Callable[[Plan], Door],
+        models: Callable[[Plan], ModelAccess],
         planner: Target | None = None,
     ) -> RunStarted:
         """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""

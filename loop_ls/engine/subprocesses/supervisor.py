@@ -1,6 +1,6 @@
 """Programs that the engine starts: argv without a shell, their own session, and never alive without us.
 
-Between the engine and the program stands `leash_child`: it ends the whole process group when it is
+Between the engine and the program stands `supervisor_child`: it ends the whole process group when it is
 told to or when the engine is gone, killed with -9 included. A signal to the parent alone would leave
 grandchildren; a death signal asked of the kernel would die with the thread that started them.
 """
@@ -19,10 +19,10 @@ from pathlib import Path
 from loop_ls.engine.capabilities.guard import require_start
 
 CHILD = Path(__file__).with_name("supervisor_child.py")
-#: By this variable `leash_child` knows what the program started, whichever session that made for itself.
+#: By this variable `supervisor_child` knows what the program started, whichever session that made for itself.
 MARK = "LOOP_LS_LEASH"
 
-#: After this the leash itself is killed; it never takes so long.
+#: After this the supervisor itself is killed; it never takes so long.
 LAST_RESORT = 8.0
 
 #: What a program may know of our environment. Keys of providers are never among it.
@@ -38,7 +38,7 @@ def reduced(environ: Mapping[str, str], **more: str) -> dict[str, str]:
     return kept | more
 
 
-class Leashed:
+class SupervisedProcess:
     """A running program. `process` has its pipes and the program's own exit status."""
 
     def __init__(self, process: Process, pipe: int | None) -> None:
@@ -86,7 +86,7 @@ async def start(
     stdin: int = DEVNULL,
     stdout: int = PIPE,
     stderr: int = PIPE,
-) -> Leashed:
+) -> SupervisedProcess:
     """Start `argv`. A program that does not exist ends with 127 and one line on its standard error. Raises
     `NotPermitted` where the run that asks may not start it."""
     require_start(argv)
@@ -95,7 +95,7 @@ async def start(
         process = await asyncio.create_subprocess_exec(
             *argv, cwd=cwd, env=own, stdin=stdin, stdout=stdout, stderr=stderr
         )
-        return Leashed(process, None)
+        return SupervisedProcess(process, None)
     own[MARK] = secrets.token_hex(8)
     told, tell = os.pipe()
     try:
@@ -115,4 +115,4 @@ async def start(
         raise
     finally:
         os.close(told)
-    return Leashed(process, tell)
+    return SupervisedProcess(process, tell)

@@ -1,6 +1,6 @@
-"""The other end of the leash: starts a program in a session of its own and ends all of it.
+"""The child side of the supervisor: starts a program in a session of its own and ends all of it.
 
-Run as a file by `leash`, with nothing but the standard library and as little of it as possible
+Run as a file by `supervisor`, with nothing but the standard library and as little of it as possible
 (15 ms). The pipe tells it what to do: `t` ends the group politely and soon, `l` politely and with
 more time; when the pipe closes, the engine is gone and the group goes at once. What left the group is found
 by the mark in its environment, where there is a /proc to look into.

@@ -21,7 +21,7 @@ from loop_ls.extras import is_installed, missing
 if TYPE_CHECKING:
     from mcp import Client
 
-    from loop_ls.engine.tools.transports import LeashedServer
+    from loop_ls.engine.tools.transports import SupervisedServer
 
 #: How long one call of a tool may take when nobody said anything.
 CALL_SECONDS = 300.0
@@ -39,7 +39,7 @@ class Session:
         self.server, self._root, self._environ = server, root, environ
         self.tools: tuple[Tool, ...] = ()
         self._client: Client | None = None
-        self._program: LeashedServer | None = None
+        self._program: SupervisedServer | None = None
         self._task: asyncio.Task[None] | None = None
         self._leaving = asyncio.Event()
 
@@ -122,10 +122,10 @@ class Session:
         await asyncio.to_thread(_load)
         from mcp import Client
 
-        from loop_ls.engine.tools.transports import LeashedServer, over_http
+        from loop_ls.engine.tools.transports import SupervisedServer, over_http
 
         if self.server.kind == "stdio":
-            self._program = LeashedServer(self.server, self._root, self._environ)
+            self._program = SupervisedServer(self.server, self._root, self._environ)
             return Client(self._program, cache=None)
         return Client(over_http(self.server, self._environ), cache=None)
 

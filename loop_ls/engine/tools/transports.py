@@ -1,4 +1,4 @@
-"""How a session reaches its server: a program on our leash, or HTTP.
+"""How a session reaches its server: a supervised program, or HTTP.
 
 Imported with the first server of a run, never before: this module and the SDK behind it are heavy. The
 SDK could start programs itself, but they would outlive an engine that is killed.
@@ -24,7 +24,7 @@ from mcp.types import jsonrpc_message_adapter
 
 from loop_ls.engine.capabilities.guard import require_server, using_program
 from loop_ls.engine.core.addresses import is_here
-from loop_ls.engine.subprocesses.supervisor import Leashed, reduced, start
+from loop_ls.engine.subprocesses.supervisor import SupervisedProcess, reduced, start
 from loop_ls.engine.tools.servers import Server, server_program
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
@@ -36,12 +36,12 @@ LEAVE_SECONDS = 0.5
 CONNECT_SECONDS = 10.0
 
 
-class LeashedServer:
+class SupervisedServer:
     """A transport of the SDK over a program of ours. `said` is the end of its standard error."""
 
     def __init__(self, server: Server, root: Path, environ: Mapping[str, str]) -> None:
         self._server, self._root, self._environ = server, root, environ
-        self._child: Leashed | None = None
+        self._child: SupervisedProcess | None = None
         self._open: AbstractAsyncContextManager[Streams] | None = None
         self.said: deque[str] = deque(maxlen=8)
 
@@ -91,7 +91,7 @@ class LeashedServer:
             self.said.append(rest.decode("utf-8", "replace").strip())
 
 
-async def _hear(child: Leashed, told: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+async def _hear(child: SupervisedProcess, told: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
     """Messages, one in a line. Lines that are none are chatter of a program that does not know better."""
     assert child.process.stdout is not None
     rest = bytearray()
@@ -109,7 +109,7 @@ async def _hear(child: Leashed, told: MemoryObjectSendStream[SessionMessage | Ex
 
 
 async def _speak(
-    child: Leashed,
+    child: SupervisedProcess,
     asked: MemoryObjectReceiveStream[SessionMessage],
     told: MemoryObjectSendStream[SessionMessage | Exception],
 ) -> None:
@@ -124,7 +124,7 @@ async def _speak(
         await told.aclose()  # else whoever waits for an answer waits for ever
 
 
-async def _leave(child: Leashed) -> None:
+async def _leave(child: SupervisedProcess) -> None:
     """Close its input, give it a moment, then end whatever is left of its group."""
     if child.process.stdin is not None:
         child.process.stdin.close()

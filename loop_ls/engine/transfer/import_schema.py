@@ -54,8 +54,8 @@ class Target(_Part):
     name: str | None = None
 
 
-class CarriedStart(_Part):
-    """`CarriedStart.model_validate(body)` raises `ValidationError` with the place of what is wrong."""
+class ImportedStart(_Part):
+    """`ImportedStart.model_validate(body)` raises `ValidationError` with the place of what is wrong."""
 
     plan: StartPlan = StartPlan()
     limits: StartLimits = StartLimits()

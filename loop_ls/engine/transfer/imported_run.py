@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import Door, Plan
+from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Preparer
 
@@ -35,7 +35,7 @@ async def agreed(
     consent: str | None,
     preparer: Preparer,
     home: Path | None,
-    models: Callable[[Plan], Door],
+    models: Callable[[Plan], ModelAccess],
 ) -> RunStarted:
     """A fork of a run that came in, or of a replay, which was started without asking: what it starts and where
     it sends texts is asked like for a start. What came in works in `home`, not where it was recorded.

@@ -15,7 +15,7 @@ from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import hash_of, plain, plain_text
-from loop_ls.engine.transfer.import_schema import CarriedStart
+from loop_ls.engine.transfer.import_schema import ImportedStart
 
 KIND, VERSION = "loop-ls run", 1
 PAGE = 1000
@@ -80,7 +80,7 @@ class Carried:
             event = Event(self.run_id, seq, at, kind, body)
             try:
                 if seq == 1:
-                    CarriedStart.model_validate(body)
+                    ImportedStart.model_validate(body)
                 readable(kind, body)
                 event.wire()
                 state = state.after(event)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loop_ls.formats.common.key_table import Shape
 from loop_ls.formats.common.object_parts import Item
-from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair, Word
+from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair, PlacedText
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import Placeholder, placeholders
 from loop_ls.syntax.incremental.piece import Piece
@@ -27,7 +27,7 @@ class WholeLook:
     on_key: bool
     block: Block | None = None
     item: Item | None = None
-    word: Word | None = None
+    word: PlacedText | None = None
     pair: Pair | None = None
     placeholder: Placeholder | None = None
 
@@ -84,7 +84,7 @@ class _Where:
         return inner
 
     def look(
-        self, span: Span, field: Field, on_key: bool, word: Word | None = None, pair: Pair | None = None
+        self, span: Span, field: Field, on_key: bool, word: PlacedText | None = None, pair: Pair | None = None
     ) -> WholeLook:
         place = span.shift(self.start)
         return WholeLook(self.document, place, self.shape, field, on_key, self.block, self.item, word, pair)
@@ -112,7 +112,7 @@ def _in_field(where: _Where, field: Field) -> Iterator[WholeLook]:
                 yield from _in_block(where.inside(one), one)
             case Named(block=Block() as block):
                 yield from _in_block(where.inside(block), block)
-            case Word() if one.span.contains(at):
+            case PlacedText() if one.span.contains(at):
                 yield where.look(one.span, field, False, word=one)
             case Pair() if one.entry.key.span.contains(at):
                 yield where.look(one.entry.key.span, field, True, pair=one)

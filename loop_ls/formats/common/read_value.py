@@ -16,10 +16,10 @@ from loop_ls.formats.common.typed_mapping import (
     Field,
     Named,
     Pair,
+    PlacedText,
     Repeated,
     Unknown,
     Value,
-    Word,
     unknown_key,
 )
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, resolved
@@ -151,14 +151,14 @@ def _duration(key: Key, node: Node, written: Node) -> _Read:
 def _texts(key: Key, node: Node, written: Node) -> _Read:
     if not isinstance(node, Sequence):
         return None, (_wrong(key, node, written),)
-    words: list[Word] = []
+    words: list[PlacedText] = []
     faults: list[Fault] = []
     for item in node.items:
         found = resolved(item) if item.__class__ is Alias else item
         if item is None or found is None:
             continue
         if found.__class__ is Scalar:
-            words.append(_new(Word, (found.text, item.span)))
+            words.append(_new(PlacedText, (found.text, item.span)))
         else:
             faults.append(Fault("type", item, Type.TEXT.value))
     return tuple(words), tuple(faults)

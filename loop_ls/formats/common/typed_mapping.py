@@ -29,7 +29,7 @@ class Fault(NamedTuple):
     expected: str
 
 
-class Word(NamedTuple):
+class PlacedText(NamedTuple):
     """A text with its place: an item of a list, a name."""
 
     text: str
@@ -164,8 +164,8 @@ class Block:
     def blocks(self, name: str) -> tuple[Block, ...]:
         return tuple(item for item in self._items(name) if isinstance(item, Block))
 
-    def words(self, name: str) -> tuple[Word, ...]:
-        return tuple(item for item in self._items(name) if isinstance(item, Word))
+    def words(self, name: str) -> tuple[PlacedText, ...]:
+        return tuple(item for item in self._items(name) if isinstance(item, PlacedText))
 
     def pairs(self, name: str) -> tuple[Pair, ...]:
         return tuple(item for item in self._items(name) if isinstance(item, Pair))
@@ -198,7 +198,7 @@ Value = (
     | int
     | float
     | Block
-    | tuple[Word, ...]
+    | tuple[PlacedText, ...]
     | tuple[Pair, ...]
     | tuple[Named, ...]
     | tuple[Block, ...]

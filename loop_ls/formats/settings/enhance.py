@@ -1,6 +1,6 @@
 """The settings of enhance loops as values: `enhance`, and what a workflow's own entry says above it.
 
-Ranges stand in the table of keys (`settings_keys`); what is out of range is not taken, and the value below
+Ranges stand in the table of keys (`settings.keys`); what is out of range is not taken, and the value below
 it holds. Who the planner is when nobody says so depends on the file, and is not decided here.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 from loop_ls.formats.common.plain_value import plain
-from loop_ls.formats.common.typed_mapping import Block, Word
+from loop_ls.formats.common.typed_mapping import Block, PlacedText
 from loop_ls.formats.workflow.model import (
     Argument,
     Consensus,
@@ -134,7 +134,9 @@ def _rag(block: Block) -> Rag:
 def _embeddings(block: Block) -> Embeddings:
     field = block.get("input")
     texts: Any = field.value if field is not None else None
-    given = (texts,) if isinstance(texts, str) else tuple(word.text for word in texts or () if isinstance(word, Word))
+    given = (
+        (texts,) if isinstance(texts, str) else tuple(word.text for word in texts or () if isinstance(word, PlacedText))
+    )
     return Embeddings(
         input=given or None,
         input_file=block.text("input_file") or None,

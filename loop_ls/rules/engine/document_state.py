@@ -11,7 +11,7 @@ from loop_ls.index.element import Element
 from loop_ls.index.top_level import Head
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import Finding
-from loop_ls.rules.engine.finding_builder import Placing
+from loop_ls.rules.engine.finding_builder import FindingBuilder
 from loop_ls.rules.engine.invalidation import changed_topics, difference
 from loop_ls.rules.engine.queries import World
 from loop_ls.rules.engine.rule_selection import Plan
@@ -107,7 +107,7 @@ class Session:
     def _placed(self, late: bool) -> tuple[Finding, ...]:
         assert self.document is not None
         assert self.workspace is not None
-        placing = Placing(self.document, self.plan.levels, self.workspace.documents.get, self.epoch)
+        placing = FindingBuilder(self.document, self.plan.levels, self.workspace.documents.get, self.epoch)
         found = placing.findings(self._speaking if late else self._speaking - self._late, self._is_broken())
         if self.document.head.misspelt_sections:
             found = tuple(one for one in found if one.rule not in _ABOUT_NAMES)

@@ -23,7 +23,7 @@ _FIRST = itemgetter(0)
 _BROKEN, _HALF = "WF001", "WF006"
 
 
-class Placing:
+class FindingBuilder:
     """Makes the findings of one version of one document. `epoch` changes whenever some piece moves;
     what was placed in the same epoch stays as it is."""
 

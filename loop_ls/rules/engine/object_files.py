@@ -12,7 +12,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.context import Draft
 from loop_ls.rules.engine.finding import Finding
-from loop_ls.rules.engine.finding_builder import Placing
+from loop_ls.rules.engine.finding_builder import FindingBuilder
 from loop_ls.rules.engine.object_view import WholeView, is_unreadable
 from loop_ls.rules.engine.registry import Check
 from loop_ls.rules.engine.rule_selection import Plan, Selection, plan
@@ -58,7 +58,7 @@ class WholeFiles:
 
 def _check(chosen: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
     unit = local_unit(_once(document, _drafts(chosen, WholeView(document, workspace))))
-    return Placing(document, chosen.levels, workspace.documents.get, 0).findings((unit,), broken=False)
+    return FindingBuilder(document, chosen.levels, workspace.documents.get, 0).findings((unit,), broken=False)
 
 
 def _drafts(chosen: Plan, view: WholeView) -> Iterator[tuple[Check, Draft]]:

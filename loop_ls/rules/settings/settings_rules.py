@@ -26,19 +26,19 @@ from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
 
 
-class _Place(NamedTuple):
+class _WrittenField(NamedTuple):
     """A field that is written in the file, with its piece."""
 
     piece: Piece
     field: Field
 
 
-def _fields(view: WholeView) -> Iterator[_Place]:
+def _fields(view: WholeView) -> Iterator[_WrittenField]:
     """Every known key of the file, outer ones first."""
     for part in view.parts.keys.values():
-        yield _Place(part.piece, part.field)
+        yield _WrittenField(part.piece, part.field)
     for piece, block in _blocks(view):
-        yield from (_Place(piece, field) for field in block.fields.values() if not field.entry.merged)
+        yield from (_WrittenField(piece, field) for field in block.fields.values() if not field.entry.merged)
 
 
 def _blocks(view: WholeView) -> Iterator[tuple[Piece, Block]]:

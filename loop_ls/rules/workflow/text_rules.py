@@ -16,7 +16,7 @@ from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
 from loop_ls.syntax.placeholders import Island, code_spans, environment_names, template_tags
-from loop_ls.syntax.scalar_source_map import Written
+from loop_ls.syntax.scalar_source_map import ScalarSourceMap
 from loop_ls.text.pattern import pattern
 
 _NAME_AND_MORE = pattern(r"\s*([^\W\d][\w-]*(?:\.[\w-]+)*)\s+\S")
@@ -163,7 +163,7 @@ def one_brace(element: Element, view: View) -> Iterator[Draft]:
     """`{loop.output}` and `${loop.output}`: the name of a variable that exists, in one pair of braces. Code in
     back-ticks is left alone, and so is every other text in braces."""
     for slot in own_slots(element):
-        written = Written(element.piece.lines, slot.scalar)
+        written = ScalarSourceMap(element.piece.lines, slot.scalar)
         code = code_spans(written.text)
         for start, end, name in single_braces(written.text):
             if not _is_variable(name, view) or any(first <= start < last for first, last in code):

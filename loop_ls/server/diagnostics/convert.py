@@ -17,7 +17,7 @@ from loop_ls.text.invariant import invariant
 if TYPE_CHECKING:
     from loop_ls.rules.engine.finding import Finding, Related
     from loop_ls.server.capabilities import ClientFacts
-    from loop_ls.server.documents.position_mapping import Places
+    from loop_ls.server.documents.position_mapping import PositionMapping
 
 #: More is no help to anybody, and editors slow down.
 MOST = 500
@@ -29,14 +29,14 @@ RUN_SOURCE = "loop-run"
 
 Diagnostic = dict[str, Any]
 #: The places of another document, None where it is not known.
-PlacesOf = Callable[[str], "Places | None"]
+PlacesOf = Callable[[str], "PositionMapping | None"]
 
 
 class Setting(NamedTuple):
     """Where findings are shown: the document, and what the client can show."""
 
     uri: str
-    places: Places
+    places: PositionMapping
     places_of: PlacesOf
     client: ClientFacts
     source: str = SOURCE
@@ -133,7 +133,7 @@ def page_of(rule: str) -> str:
     return uri_of(page) if page.is_file() else ""
 
 
-def _related(related: Related, uri: str, places: Places, places_of: PlacesOf) -> dict[str, Any] | None:
+def _related(related: Related, uri: str, places: PositionMapping, places_of: PlacesOf) -> dict[str, Any] | None:
     there = places if related.uri is None or related.uri == uri else places_of(related.uri)
     if there is None:
         return None

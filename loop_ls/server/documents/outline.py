@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lsprotocol import types as lsp
 
 from loop_ls.features.answers import Placed, Symbol, SymbolKind
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.rpc.raw_json import Written, sequence
 from loop_ls.text.position import Position
 
@@ -53,7 +53,9 @@ class Outlines:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
 
-    def written(self, key: str, places: Places, outline: tuple[Placed, ...], shown: set[int] | None) -> list[Written]:
+    def written(
+        self, key: str, places: PositionMapping, outline: tuple[Placed, ...], shown: set[int] | None
+    ) -> list[Written]:
         """The outline of the document `key`; of `shown` parts only, by their identity."""
         writer = _Writer(places, shown, self._known.pop(key, {}))
         found = [writer.written(placed, 0) for placed in outline if shown is None or id(placed) in shown]
@@ -64,7 +66,7 @@ class Outlines:
 
 
 class _Writer:
-    def __init__(self, places: Places, shown: set[int] | None, known: _Known) -> None:
+    def __init__(self, places: PositionMapping, shown: set[int] | None, known: _Known) -> None:
         self._places, self._shown, self._known = places, shown, known
         self.fresh: _Known = {}
 

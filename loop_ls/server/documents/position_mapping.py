@@ -9,7 +9,7 @@ from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
 
-class Places:
+class PositionMapping:
     """Reads and writes positions and ranges of `text` in units of `encoding`."""
 
     __slots__ = ("_encoding", "_text")

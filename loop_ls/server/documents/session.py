@@ -19,7 +19,7 @@ from loop_ls.rules.engine.finding import Finding
 from loop_ls.server.capabilities import ClientFacts
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.folders import Folder, canonical
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.text.decode import MAX_BYTES, too_large
 from loop_ls.text.encoding import Encoding
 from loop_ls.text.fault import Fault
@@ -191,10 +191,10 @@ class Session:
                 folder.put(found)
         return differs
 
-    def places(self, document: Document) -> Places:
-        return Places(document.text, self.encoding)
+    def places(self, document: Document) -> PositionMapping:
+        return PositionMapping(document.text, self.encoding)
 
-    def places_of(self, uri: str) -> Places | None:
+    def places_of(self, uri: str) -> PositionMapping | None:
         """Places of a document that is open or indexed."""
         opened = self.find(uri)
         if opened is not None:

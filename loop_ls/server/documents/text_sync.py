@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.session import OpenDocument, read, without_text
 from loop_ls.server.documents.uris import is_view
 from loop_ls.text.decode import MAX_BYTES
@@ -166,7 +166,9 @@ class Texts:
             if checked.get("range") is None:
                 text = Text.of(checked["text"])
             else:
-                text = text.edit(_span(Places(text, self._session.encoding), checked["range"]), checked["text"])
+                text = text.edit(
+                    _span(PositionMapping(text, self._session.encoding), checked["range"]), checked["text"]
+                )
         return text
 
     def _reopen(self, opened: OpenDocument, text: Text, version: int) -> None:
@@ -200,7 +202,7 @@ def _checked(change: Any) -> Json:
     return change
 
 
-def _span(places: Places, found: Any) -> Span:
+def _span(places: PositionMapping, found: Any) -> Span:
     try:
         return places.read_range(found)
     except ValueError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pygls.exceptions import JsonRpcContentModified
 
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.text.lines import Text
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def workspace_edit(
     review = review if review and client.document_changes and client.confirms_edits else {}
     changes: list[tuple[str, int | None, list[Json]]] = []
     for uri in {**edits, **review}:
-        places = Places(Text.of(""), session.encoding) if uri == creates else session.places_of(uri)
+        places = PositionMapping(Text.of(""), session.encoding) if uri == creates else session.places_of(uri)
         if places is None:
             return None
         opened = session.find(uri)

@@ -15,7 +15,7 @@ from loop_ls.server.routes.requests import about, with_all_files
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
-    from loop_ls.server.documents.position_mapping import Places
+    from loop_ls.server.documents.position_mapping import PositionMapping
 
 Json = dict[str, Any]
 _KIND = lsp.SymbolKind.Module.value
@@ -94,5 +94,5 @@ def _item(context: Context, workflow: Workflow) -> Json | None:
     return found
 
 
-def _ranges(places: Places, calls: CallsOf) -> list[Json]:
+def _ranges(places: PositionMapping, calls: CallsOf) -> list[Json]:
     return [places.range(span) for span in calls.places]

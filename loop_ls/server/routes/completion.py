@@ -15,7 +15,7 @@ from loop_ls.server.routes.requests import Asked, named
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
-    from loop_ls.server.documents.position_mapping import Places
+    from loop_ls.server.documents.position_mapping import PositionMapping
     from loop_ls.server.documents.session import OpenDocument
 
 Json = dict[str, Any]
@@ -76,7 +76,7 @@ def listing(folder: str) -> list[tuple[str, bool]]:
         return []
 
 
-def _item(context: Context, opened: OpenDocument, places: Places, span: Json, item: Item, tell: bool) -> Json:
+def _item(context: Context, opened: OpenDocument, places: PositionMapping, span: Json, item: Item, tell: bool) -> Json:
     client = context.client.facts
     snippet = item.snippet if client.snippets else None
     found: Json = {

@@ -13,7 +13,7 @@ from loop_ls.server.rpc.raw_json import Written, sequence, written
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
-    from loop_ls.server.documents.position_mapping import Places
+    from loop_ls.server.documents.position_mapping import PositionMapping
 
 Json = dict[str, Any]
 
@@ -49,7 +49,7 @@ def _note(first: Json, left: int) -> Json:
     return {key: value for key, value in first.items() if key not in ("detail", "children")} | {"name": name}
 
 
-def _flat(places: Places, outline: tuple[Placed, ...], uri: str, shown: set[int] | None) -> list[Json]:
+def _flat(places: PositionMapping, outline: tuple[Placed, ...], uri: str, shown: set[int] | None) -> list[Json]:
     """The older shape, for clients that know no tree."""
     found: list[Json] = []
     todo = [(placed, 0, "") for placed in reversed(outline)]

@@ -14,7 +14,7 @@ from loop_ls.server.routes.requests import Asked, about
 if TYPE_CHECKING:
     from loop_ls.features.answers import Link
     from loop_ls.server.context import Context
-    from loop_ls.server.documents.position_mapping import Places
+    from loop_ls.server.documents.position_mapping import PositionMapping
 
 Json = dict[str, Any]
 #: Seconds that a definition waits for the index.
@@ -58,7 +58,7 @@ def _links(context: Context, asked: Asked, position: Any) -> list[Json]:
     return [link for one in found if (link := _link(context, asked.places, one)) is not None]
 
 
-def _link(context: Context, places: Places, link: Link) -> Json | None:
+def _link(context: Context, places: PositionMapping, link: Link) -> Json | None:
     there = context.session.places_of(link.uri)
     if there is None:
         return None

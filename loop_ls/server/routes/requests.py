@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcIn
 
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.text.position import Position, Span
 from loop_ls.text.record import equal_record
 
@@ -39,7 +39,7 @@ class Asked:
 
     opened: OpenDocument
     document: Document
-    places: Places
+    places: PositionMapping
 
     @property
     def workspace(self) -> Workspace:

@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.text.hash import text_hash
 
@@ -121,7 +121,7 @@ class Rounds:
     def _edit(self, opened: OpenDocument, sent: Json) -> Json:
         """As one change that one undo takes back. Ranges of facts count UTF-16 units."""
         text, client = opened.document.text, self._client.facts
-        base, places = Places(text, "utf-16"), Places(text, self._session.encoding)
+        base, places = PositionMapping(text, "utf-16"), PositionMapping(text, self._session.encoding)
         edits = [places.edit(base.read_range(one["range"]), one["newText"]) for one in sent["edits"]]
         if not client.document_changes:
             return {"changes": {opened.uri: edits}}

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.server.documents import uris
 from loop_ls.server.runs.engine_connection import EngineLink
-from loop_ls.server.runs.foreign_runs import Others
+from loop_ls.server.runs.foreign_runs import ForeignRuns
 from loop_ls.server.runs.run_record import RunRecord
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.runs.context import RunContext
-    from loop_ls.server.runs.notifier import RunShow
+    from loop_ls.server.runs.notifier import RunNotifier
 
 logger = logging.getLogger(__name__)
 
@@ -32,11 +32,11 @@ _GONE_AFTER = 2.0
 class RunWatch:
     """The runs of one root."""
 
-    def __init__(self, context: RunContext, show: RunShow) -> None:
+    def __init__(self, context: RunContext, show: RunNotifier) -> None:
         self._session, self._tasks, self._show = context.session, context.tasks, show
         self.records: dict[str, RunRecord] = {}
         self._foreign: set[str] = set()
-        self._others = Others(context.session, context.tasks, show.other)
+        self._others = ForeignRuns(context.session, context.tasks, show.other)
         self._refreshing: set[str] = set()
         self._gone: asyncio.TimerHandle | None = None
 

@@ -25,7 +25,7 @@ Json = dict[str, Any]
 EVERY = 0.4
 
 
-class Others:
+class ForeignRuns:
     """At most one question about a run is on its way, and at most one waits for its turn."""
 
     def __init__(self, session: Session, tasks: Tasks, tell: Callable[[Json], None], every: float = EVERY) -> None:

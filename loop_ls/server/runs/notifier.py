@@ -26,7 +26,7 @@ RUN = "loopLs/run"
 ENGINE = "loopLs/engine"
 
 
-class RunShow:
+class RunNotifier:
     """Everything that an editor is told of runs."""
 
     def __init__(self, context: RunContext, runs: RunAccess) -> None:

@@ -10,7 +10,7 @@ from loop_ls.features.runs.runnables import runnables as of_document
 
 if TYPE_CHECKING:
     from loop_ls.index.document import Document
-    from loop_ls.server.documents.position_mapping import Places
+    from loop_ls.server.documents.position_mapping import PositionMapping
     from loop_ls.server.documents.session import Session
 
 Json = dict[str, Any]
@@ -35,7 +35,7 @@ def _documents(session: Session) -> Iterator[Document]:
                 yield document
 
 
-def _written(places: Places, one: Runnable) -> Json:
+def _written(places: PositionMapping, one: Runnable) -> Json:
     row: Json = {"kind": one.kind, "name": one.name, "label": one.label}
     row |= {"range": places.range(one.span), "judged": places.range(one.judged)}
     return row | {"inner": [_written(places, part) for part in one.inner]}

@@ -1,6 +1,6 @@
 """Lines to nodes by libyaml, which is imported when the first lines come that need it.
 
-Most lines of most files are read without it (see `quick`), and a server that starts does not want to
+Most lines of most files are read without it (see `fast_path`), and a server that starts does not want to
 wait for what it may never use.
 """
 

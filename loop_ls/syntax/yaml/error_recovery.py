@@ -28,7 +28,7 @@ from loop_ls.syntax.yaml.line_patterns import (
     without_comment,
 )
 from loop_ls.syntax.yaml.merge import merge
-from loop_ls.syntax.yaml.recover_scalars import HalfValues
+from loop_ls.syntax.yaml.recover_scalars import ScalarRecovery
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Position, Span
 
@@ -74,7 +74,7 @@ class _Reader:
         self.root: Node | None = None
         self.stack: list[_Level] = []
         self.anchors = Anchors()
-        self.values = HalfValues(lines, self.faults, self.anchors)
+        self.values = ScalarRecovery(lines, self.faults, self.anchors)
         self.stray = -2  # the last line reported as stray text
 
     def run(self) -> None:

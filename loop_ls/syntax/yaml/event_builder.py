@@ -1,7 +1,7 @@
 """Lines to nodes with exact places, by libyaml's events; `Rejected` where libyaml refuses.
 
 Events are built into nodes here and not by PyYAML, because PyYAML resolves types, drops aliases
-and ends block nodes at the next token. Nothing here guesses: half-typed text is for `tolerant`.
+and ends block nodes at the next token. Nothing here guesses: half-typed text is for `error_recovery`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Value(NamedTuple):
     following: int
 
 
-class HalfValues:
+class ScalarRecovery:
     """Reads values of `lines`; faults are added to `faults`."""
 
     def __init__(self, lines: Lines[str], found: list[Fault], anchors: Anchors) -> None:

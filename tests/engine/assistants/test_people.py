@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from loop_ls.engine.assistants.event_mapping import Teller
+from loop_ls.engine.assistants.event_mapping import EventMapper
 from loop_ls.engine.assistants.views import loop_state
 from tests.engine.assistants.support.house import House
 
@@ -156,8 +156,8 @@ async def test_AB_075_a_stop_rejects_the_open_question_once(it: House, asked: st
     assert it.engine is not None
     await it.engine.control("stop", asked)
     facts = await it.ended(asked)
-    teller = Teller()
-    failed = [told.payload for fact in facts for told in teller.hear(fact) if told.terminal]
+    mapper = EventMapper()
+    failed = [told.payload for fact in facts for told in mapper.hear(fact) if told.terminal]
     assert failed == [
         {
             "iteration": 1,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.assistants.disconnect_teardown import Attendance, attended_runs, grace_of, tear_down
+from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown, attended_runs, grace_of, tear_down
 from loop_ls.engine.events import RunState
 from tests.engine.assistants.support.served import Client, Served, served
 from tests.engine.runners.support.agents import gone
@@ -105,11 +105,11 @@ async def test_AB_134_a_grace_time_of_0_is_at_once() -> None:
     async def teardown(user: str | None) -> None:
         torn.set()
 
-    attendance = Attendance(teardown, 0.0)
-    attendance.came("anna")
-    attendance.left("anna")
+    teardowns = DisconnectTeardown(teardown, 0.0)
+    teardowns.came("anna")
+    teardowns.left("anna")
     await asyncio.wait_for(torn.wait(), 1)
-    await attendance.aclose()
+    await teardowns.aclose()
 
 
 async def test_AB_135_an_open_question_is_rejected_by_the_teardown(brief: Served) -> None:
@@ -179,10 +179,10 @@ async def test_an_engine_that_leaves_tears_nothing_down() -> None:
     async def teardown(user: str | None) -> None:
         torn.append(user)
 
-    attendance = Attendance(teardown, 0.0)
-    attendance.came("anna")
-    await attendance.aclose()
-    attendance.left("anna")
+    teardowns = DisconnectTeardown(teardown, 0.0)
+    teardowns.came("anna")
+    await teardowns.aclose()
+    teardowns.left("anna")
     await asyncio.sleep(0.05)
     assert torn == []
 
@@ -193,13 +193,13 @@ async def test_AB_131_the_grace_time_counts_from_the_last_leaving() -> None:
     async def teardown(user: str | None) -> None:
         torn.set()
 
-    attendance = Attendance(teardown, 0.4)
-    attendance.came("anna")
-    attendance.left("anna")
+    teardowns = DisconnectTeardown(teardown, 0.4)
+    teardowns.came("anna")
+    teardowns.left("anna")
     await asyncio.sleep(0.3)
-    attendance.came("anna")
-    attendance.left("anna")
+    teardowns.came("anna")
+    teardowns.left("anna")
     await asyncio.sleep(0.25)
     assert not torn.is_set()
     await asyncio.wait_for(torn.wait(), 2)
-    await attendance.aclose()
+    await teardowns.aclose()

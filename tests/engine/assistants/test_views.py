@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.engine.assistants.event_mapping import Teller
+from loop_ls.engine.assistants.event_mapping import EventMapper
 from loop_ls.engine.assistants.views import last_state, loop_state
 from tests.engine.assistants.support.house import Facts, House
 
@@ -10,8 +10,8 @@ KEYS = {"agentId", "sessionId", "iteration", "maxIterations", "criteria", "statu
 
 
 def names(facts: Facts) -> list[str]:
-    teller = Teller()
-    return [told.event for fact in facts for told in teller.hear(fact)]
+    mapper = EventMapper()
+    return [told.event for fact in facts for told in mapper.hear(fact)]
 
 
 async def test_AB_099_every_state_has_seven_keys_and_no_session(it: House) -> None:

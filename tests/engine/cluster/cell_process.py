@@ -93,8 +93,8 @@ class Cell:
         return [found[run_id] for run_id in runs]
 
     async def load(self) -> int:
-        assert self.engine.sharing is not None
-        return self.engine.sharing.load
+        assert self.engine.member is not None
+        return self.engine.member.load
 
     async def left(self) -> str:
         """Why it wants to leave."""

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from loop_ls.engine.durable.provider_leases import PostgresPlaces
+from loop_ls.engine.durable.provider_leases import PostgresSlots
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.providers.limits import shared_limits
-from loop_ls.engine.providers.limits.shared_limits import CommonGate
+from loop_ls.engine.providers.limits.shared_limits import SharedGate
 
 
 class Member:
     def __init__(self, database: str) -> None:
-        self.places = PostgresPlaces(database)
+        self.places = PostgresSlots(database)
 
-    def gate(self, at_once: int | None = None, per_minute: int | None = None, tokens: int | None = None) -> CommonGate:
-        return CommonGate(self.places, "acme", at_once, per_minute, tokens)
+    def gate(self, at_once: int | None = None, per_minute: int | None = None, tokens: int | None = None) -> SharedGate:
+        return SharedGate(self.places, "acme", at_once, per_minute, tokens)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ async def test_calls_at_once_are_counted_over_all_processes(members: list[Member
     gates = [member.gate(at_once=2) for member in members]
     now = most = 0
 
-    async def call(gate: CommonGate) -> None:
+    async def call(gate: SharedGate) -> None:
         nonlocal now, most
         async with gate.passing():
             now += 1
@@ -90,7 +90,7 @@ async def test_the_places_of_a_dead_process_are_free_again(members: list[Member]
     await held.__aexit__(None, None, None)
 
 
-async def _pass(gate: CommonGate, waits: list[float], tokens: int = 0) -> None:
+async def _pass(gate: SharedGate, waits: list[float], tokens: int = 0) -> None:
     async with gate.passing(waits.append, tokens) as spent:
         if tokens:
             spent(tokens)

@@ -18,8 +18,8 @@ from loop_ls.engine.roles.program import RoleLoopProgram
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.sprints import project_of
 from loop_ls.engine.roles.records.stores import Unavailable
-from loop_ls.engine.roles.stage_agents import hands
-from loop_ls.engine.roles.tools.notes import Desk, memory_tools, todo_tools
+from loop_ls.engine.roles.stage_agents import stage_agents
+from loop_ls.engine.roles.tools.notes import StageNotes, memory_tools, todo_tools
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
@@ -45,7 +45,7 @@ async def test_one_session_has_one_project_whichever_engine_is_asked(two: tuple[
 
 
 async def test_todos_and_memory_of_a_stage_are_seen_by_the_stages_of_others(two: tuple[Records, Records]) -> None:
-    one, other = (Desk(each, "mine", "run", "p", "s", "by", "/project") for each in two)
+    one, other = (StageNotes(each, "mine", "run", "p", "s", "by", "/project") for each in two)
     add = next(tool for tool in todo_tools(one) if tool.name == "todo_add")
     await add.run({"title": "Write the docs"})
     listed, _, update = todo_tools(other)
@@ -56,7 +56,7 @@ async def test_todos_and_memory_of_a_stage_are_seen_by_the_stages_of_others(two:
     store, _ = memory_tools(one)
     await store.run({"text": "The tests need\x00 a database."})
     assert await memory_tools(other)[1].run({"query": "database tests"}) == "- The tests need\ufffd a database."
-    elsewhere = Desk(two[1], "mine", "run", "p", "s", "by", "/another")
+    elsewhere = StageNotes(two[1], "mine", "run", "p", "s", "by", "/another")
     assert await memory_tools(elsewhere)[1].run({"query": "database"}) == "nothing is remembered about that"
 
 
@@ -71,7 +71,7 @@ async def test_a_database_that_is_away_is_said_as_what_it_is(tmp_path: Path) -> 
 async def engine(folder: Path, root: Path, database: str, models: Doors, records: Records, takes: bool) -> Engine:
     made = Engine(
         folder,
-        {"role_loop": RoleLoopProgram(records, hands(records, {"PATH": "/usr/bin:/bin"}))},
+        {"role_loop": RoleLoopProgram(records, stage_agents(records, {"PATH": "/usr/bin:/bin"}))},
         lambda plan: models,
         ByFormat({"role_loop": RoleLoopPreparer(folder, {}, records)}),
         storage=lambda: PostgresStorage(database),

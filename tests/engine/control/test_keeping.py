@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.retention.run_retention import Keep
+from loop_ls.engine.retention.run_retention import RetentionPolicy
 from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import Project
 
@@ -50,43 +50,43 @@ async def waiting(project: Project) -> str:
 
 
 async def test_so_many_ended_runs_are_kept_and_running_ones_besides(project: Project) -> None:
-    engine = await project.open(keep=Keep(runs=2))
+    engine = await project.open(keep=RetentionPolicy(runs=2))
     ended = [(await project.run())[0]["runId"] for _ in range(4)]
     goes_on = await waiting(project)
-    assert sorted(await engine._keeping.tidy()) == sorted(ended[:2])
+    assert sorted(await engine._retention.tidy()) == sorted(ended[:2])
     assert set(await left(project)) == {*ended[2:], goes_on}
 
 
 async def test_ended_runs_are_kept_so_many_days(project: Project) -> None:
     clock: Any = Days()
-    engine = await project.open(keep=Keep(days=7), clock=clock)
+    engine = await project.open(keep=RetentionPolicy(days=7), clock=clock)
     old = (await project.run())[0]["runId"]
     clock.day = 6
     new = (await project.run())[0]["runId"]
-    assert await engine._keeping.tidy() == []
+    assert await engine._retention.tidy() == []
     clock.day = 7.5
-    assert await engine._keeping.tidy() == [old]
+    assert await engine._retention.tidy() == [old]
     assert await left(project) == [new]
 
 
 async def test_nothing_is_forgotten_where_nobody_said_so(project: Project) -> None:
     engine = await project.open()
     await project.run()
-    assert await engine._keeping.tidy() == []
-    assert engine._keeping._task is None
+    assert await engine._retention.tidy() == []
+    assert engine._retention._task is None
 
 
 async def test_a_run_that_another_one_stands_on_is_kept_until_that_has_ended(project: Project) -> None:
-    engine = await project.open(keep=Keep(runs=0))
+    engine = await project.open(keep=RetentionPolicy(runs=0))
     project.models.script["judge"] = ["NO", "YES"]
     first = (await project.run())[0]["runId"]
     project.models.script["write"] = [SILENCE]
     fork = (await engine.fork(first, 2))["runId"]
-    assert await engine._keeping.tidy() == []
+    assert await engine._retention.tidy() == []
     assert (await engine.delete(first))["code"] == "wrong_status"
     await engine.control("stop", fork)
     await project.ended(fork)
-    assert set(await engine._keeping.tidy()) == {first, fork}
+    assert set(await engine._retention.tidy()) == {first, fork}
 
 
 async def test_all_runs_that_have_ended_are_deleted_at_one_word(project: Project) -> None:

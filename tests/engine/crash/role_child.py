@@ -21,7 +21,7 @@ from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
 from loop_ls.engine.roles.program import RoleLoopProgram
 from loop_ls.engine.roles.records.records import Records
-from loop_ls.engine.roles.stage_agents import hands
+from loop_ls.engine.roles.stage_agents import stage_agents
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
 
@@ -61,7 +61,7 @@ async def main() -> None:
     records = Records(data, time.time)
     engine = Engine(
         data,
-        {"role_loop": RoleLoopProgram(records, hands(records, {}))},
+        {"role_loop": RoleLoopProgram(records, stage_agents(records, {}))},
         lambda plan: Provider(),
         RoleLoopPreparer(data, {}, records),
         storage=lambda: DyingStorage(data / "journal.db"),

@@ -8,8 +8,8 @@ from typing import Any
 
 from loop_ls.engine.enhance.ops.operations import Operation
 from loop_ls.engine.enhance.plan.apply import Planned, Planning
-from loop_ls.engine.enhance.plan.plan_context import Known, known_skills, maxima
-from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.plan.plan_context import PlanContext, known_skills, maxima
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.formats.common.target import Target
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
@@ -63,12 +63,12 @@ steps:
 POOL = (Target("anthropic", "claude-haiku-4-5"),)
 
 
-def start(text: str = FLOW, callee: str = CALLEE) -> Copy:
+def start(text: str = FLOW, callee: str = CALLEE) -> WorkingCopy:
     documents = [Document.open("file:///root/report.yaml", text), Document.open("file:///root/shorten.yaml", callee)]
-    return Copy(Workspace.of(Roots("/root"), documents), documents[0])
+    return WorkingCopy(Workspace.of(Roots("/root"), documents), documents[0])
 
 
-def errors_of(copy: Copy) -> Sequence[str]:
+def errors_of(copy: WorkingCopy) -> Sequence[str]:
     found = Checker().findings(copy.workspace, copy.document)
     return [f"{one.rule}: {one.message}" for one in found if one.severity is Severity.ERROR]
 
@@ -77,8 +77,8 @@ def errors_of(copy: Copy) -> Sequence[str]:
 class Desk:
     """Plans on one workflow; `known` and the limits can be set."""
 
-    copy: Copy
-    known: Known
+    copy: WorkingCopy
+    known: PlanContext
     most_ops: int = 8
     most_steps: int = 5
     earlier: Mapping[int, str] | None = None
@@ -109,7 +109,7 @@ class Desk:
 
 def desk(text: str = FLOW, **known: Any) -> Desk:
     copy = start(text)
-    usual = Known(
+    usual = PlanContext(
         pool=POOL,
         skills=known_skills(copy.workspace, copy.document),
         first_maxima=maxima(copy.document),

@@ -10,7 +10,7 @@ import pytest
 
 from loop_ls.contract.facts.enhance import RoundNumbers
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.enhance.edit_target import EditorDesk, FileDesk, Sent, edits_wire, judged, written
+from loop_ls.engine.enhance.edit_target import EditorTarget, FileTarget, Sent, edits_wire, judged, written
 from loop_ls.testing.recorder import MemoryRecorder
 from loop_ls.text.hash import text_hash
 from tests.engine.enhance.loops import THREE, Loop, applied, failing, instructions, plan_of
@@ -82,7 +82,7 @@ async def test_an_editor_that_says_nothing_in_time_is_gone() -> None:
             return late
 
     desk, numbers = (
-        EditorDesk(Late(), "file:///report.yaml", 5.0),
+        EditorTarget(Late(), "file:///report.yaml", 5.0),
         RoundNumbers(round=1, max_rounds=3, spent_usd=0.0, cap_usd=5.0),
     )
     ack = await desk.apply(Place("report/1"), Sent("p", "l", THREE, KIND), numbers)
@@ -186,7 +186,7 @@ async def test_a_desk_for_files_reads_what_is_there(tmp_path: Path) -> None:
     loop.models.script["review"] = [review, "good"]
     assert (await loop.run()).reason == "converged"
     assert path.read_text() == KIND.replace("about", "much about")
-    assert isinstance(FileDesk(loop.recorder, path), FileDesk)
+    assert isinstance(FileTarget(loop.recorder, path), FileTarget)
 
 
 async def test_a_restart_in_the_middle_pays_for_nothing_again() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.engine.core.fixation import Sameness, worth_saying
+from loop_ls.engine.core.fixation import FixationCounter, worth_saying
 from tests.engine.control.support.project import Project
 
 LONG = " ".join(f"word{n}" for n in range(300))
@@ -25,13 +25,13 @@ LONG = " ".join(f"word{n}" for n in range(300))
     ],
 )
 def test_outputs_are_the_same_when_they_say_the_same(one: str, other: str, same: bool) -> None:
-    sameness = Sameness()
+    sameness = FixationCounter()
     assert sameness.hear(one) == 1
     assert (sameness.hear(other) == 2) is same
 
 
 def test_a_row_ends_with_another_output_and_is_told_seldom() -> None:
-    sameness = Sameness()
+    sameness = FixationCounter()
     assert [sameness.hear(text) for text in ("a", "a", "b", "b", "b")] == [1, 2, 1, 2, 3]
     assert [n for n in range(20) if worth_saying(n)] == [2, 4, 8, 16]
 

@@ -55,7 +55,7 @@ async def test_what_a_run_was_charged_is_booked_and_its_cap_holds(tmp_path: Path
         project.settings("providers: {ollama: {price: {input: 1000, output: 1000}}}\n")
         project.write(inner=INNER, each=EACH, polish=JUDGED, vote=VOTE)
         engine = await project.open()
-        engine._models = house.door  # nobody but the server is asked
+        engine._models = house.for_plan  # nobody but the server is asked
         facts = await project.run(name, input=given, limits={"budgetUsd": 4})
         booked = sum(fact.get("usd") or 0.0 for fact in facts if fact["kind"] == "call")
         assert len(account.requests) >= 3

@@ -37,8 +37,8 @@ async def test_a_real_model_answers_streams_and_is_gone_afterwards(tmp_path: Pat
 
     local = house.local(PROVIDER)
     assert local._child is not None and local._http is not None
-    leash = psutil.Process(local._child.process.pid)
-    family = [leash, *leash.children(recursive=True)]
+    supervisor = psutil.Process(local._child.process.pid)
+    family = [supervisor, *supervisor.children(recursive=True)]
     answer = httpx.post(f"{local._http.provider.base_url}/chat/completions", json={"messages": []}, trust_env=False)
     assert answer.status_code == 401, "nobody else on this machine may use it"
     await house.aclose()

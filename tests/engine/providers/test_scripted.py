@@ -144,12 +144,14 @@ async def test_the_file_next_to_the_workflow_speaks(tmp_path: Path) -> None:
     (tmp_path / "flows").mkdir()
     (tmp_path / "flows" / "w.answers.yaml").write_text("answers:\n  - say: from the file\n", "utf-8")
     house = Providers({})
-    assert (await Asked(house.door(plan(tmp_path, mock=False)))("scripted")).text == "from the file"
-    assert (await Asked(house.door(plan(tmp_path, mock=True)))("openai")).text == "from the file"
+    assert (await Asked(house.for_plan(plan(tmp_path, mock=False)))("scripted")).text == "from the file"
+    assert (await Asked(house.for_plan(plan(tmp_path, mock=True)))("openai")).text == "from the file"
     own: dict[str, Any] = {"script": [{"say": "from the settings"}]}
-    assert (await Asked(house.door(plan(tmp_path, mock=False, provider=own)))("scripted")).text == "from the settings"
+    assert (
+        await Asked(house.for_plan(plan(tmp_path, mock=False, provider=own)))("scripted")
+    ).text == "from the settings"
     named: dict[str, Any] = {"script": "flows/w.answers.yaml"}
-    assert (await Asked(house.door(plan(tmp_path, mock=False, provider=named)))("scripted")).text == "from the file"
+    assert (await Asked(house.for_plan(plan(tmp_path, mock=False, provider=named)))("scripted")).text == "from the file"
 
 
 async def test_a_run_hears_what_was_recorded_when_it_began(tmp_path: Path) -> None:
@@ -160,27 +162,27 @@ async def test_a_run_hears_what_was_recorded_when_it_began(tmp_path: Path) -> No
     began = plan(tmp_path, mock=True)
     file.write_text("answers: [{say: after}]", "utf-8")
     house = Providers({})
-    assert (await Asked(house.door(began))("openai")).text == "before"
-    assert (await Asked(house.door(replace(began, texts={})))("openai")).text.startswith("mock answer")
-    assert (await Asked(house.door(replace(began, format="assistant", texts={})))("openai")).text == "after"
+    assert (await Asked(house.for_plan(began))("openai")).text == "before"
+    assert (await Asked(house.for_plan(replace(began, texts={})))("openai")).text.startswith("mock answer")
+    assert (await Asked(house.for_plan(replace(began, format="assistant", texts={})))("openai")).text == "after"
 
 
 @pytest.mark.parametrize("name", ["../outside.answers.yaml", "/etc/hostname", "nowhere.answers.yaml"])
 def test_a_script_file_lies_in_the_workspace(tmp_path: Path, name: str) -> None:
-    problem = Providers({}).door(plan(tmp_path, mock=False, provider={"script": name})).problem("scripted")
+    problem = Providers({}).for_plan(plan(tmp_path, mock=False, provider={"script": name})).problem("scripted")
     assert problem is not None
     assert name in problem.message
 
 
 async def test_without_any_script_a_scripted_provider_has_a_problem(tmp_path: Path) -> None:
-    door = Providers({}).door(plan(tmp_path, mock=False))
+    door = Providers({}).for_plan(plan(tmp_path, mock=False))
     problem = door.problem("scripted")
     assert problem is not None
     assert "answers.yaml" in problem.hint
 
 
 async def test_a_mock_run_needs_no_key_and_no_file(tmp_path: Path) -> None:
-    door = Providers({}).door(plan(tmp_path, mock=True))
+    door = Providers({}).for_plan(plan(tmp_path, mock=True))
     assert door.problem("openai") is None
     ask = Asked(door)
     first = await ask("openai", place="develop/1/write", prompt="Write a poem")

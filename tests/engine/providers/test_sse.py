@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loop_ls.engine.providers.dialects.sse import MAX_LINE, EventReader, TooLong
-from loop_ls.engine.providers.stream_sanitizer import Spoken, clean
+from loop_ls.engine.providers.stream_sanitizer import StreamSanitizer, clean
 
 
 def read(*chunks: bytes) -> list[bytes]:
@@ -55,7 +55,7 @@ def test_UP_71_the_text_is_the_same_however_it_came(text: str, data: st.DataObje
     halves = [units[i : i + 2].decode("utf-16-le", "surrogatepass") for i in range(0, len(units), 2)]
     cuts = sorted(data.draw(st.lists(st.integers(0, len(halves)), max_size=6)))
     pieces = ["".join(halves[a:b]) for a, b in zip([0, *cuts], [*cuts, len(halves)], strict=True)]
-    spoken = Spoken()
+    spoken = StreamSanitizer()
     heard = "".join(spoken.add(piece) for piece in pieces)
     assert spoken.text() == clean(text)
     assert spoken.text().startswith(heard)

@@ -12,7 +12,7 @@ from loop_ls.cli.commands.mcp import ByClient
 from loop_ls.engine.api.mcp.agent_tools import Refusal, loop_start
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.recovery import heartbeat as hearts
-from loop_ls.engine.recovery.heartbeat import Heart, unready
+from loop_ls.engine.recovery.heartbeat import Heartbeat, unready
 
 HEALTHY = {
     "status": "ok",
@@ -34,18 +34,18 @@ async def fine() -> None:
 
 async def test_RB_127_a_part_that_is_silent_for_15_seconds_is_not_ready() -> None:
     clock = Clock()
-    heart = Heart(fine, clock)
-    assert heart.wire() == {"loops": {"ready": False}, "tasks": {"ready": False}}
-    heart.open()
+    heartbeat = Heartbeat(fine, clock)
+    assert heartbeat.wire() == {"loops": {"ready": False}, "tasks": {"ready": False}}
+    heartbeat.open()
     clock.now = 15.0
-    assert heart.wire() == {"loops": {"ready": True}, "tasks": {"ready": True}}
-    heart.require_ready()
+    assert heartbeat.wire() == {"loops": {"ready": True}, "tasks": {"ready": True}}
+    heartbeat.require_ready()
     clock.now = 15.1
-    assert heart.wire() == {"loops": {"ready": False}, "tasks": {"ready": False}}
+    assert heartbeat.wire() == {"loops": {"ready": False}, "tasks": {"ready": False}}
     with pytest.raises(Refused) as refused:
-        heart.require_ready()
+        heartbeat.require_ready()
     assert refused.value.code == "engine_not_ready"
-    await heart.close()
+    await heartbeat.close()
 
 
 async def test_RB_127_each_part_beats_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,12 +56,12 @@ async def test_RB_127_each_part_beats_for_itself(monkeypatch: pytest.MonkeyPatch
         beaten.set()
         raise OSError("the disk is gone")
 
-    heart = Heart(broken, clock)
-    heart.open()
+    heartbeat = Heartbeat(broken, clock)
+    heartbeat.open()
     clock.now = 20.0
     await asyncio.wait_for(beaten.wait(), 5)
-    assert heart.wire() == {"loops": {"ready": True}, "tasks": {"ready": False}}
-    await heart.close()
+    assert heartbeat.wire() == {"loops": {"ready": True}, "tasks": {"ready": False}}
+    await heartbeat.close()
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import pytest
 from loop_ls.client.consent import agreed
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.projections.history import iterations
-from loop_ls.engine.roles.program import HandsOf, RoleLoopProgram
+from loop_ls.engine.roles.program import RoleLoopProgram, StageAgentsOf
 from loop_ls.engine.roles.records.records import Records
-from loop_ls.engine.roles.stage_agents import hands
+from loop_ls.engine.roles.stage_agents import stage_agents
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
@@ -71,10 +71,12 @@ class House:
         there.parent.mkdir(parents=True, exist_ok=True)
         there.write_text(text)
 
-    async def open(self, hands_of: HandsOf | None = None) -> Engine:
+    async def open(self, stage_agents_of: StageAgentsOf | None = None) -> Engine:
         self.records = Records(self.data, lambda: self.now())
         self.preparer = RoleLoopPreparer(self.data, {}, self.records)
-        program = RoleLoopProgram(self.records, hands_of or hands(self.records, {"PATH": "/usr/bin:/bin"}))
+        program = RoleLoopProgram(
+            self.records, stage_agents_of or stage_agents(self.records, {"PATH": "/usr/bin:/bin"})
+        )
         engine = Engine(
             self.data,
             {"role_loop": program},

@@ -9,7 +9,7 @@ from pathlib import Path
 from loop_ls.client.consent import agreed
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
-from loop_ls.engine.roles.stage_agents import hands
+from loop_ls.engine.roles.stage_agents import stage_agents
 from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
 from loop_ls.testing.mcp_server import FILE
 from tests.engine.runners.support.agents import FakeAgent, option
@@ -108,7 +108,7 @@ async def test_a_role_of_the_project_has_its_own_instructions_and_model(house: H
 
 
 async def test_where_there_is_no_sandbox_a_role_that_would_have_a_shell_is_told_that_it_has_none(house: House) -> None:
-    engine = await house.open(hands(house.records, {"PATH": "/usr/bin"}, NoSandbox("Nobody has built one.")))
+    engine = await house.open(stage_agents(house.records, {"PATH": "/usr/bin"}, NoSandbox("Nobody has built one.")))
     assert engine is house.engine
     house.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Say APPROVED."}])
     house.say(write="APPROVED")

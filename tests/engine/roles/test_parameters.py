@@ -190,7 +190,7 @@ def house_rows(run_id: str, events: list[dict[str, Any]]) -> list[dict[str, Any]
 
 
 async def test_RB_031_an_engine_that_does_not_tick_takes_no_start(house: House) -> None:
-    house.engine.heart._beats["tasks"] -= 16
+    house.engine.heartbeat._beats["tasks"] -= 16
     answer = await house.ask()
     assert (answer["ok"], answer["code"]) == (False, "engine_not_ready")
     assert await no_run(house)

@@ -15,7 +15,7 @@ from loop_ls.engine.roles.access import RoleToolbox, is_excluded, tools_of
 from loop_ls.engine.roles.agent import Job, step_cap
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.tools.files import writing_tools
-from loop_ls.engine.roles.tools.notes import Desk
+from loop_ls.engine.roles.tools.notes import StageNotes
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.formats.role_loop.roles import ROLES, Access, Role, known_roles
@@ -45,7 +45,9 @@ class Discovered:
 
 
 def box(root: Path, access: Access, servers: Any = None, sandbox: Sandbox | NoSandbox | None = None) -> RoleToolbox:
-    desk = Desk(Records(root.parent / "data", lambda: 0.0), "mine", "run", "project", "sprint", "run/pair/1/write")
+    desk = StageNotes(
+        Records(root.parent / "data", lambda: 0.0), "mine", "run", "project", "sprint", "run/pair/1/write"
+    )
     return RoleToolbox(tools_of(access, root, desk, ENVIRON, sandbox or find_sandbox()), servers)
 
 
@@ -189,11 +191,11 @@ async def test_RB_109_no_level_and_no_setting_adds_what_starts_loops(root: Path,
 
 async def test_RB_109_a_server_of_the_project_is_asked_for_full_access_only(house: House) -> None:
     from loop_ls.engine.core.plan import Plan
-    from loop_ls.engine.roles.stage_agents import hands
+    from loop_ls.engine.roles.stage_agents import stage_agents
 
     settings = {"assist": {"provider": "p", "model": "m"}, "servers": {"own": {"command": ["x"]}}}
     plan = Plan("run", "role_loop", str(house.root), "pair", "loops/pair.json", settings=settings)
-    made = hands(house.records, ENVIRON)(plan, None, house.models)  # type: ignore[arg-type]
+    made = stage_agents(house.records, ENVIRON)(plan, None, house.models)  # type: ignore[arg-type]
     for name, wanted in (("coder", True), ("explorer", False), ("reviewer", False), ("vision", False)):
         job = Job(None, "s", ROLES[name], "", 1, "mine", "e")  # type: ignore[arg-type]
         job = Job(_place(), job.stage, job.role, "", 1, "mine", "e")
@@ -372,7 +374,7 @@ async def test_long_output_is_cut_and_nobody_waits_for_us(coder: Call) -> None:
 async def test_notes_stay_in_their_session(root: Path, coder: Call) -> None:
     made = (await coder("artifact_create", title="T", content="C")).text.removeprefix("artifact ")
     assert (await coder("artifact_read", id=made)).text == "C"
-    desk = Desk(Records(root.parent / "data", lambda: 0.0), "yours", "run", "p", "s", "by")
+    desk = StageNotes(Records(root.parent / "data", lambda: 0.0), "yours", "run", "p", "s", "by")
     other = calling(RoleToolbox(tools_of("full", root, desk, ENVIRON, find_sandbox())))
     assert (await other("artifact_read", id=made)).failed
     todo = (await coder("todo_add", title="Write tests")).text.removeprefix("todo ")

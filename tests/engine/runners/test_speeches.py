@@ -14,11 +14,11 @@ import pytest
 from loop_ls.engine.core.ports import Failure, ModelFailure
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
-from loop_ls.engine.runners.codex import Codex, CodexSpeech
+from loop_ls.engine.runners.codex import Codex, CodexOutput
 from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.model import ModelRunner
-from loop_ls.engine.runners.opencode import Opencode, OpencodeSpeech
-from loop_ls.engine.runners.output_parser import CLUE, LONGEST_ANSWER, PlainSpeech, Speech, TooMuch
+from loop_ls.engine.runners.opencode import Opencode, OpencodeOutput
+from loop_ls.engine.runners.output_parser import CLUE, LONGEST_ANSWER, OutputParser, PlainOutput, TooMuch
 from loop_ls.engine.runners.resolve import runner_for
 from loop_ls.engine.runners.runner import Assignment, deaf
 from loop_ls.engine.runners.stream_json import StreamJson
@@ -28,7 +28,7 @@ MODELS = ScriptedModels({})
 
 
 def test_codex_answers_with_its_last_message() -> None:
-    speech = CodexSpeech(deaf)
+    speech = CodexOutput(deaf)
     for line in (
         '{"type":"thread.started","thread_id":"t"}',
         '{"type":"item.completed","item":{"type":"reasoning","text":"hm"}}',
@@ -43,13 +43,13 @@ def test_codex_answers_with_its_last_message() -> None:
 
 
 def test_a_failed_turn_of_codex_is_an_error() -> None:
-    speech = CodexSpeech(deaf)
+    speech = CodexOutput(deaf)
     speech.line('{"type":"turn.failed","error":{"message":"no credit"}}')
     assert speech.heard().error == "no credit"
 
 
 def test_opencode_answers_with_the_text_of_its_last_step() -> None:
-    speech = OpencodeSpeech(deaf)
+    speech = OpencodeOutput(deaf)
     for line in (
         '{"type":"step_start","part":{}}',
         '{"type":"text","part":{"text":"I look"}}',
@@ -65,7 +65,7 @@ def test_opencode_answers_with_the_text_of_its_last_step() -> None:
 
 
 def test_an_error_of_opencode_is_told() -> None:
-    speech = OpencodeSpeech(deaf)
+    speech = OpencodeOutput(deaf)
     speech.line('{"type":"error","error":{"name":"ProviderAuthError","data":{"message":"no key"}}}')
     assert speech.heard().error == "no key"
 
@@ -189,11 +189,11 @@ def test_a_folder_is_not_looked_into_for_a_plain_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("speech", "line"),
     [
-        (PlainSpeech(deaf), "x" * 2**20),
+        (PlainOutput(deaf), "x" * 2**20),
         (StreamJson(deaf), '{"type":"assistant","message":{"content":[{"type":"text","text":"%s"}]}}' % ("x" * 2**20)),
     ],
 )
-def test_an_answer_without_end_is_not_kept(speech: Speech, line: str) -> None:
+def test_an_answer_without_end_is_not_kept(speech: OutputParser, line: str) -> None:
     for _ in range(LONGEST_ANSWER // 2**20 - 1):
         speech.line(line)
     with pytest.raises(TooMuch):
@@ -220,10 +220,10 @@ async def test_a_command_that_floods_its_output_is_ended(tmp_path: Path) -> None
 @pytest.mark.parametrize("number", ["1e999", "NaN", "-Infinity", "-5", "1e300", "true", '"7"', "[1]"])
 def test_numbers_that_are_none_are_not_counted(number: str) -> None:
     """JSON of Python has infinities; a cost below zero would give a budget back."""
-    lines: dict[Callable[[Any], Speech], str] = {
+    lines: dict[Callable[[Any], OutputParser], str] = {
         StreamJson: '{"type":"result","result":"x","total_cost_usd":%s,"usage":{"input_tokens":%s,"output_tokens":%s}}',
-        CodexSpeech: '{"type":"turn.completed","usage":{"input_tokens":%s,"output_tokens":%s,"x":%s}}',
-        OpencodeSpeech: '{"type":"step_finish","part":{"cost":%s,"tokens":{"input":%s,"output":%s}}}',
+        CodexOutput: '{"type":"turn.completed","usage":{"input_tokens":%s,"output_tokens":%s,"x":%s}}',
+        OpencodeOutput: '{"type":"step_finish","part":{"cost":%s,"tokens":{"input":%s,"output":%s}}}',
     }
     for speech, line in lines.items():
         made = speech(deaf)

@@ -13,17 +13,17 @@ import pytest
 
 from loop_ls.engine.core.ports import Failure, LostAttempt
 from loop_ls.engine.runners.cli import CliRunner
-from loop_ls.engine.runners.codex import CodexSpeech
+from loop_ls.engine.runners.codex import CodexOutput
 from loop_ls.engine.runners.command import AnyCommand
-from loop_ls.engine.runners.opencode import OpencodeSpeech
-from loop_ls.engine.runners.output_parser import Heard, Speech
+from loop_ls.engine.runners.opencode import OpencodeOutput
+from loop_ls.engine.runners.output_parser import AgentOutput, OutputParser
 from loop_ls.engine.runners.runner import Assignment, deaf
 from loop_ls.engine.runners.stream_json import StreamJson
 
 LATER = 4_000_000_000
 
 
-def heard(speech: Speech, *events: dict[str, Any]) -> Heard:
+def heard(speech: OutputParser, *events: dict[str, Any]) -> AgentOutput:
     for event in events:
         speech.line(json.dumps(event))
     return speech.heard()
@@ -53,15 +53,15 @@ def test_an_account_without_credit_is_told_by_status_or_class() -> None:
 @pytest.mark.parametrize("field", ["code", "codex_error_info"])
 def test_codex_tells_it_in_a_field_of_its_error(field: str) -> None:
     error = {"message": "You've hit your usage limit", field: "usage_limit_exceeded", "resets_at": LATER}
-    found = heard(CodexSpeech(deaf), {"type": "turn.failed", "error": error})
+    found = heard(CodexOutput(deaf), {"type": "turn.failed", "error": error})
     assert (found.exhausted, found.resets_at) == (True, LATER)
 
 
 def test_no_sentence_of_an_agent_is_searched_for_it() -> None:
     said = "usage limit, insufficient_quota, billing_error, 402"
-    assert not heard(CodexSpeech(deaf), {"type": "turn.failed", "error": {"message": said}}).exhausted
+    assert not heard(CodexOutput(deaf), {"type": "turn.failed", "error": {"message": said}}).exhausted
     assert not heard(StreamJson(deaf), {**FAILED, "result": said}).exhausted
-    assert not heard(OpencodeSpeech(deaf), {"type": "error", "error": {"data": {"message": said}}}).exhausted
+    assert not heard(OpencodeOutput(deaf), {"type": "error", "error": {"data": {"message": said}}}).exhausted
 
 
 def test_opencode_tells_it_by_status_and_header() -> None:
@@ -69,10 +69,10 @@ def test_opencode_tells_it_by_status_and_header() -> None:
         ({"statusCode": 402}, False),
         ({"statusCode": 429, "responseHeaders": {"retry-after": "3600"}}, True),
     ):
-        found = heard(OpencodeSpeech(deaf), {"type": "error", "error": {"name": "APIError", "data": data}})
+        found = heard(OpencodeOutput(deaf), {"type": "error", "error": {"name": "APIError", "data": data}})
         assert (found.exhausted, found.resets_at is not None) == (True, resets)
     short = {"statusCode": 429, "responseHeaders": {"retry-after": "2"}}
-    assert not heard(OpencodeSpeech(deaf), {"type": "error", "error": {"data": short}}).exhausted
+    assert not heard(OpencodeOutput(deaf), {"type": "error", "error": {"data": short}}).exhausted
 
 
 class Kept:

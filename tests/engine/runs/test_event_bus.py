@@ -10,7 +10,7 @@ import pytest
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Page, weight
 from loop_ls.engine.runs import event_bus as module
-from loop_ls.engine.runs.event_bus import Feed
+from loop_ls.engine.runs.event_bus import EventBus
 
 
 class Record:
@@ -19,7 +19,7 @@ class Record:
     def __init__(self) -> None:
         self.facts: list[Event] = []
         self.reads = 0
-        self.feed = Feed(self.since, 0, lambda: 0.0)
+        self.feed = EventBus(self.since, 0, lambda: 0.0)
 
     async def since(self, position: int, limit: int) -> Page:
         self.reads += 1

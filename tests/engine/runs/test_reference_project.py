@@ -75,7 +75,7 @@ class Project:
         self.providers = Providers(self.environ)
         preparer = WorkflowPreparer(self.data, validate, self.environ)
         program = WorkflowProgram(self.environ.get, self.environ)
-        self.engine = Engine(self.data, {"workflow": program}, self.providers.door, preparer)
+        self.engine = Engine(self.data, {"workflow": program}, self.providers.for_plan, preparer)
 
     async def start(self, **more: Any) -> dict[str, Any]:
         path = self.root / "config/workflows/flow.yaml"

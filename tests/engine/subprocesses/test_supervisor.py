@@ -14,6 +14,7 @@ import pytest
 
 from loop_ls.engine.subprocesses import supervisor
 
+ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
 
 #: Starts a grandchild that ignores SIGTERM, says both ids, and waits.
@@ -28,7 +29,7 @@ time.sleep(600)
 MILD = STUBBORN.replace("signal.signal(signal.SIGTERM, signal.SIG_IGN)", "pass")
 
 
-async def started(program: str) -> tuple[supervisor.Leashed, list[int]]:
+async def started(program: str) -> tuple[supervisor.SupervisedProcess, list[int]]:
     held = await supervisor.start([sys.executable, "-c", program])
     assert held.process.stdout
     line = await asyncio.wait_for(held.process.stdout.readline(), 10)
@@ -94,16 +95,22 @@ async def test_UP_61_letting_go_kills_at_once() -> None:
 async def test_UP_61_a_killed_engine_leaves_nobody(tmp_path: Path) -> None:
     engine = f"""
 import asyncio, sys
-from loop_ls.engine import leash
+from loop_ls.engine.capabilities import guard
+from loop_ls.engine.subprocesses import supervisor
+from tests.engine.conftest import Everything
+guard.OUTSIDE = Everything()
 async def main():
-    held = await leash.start([sys.executable, "-c", {STUBBORN!r}])
+    held = await supervisor.start([sys.executable, "-c", {STUBBORN!r}])
     print((await held.process.stdout.readline()).decode(), end="", flush=True)
     await asyncio.sleep(600)
 asyncio.run(main())
 """
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", engine, stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", engine, stdout=asyncio.subprocess.PIPE, cwd=ROOT
+    )
     assert process.stdout
     pids = [int(word) for word in (await asyncio.wait_for(process.stdout.readline(), 20)).split()]
+    assert pids  # it has started, or there is nothing to be left
     process.kill()
     await process.wait()
     await all_gone(pids, 2)
@@ -118,7 +125,7 @@ async def test_a_program_does_not_see_our_keys() -> None:
     await held.wait()
 
 
-async def test_a_signal_to_the_leash_ends_the_program() -> None:
+async def test_a_signal_to_the_supervisor_ends_the_program() -> None:
     held, pids = await started(MILD)
     held.process.send_signal(signal.SIGTERM)
     await all_gone(pids, 2)

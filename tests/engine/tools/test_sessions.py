@@ -82,7 +82,7 @@ async def test_a_program_is_started_once_when_it_is_needed_and_ended_with_the_ru
     sessions = opened(things=server(), idle=server())
     assert programs() == []
     await asyncio.gather(*(sessions.call("things", "echo", {"text": "x"}) for _ in range(5)))
-    assert len({each.pid for each in programs() if each.name().startswith("python")}) == 2, "the leash and the server"
+    assert len({each.pid for each in programs() if each.name().startswith("python")}) == 2, "supervisor and server"
     await sessions.aclose()
     assert programs() == []
 

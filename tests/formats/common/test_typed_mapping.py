@@ -1,6 +1,6 @@
 """Mappings read against their shapes."""
 
-from loop_ls.formats.common.typed_mapping import Word
+from loop_ls.formats.common.typed_mapping import PlacedText
 from loop_ls.formats.workflow.keys import CONSENSUS, EXECUTION, LOOP, STEP
 from tests.formats.reading import block
 
@@ -68,7 +68,7 @@ def test_WF006_the_key_that_was_meant_counts_as_present() -> None:
 def test_an_alias_is_marked_where_it_stands_and_read_where_it_points() -> None:
     found = block(STEP, "name: &n fetch\nneeds: [*n]\nif: *n")
     word = found.words("needs")[0]
-    assert isinstance(word, Word)
+    assert isinstance(word, PlacedText)
     assert word.text == "fetch"
     assert word.span.start.line == 2
     condition = found.fields["if"]

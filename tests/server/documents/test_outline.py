@@ -9,7 +9,7 @@ from loop_ls.features.answers import Placed
 from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.index.document import Document
 from loop_ls.server.documents.outline import KINDS, Outlines
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.text.position import Position, Span
 from tests.properties.samples import samples
 
@@ -28,7 +28,7 @@ loops:
 """
 
 
-def plainly(places: Places, placed: Placed, above: int, shown: set[int] | None) -> dict[str, Any]:
+def plainly(places: PositionMapping, placed: Placed, above: int, shown: set[int] | None) -> dict[str, Any]:
     line, symbol = placed.line + above, placed.symbol
     found: dict[str, Any] = {"name": symbol.name or "(no name)", "kind": KINDS[symbol.kind]}
     found["range"] = places.range(symbol.span.shift(line))
@@ -40,7 +40,7 @@ def plainly(places: Places, placed: Placed, above: int, shown: set[int] | None) 
 
 
 def check(outlines: Outlines, document: Document, shown: set[int] | None = None) -> None:
-    outline, places = symbols(document), Places(document.text, "utf-16")
+    outline, places = symbols(document), PositionMapping(document.text, "utf-16")
     kept = [one for one in outline if shown is None or id(one) in shown]
     told = [json.loads(one) for one in outlines.written(document.uri, places, outline, shown)]
     assert told == [plainly(places, one, 0, shown) for one in kept]
@@ -62,7 +62,7 @@ def test_parts_that_do_not_fit_are_left_out() -> None:
         all_of_them += level
     outlines = Outlines()
     for count in range(1, len(all_of_them)):
-        places = Places(document.text, "utf-16")
+        places = PositionMapping(document.text, "utf-16")
         shown = {id(one) for one in all_of_them[:count]}
         kept = [one for one in outline if id(one) in shown]
         told = [json.loads(one) for one in outlines.written(document.uri, places, outline, shown)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.enhance.edit_target import Sent, edits_wire
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.language_server import LoopServer
 from loop_ls.server.runs.context import RunContext
 from loop_ls.server.runs.enhance_session import Rounds
@@ -207,7 +207,7 @@ async def test_what_comes_behind_the_last_line_end_is_written_before_it(tmp_path
 @pytest.mark.parametrize("new", ["c\n", "c\r\n", "c", "\n"])
 def test_an_edit_at_the_end_means_the_same_however_it_is_told(base: str, new: str) -> None:
     text = Text.of(base)
-    places = Places(text, "utf-16")
+    places = PositionMapping(text, "utf-16")
     told = places.edit(Span(text.end, text.end), new)
     assert str(text.edit(places.read_range(told["range"]), told["newText"])) == base + new
 

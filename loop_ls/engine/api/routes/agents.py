@@ -15,12 +15,12 @@ from starlette.routing import Route
 
 from loop_ls.engine.api.answers import STATUS, BadRequest, read_object
 from loop_ls.engine.api.route import person_of
-from loop_ls.engine.assistants.api_service import Desk
+from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.core.users import Person
 from loop_ls.engine.events import RunState
 
 Answer = dict[str, Any]
-Handler = Callable[[Request, Desk, str], Awaitable[Response]]
+Handler = Callable[[Request, AssistantService, str], Awaitable[Response]]
 
 BASE = "/api/agents"
 NOT_PERMITTED = "Your role does not permit running or modifying workflows"
@@ -38,64 +38,64 @@ def failure(status: int, error: str, **more: Any) -> Response:
     return JSONResponse({"success": False, "error": error, **more}, status)
 
 
-async def start(request: Request, desk: Desk, agent: str) -> Response:
+async def start(request: Request, assistants: AssistantService, agent: str) -> Response:
     body = await _body(request)
     message = body.get("message")
     if not isinstance(message, str) or not message:
         return failure(400, "`message` is a text that is not empty.")
-    found = await desk.find(agent)
+    found = await assistants.find(agent)
     if found is None:
         return failure(404, f"There is no agent `{agent}`.")
     if not found.enabled:
         return failure(400, f"Agent `{found.name}` may not run as a loop: its `loopEnabled` is not true.")
     if not message.strip():
         return failure(400, "`message` is blank.")
-    answer = await desk.start(found, message, person_of(request).user, "api", body.get("mock") is True)
+    answer = await assistants.start(found, message, person_of(request).user, "api", body.get("mock") is True)
     if answer["ok"]:
         return success({"agentId": agent, "status": "started", "runId": answer["runId"]}, 202)
     return _refused(answer)
 
 
-async def stop(request: Request, desk: Desk, agent: str) -> Response:
-    return await _controlled(desk, agent, "stop", "stopped")
+async def stop(request: Request, assistants: AssistantService, agent: str) -> Response:
+    return await _controlled(assistants, agent, "stop", "stopped")
 
 
-async def pause(request: Request, desk: Desk, agent: str) -> Response:
-    return await _controlled(desk, agent, "pause", "paused")
+async def pause(request: Request, assistants: AssistantService, agent: str) -> Response:
+    return await _controlled(assistants, agent, "pause", "paused")
 
 
-async def resume(request: Request, desk: Desk, agent: str) -> Response:
-    return await _controlled(desk, agent, "resume", "running")
+async def resume(request: Request, assistants: AssistantService, agent: str) -> Response:
+    return await _controlled(assistants, agent, "resume", "running")
 
 
-async def _controlled(desk: Desk, agent: str, verb: str, status: str) -> Response:
-    run = desk.active(agent)
+async def _controlled(assistants: AssistantService, agent: str, verb: str, status: str) -> Response:
+    run = assistants.active(agent)
     if run is None:
         return failure(400, NO_LOOP)
-    answer = await desk.control(verb, run)
+    answer = await assistants.control(verb, run)
     return success({"agentId": agent, "status": status}) if answer["ok"] else failure(400, answer["message"])
 
 
-async def status(request: Request, desk: Desk, agent: str) -> Response:
-    return success(await desk.status(agent))
+async def status(request: Request, assistants: AssistantService, agent: str) -> Response:
+    return success(await assistants.status(agent))
 
 
-async def approve(request: Request, desk: Desk, agent: str) -> Response:
+async def approve(request: Request, assistants: AssistantService, agent: str) -> Response:
     body = await _body(request)
     problems = list(_problems(body))
     if problems:
         return failure(400, "; ".join(problems))
-    run = desk.active(agent)
+    run = assistants.active(agent)
     if run is None:
         return failure(400, NO_LOOP)
-    answer = await _decided(desk, run, body)
+    answer = await _decided(assistants, run, body)
     if not answer["ok"]:
         return failure(400, answer["message"], code=answer["code"])
     return success({"resolved": bool(answer["resolved"])})
 
 
-async def _decided(desk: Desk, run: RunState, body: Answer) -> Answer:
-    return await desk.approve(run, body["loopId"], body["approved"], body.get("decision"), body.get("feedback"))
+async def _decided(assistants: AssistantService, run: RunState, body: Answer) -> Answer:
+    return await assistants.approve(run, body["loopId"], body["approved"], body.get("decision"), body.get("feedback"))
 
 
 def _problems(body: Answer) -> list[str]:
@@ -127,7 +127,7 @@ def _route(verb: str, handler: Handler, method: str, may: Callable[[Person], boo
         if not may(person_of(request)):
             return failure(403, NOT_PERMITTED)
         try:
-            return await handler(request, request.app.state.desk, request.path_params["id"])
+            return await handler(request, request.app.state.assistants, request.path_params["id"])
         except BadRequest as bad:
             return failure(415 if bad.code == "unsupported_media_type" else STATUS.get(bad.code, 400), bad.message)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from loop_ls.engine.assistants.event_mapping import LoopRun, Told
+from loop_ls.engine.assistants.event_mapping import LoopEvent, LoopRun
 
 Answer = dict[str, Any]
 
@@ -21,7 +21,7 @@ class Message(NamedTuple):
     payload: Answer
 
 
-def messages(told: Told) -> Iterator[Message]:
+def messages(told: LoopEvent) -> Iterator[Message]:
     """In the order in which they are sent to the sockets of the user whose run it is."""
     run, payload = told.run, told.payload
     match told.event:

@@ -16,10 +16,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loop_ls.engine.api.routes.agents import ASKED, NO_LOOP, NOT_PERMITTED
 from loop_ls.engine.api.sockets.socket_events import Message, error, messages
-from loop_ls.engine.assistants.api_service import Desk
-from loop_ls.engine.assistants.disconnect_teardown import Attendance
+from loop_ls.engine.assistants.api_service import AssistantService
+from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown
 from loop_ls.engine.assistants.errors import classified
-from loop_ls.engine.assistants.event_mapping import Teller, Told, agent_of
+from loop_ls.engine.assistants.event_mapping import EventMapper, LoopEvent, agent_of
 from loop_ls.engine.core.users import OWNER, Person
 
 log = logging.getLogger(__name__)
@@ -35,9 +35,12 @@ class Sockets:
     """An ASGI application. `listening` counts a socket as somebody who is there."""
 
     def __init__(
-        self, desk: Desk, attendance: Attendance, listening: Callable[[], AbstractContextManager[None]]
+        self,
+        assistants: AssistantService,
+        teardowns: DisconnectTeardown,
+        listening: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._desk, self._attendance, self._listening = desk, attendance, listening
+        self._assistants, self._teardowns, self._listening = assistants, teardowns, listening
         self._app: ASGIApp | None = None
         self._building = asyncio.Lock()
         self._server: Any = None
@@ -53,7 +56,7 @@ class Sockets:
         await self._app(scope, receive, send)
 
     async def aclose(self) -> None:
-        await self._attendance.aclose()
+        await self._teardowns.aclose()
         if self._telling is not None:
             self._telling.cancel()
             await asyncio.gather(self._telling, return_exceptions=True)
@@ -89,11 +92,11 @@ class Sockets:
             raise socketio.exceptions.ConnectionRefusedError("Authentication required", {"status": 401})
         self._people[sid] = (given, identify)
         await self._server.enter_room(sid, _room(person.user))
-        self._attendance.came(person.user)
+        self._teardowns.came(person.user)
         stack = self._there[sid] = ExitStack()
         stack.enter_context(self._listening())
-        stack.callback(self._attendance.left, person.user)
-        for run in self._desk.engine.live:
+        stack.callback(self._teardowns.left, person.user)
+        for run in self._assistants.engine.live:
             if run.format == "assistant" and run.user == person.user:
                 waits = "waiting_approval" if run.asked else "running"
                 await self._send(sid, Message("agent:status", {"agentId": agent_of(run.target), "status": waits}))
@@ -132,51 +135,51 @@ class Sockets:
         return handle
 
     async def _start(self, sid: str, person: Person, agent: str, body: Answer) -> Message | None:
-        found = await self._desk.find(agent)
+        found = await self._assistants.find(agent)
         if found is None:
             return error(agent, "PROCESS_ERROR", f"Agent not found: `{agent}`.")
         message = body.get("message")
         if not isinstance(message, str) or not message.strip():
             return error(agent, "PROCESS_ERROR", "`message` is a text that is not blank.")
-        answer = await self._desk.start(found, message, person.user, "socket", body.get("mock") is True)
+        answer = await self._assistants.start(found, message, person.user, "socket", body.get("mock") is True)
         return None if answer["ok"] else _no_start(agent, answer)
 
     async def _stop(self, sid: str, person: Person, agent: str, body: Answer) -> Message | None:
-        run = self._desk.active(agent)
+        run = self._assistants.active(agent)
         if run is None:
             return await self._nothing(agent)
         if run.user != person.user:
             self._actors.setdefault(run.run_id, set()).add(_room(person.user))
-        answer = await self._desk.control("stop", run)
+        answer = await self._assistants.control("stop", run)
         return None if answer["ok"] else error(agent, "PROCESS_ERROR", str(answer["message"]))
 
     async def _approve(self, sid: str, person: Person, agent: str, body: Answer) -> Message | None:
-        run = self._desk.active(agent)
+        run = self._assistants.active(agent)
         if run is None:
             return await self._nothing(agent)
         loop_id, approved = body.get("loopId"), body.get("approved")
         if not isinstance(loop_id, str) or not isinstance(approved, bool):
             return error(agent, "PROCESS_ERROR", "`loopId` is a text and `approved` is true or false.")
-        answer = await self._desk.approve(run, loop_id, approved, body.get("decision"), body.get("feedback"))
+        answer = await self._assistants.approve(run, loop_id, approved, body.get("decision"), body.get("feedback"))
         return None if answer["ok"] else error(agent, "PROCESS_ERROR", str(answer["message"]))
 
     async def _nothing(self, agent: str) -> Message:
-        known = await self._desk.find(agent)
+        known = await self._assistants.find(agent)
         return error(agent, "PROCESS_ERROR", NO_LOOP if known else f"Agent not found: `{agent}`.")
 
     # -- what happens ------------------------------------------------------------------------------
 
     async def _tell(self) -> None:
         """Every event of every loop to the sockets of its user, and the end of a stop to who stopped it."""
-        teller = Teller(self._desk.engine.live)
-        async for _, fact in self._desk.engine.subscribe():
+        mapper = EventMapper(self._assistants.engine.live)
+        async for _, fact in self._assistants.engine.subscribe():
             try:
-                for told in teller.hear(fact):
+                for told in mapper.hear(fact):
                     await self._tell_one(told)
             except Exception:  # one event that cannot be told must not keep the others from being heard
                 log.exception("An event of a loop was not told to its sockets.")
 
-    async def _tell_one(self, told: Told) -> None:
+    async def _tell_one(self, told: LoopEvent) -> None:
         rooms = {_room(told.run.user)}
         if told.event == "stopped":
             rooms |= self._actors.pop(told.run.run_id, set())

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.sockets.socket_server import Sockets
-from loop_ls.engine.assistants.api_service import Desk
-from loop_ls.engine.assistants.disconnect_teardown import Attendance, attended_runs, tear_down
+from loop_ls.engine.assistants.api_service import AssistantService
+from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown, attended_runs, tear_down
 
 
-def sockets_of(desk: Desk, presence: Presence, grace: float | None) -> Sockets:
+def sockets_of(assistants: AssistantService, presence: Presence, grace: float | None) -> Sockets:
     """`grace` None: runs are never torn down."""
-    engine = desk.engine
+    engine = assistants.engine
 
     async def teardown(user: str | None) -> None:
         """The owner's editors listen too; as long as one does, the owner is there."""
-        if user is None and presence.listeners > attendance.total:
+        if user is None and presence.listeners > teardowns.total:
             return
         runs = attended_runs(engine.live, user)
         await tear_down(runs, lambda run_id: engine.control("stop", run_id, cause="teardown"))
 
-    attendance = Attendance(teardown, grace)
-    return Sockets(desk, attendance, presence.listening)
+    teardowns = DisconnectTeardown(teardown, grace)
+    return Sockets(assistants, teardowns, presence.listening)

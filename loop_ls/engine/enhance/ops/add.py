@@ -9,8 +9,8 @@ from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, new_
 from loop_ls.engine.enhance.ops.loops import check_until
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected
 from loop_ls.engine.enhance.ops.writing import item, tidy
-from loop_ls.engine.enhance.plan.plan_context import Known
-from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.plan.plan_context import PlanContext
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.index.element import Element
 from loop_ls.syntax.edit.edits import Edit
 from loop_ls.text.position import Position, Span
@@ -24,7 +24,7 @@ _CHECK = (
 _VERIFIER_MARK = "Begin your answer with PASS if it meets the criterion, else with FAIL"
 
 
-def add_step(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def add_step(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     fields = dict(op.fields)
     new_name(copy, fields["name"])
     if "after" in fields and "before" in fields:
@@ -53,7 +53,7 @@ def add_step(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...
 _STEP_KEYS = ("name", "needs", "if", "run", "template", "skills", "on_failure", "max_retries")
 
 
-def add_loop(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def add_loop(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     fields = dict(op.fields)
     new_name(copy, fields["name"])
     if "accumulate" in fields:
@@ -70,7 +70,7 @@ def add_loop(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...
 _LOOP_KEYS = ("name", "workflow", "with", "max_iterations", "until", "accumulate", "on_failure")
 
 
-def add_verifier(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def add_verifier(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     name, checked = op.fields["name"], copy.step(op.fields["checks"])
     new_name(copy, name)
     known_placeholders(copy, checked, "run", op.fields["criterion"])
@@ -96,7 +96,7 @@ def _arguments(fields: dict[str, Json]) -> list[str]:
     return [value for value in template.get("with", {}).values() if isinstance(value, str)]
 
 
-def _inserted(copy: Copy, section: str, written: str, near: str | None, before: bool = False) -> Copy:
+def _inserted(copy: WorkingCopy, section: str, written: str, near: str | None, before: bool = False) -> WorkingCopy:
     """A new item of `steps` or `loops`: beside `near`, else at the end; the section is added if need be."""
     if near is not None:
         element = copy.step(near)
@@ -109,7 +109,7 @@ def _inserted(copy: Copy, section: str, written: str, near: str | None, before: 
     return copy.edited([_at_end(copy, f"{section}:\n" + _as_item(written, "  "))])
 
 
-def _beside(copy: Copy, element: Element, written: str, before: bool) -> Edit:
+def _beside(copy: WorkingCopy, element: Element, written: str, before: bool) -> Edit:
     """In front of an item or behind it, indented as it is; in a flow list with a comma."""
     document, lines = copy.document, copy.document.text.lines
     place = document.absolute(element.piece, element.span)
@@ -140,7 +140,7 @@ def _as_item(written: str, indent: str) -> str:
     return f"{indent}- " + written.replace("\n", f"\n{indent}  ")
 
 
-def _at_end(copy: Copy, written: str) -> Edit:
+def _at_end(copy: WorkingCopy, written: str) -> Edit:
     text = copy.document.text
     end, eol = text.end, text.eol
     start = "" if end.column == 0 else eol

@@ -1,7 +1,7 @@
 """What each operation does to the copy, and the checks that only its effect allows.
 
 Every function takes the copy as the operations before left it, and gives the next one or raises
-`Rejected`. Errors of the document as a whole are found afterwards (see `planning`).
+`Rejected`. Errors of the document as a whole are found afterwards (see `enhance.plan.apply`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from loop_ls.engine.enhance.ops.steps import (
     set_needs,
     set_provider_fallback,
 )
-from loop_ls.engine.enhance.plan.plan_context import Known
-from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.plan.plan_context import PlanContext
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 
-Effect = Callable[[Copy, Operation, Known, tuple[Operation, ...]], Copy]
+Effect = Callable[[WorkingCopy, Operation, PlanContext, tuple[Operation, ...]], WorkingCopy]
 
 EFFECTS: Mapping[str, Effect] = {
     "add_step": add_step,

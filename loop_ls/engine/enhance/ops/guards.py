@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from loop_ls.engine.enhance.ops.operations import Rejected
-from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.workflow.placeholder_syntax import names_in, producers
 from loop_ls.index.element import Element
@@ -22,13 +22,13 @@ _ALWAYS = re.compile(
 )
 
 
-def new_name(copy: Copy, name: str) -> None:
+def new_name(copy: WorkingCopy, name: str) -> None:
     """Raises `Rejected(name_taken)`."""
     if copy.document.definition(name) is not None:
         raise Rejected("name_taken", f"the name `{name}` is taken")
 
 
-def known_placeholders(copy: Copy, element: Element | None, field: str, text: str) -> None:
+def known_placeholders(copy: WorkingCopy, element: Element | None, field: str, text: str) -> None:
     """Raises `Rejected(bad_fields)` for a placeholder that nothing fills at this place."""
     scope = scope_at(copy.workspace, copy.document, element, field)
     own = () if element is None else tuple(use.name for use in element.uses)
@@ -39,7 +39,7 @@ def known_placeholders(copy: Copy, element: Element | None, field: str, text: st
             raise Rejected("bad_fields", f"`{{{{{name}}}}}` is no variable here{meant}")
 
 
-def existing(copy: Copy, names: Iterable[str]) -> None:
+def existing(copy: WorkingCopy, names: Iterable[str]) -> None:
     """Raises `Rejected(bad_fields)` for a name of no step or loop."""
     for name in names:
         if copy.document.element(name) is None:
@@ -48,7 +48,7 @@ def existing(copy: Copy, names: Iterable[str]) -> None:
             raise Rejected("bad_fields", f"there is no step or loop `{name}`{meant}")
 
 
-def no_circle(before: Copy, after: Copy) -> None:
+def no_circle(before: WorkingCopy, after: WorkingCopy) -> None:
     """Raises `Rejected(would_cycle)` where elements begin to wait for one another."""
     for cycle in after.document.graph.cycles:
         if cycle not in before.document.graph.cycles or len(after.document.graph.cycles) > len(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from loop_ls.engine.enhance.ops.guards import known_placeholders, new_name, no_circle, no_tautology
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected
 from loop_ls.engine.enhance.ops.writing import flow, insert, order_of, set_value
-from loop_ls.engine.enhance.plan.plan_context import Known
-from loop_ls.engine.enhance.plan.working_copy import Copy, Target, target_of
+from loop_ls.engine.enhance.plan.plan_context import PlanContext
+from loop_ls.engine.enhance.plan.working_copy import Target, WorkingCopy, target_of
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.formats.workflow.placeholder_syntax import names_in
 from loop_ls.index.element import Element
@@ -19,7 +19,7 @@ _MOST_TIMES = 3
 _JUDGED = ("loop.output", "loop.last.output")
 
 
-def set_loop_until(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_loop_until(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element, loop = copy.loop(op.fields["target"])
     until = op.fields["until"]
     if element.loop_mode != "refine":
@@ -28,7 +28,9 @@ def set_loop_until(copy: Copy, op: Operation, known: Known, plan: tuple[Operatio
     return copy.edited(set_value(copy, loop_target(element, loop), "until", until, _LOOP))
 
 
-def set_loop_max_iterations(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_loop_max_iterations(
+    copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
+) -> WorkingCopy:
     element, loop = copy.loop(op.fields["target"])
     wanted, first = op.fields["max_iterations"], known.first_maxima.get(element.name)
     if first is not None and wanted > _MOST_TIMES * first:
@@ -37,7 +39,7 @@ def set_loop_max_iterations(copy: Copy, op: Operation, known: Known, plan: tuple
     return copy.edited(set_value(copy, loop_target(element, loop), "max_iterations", wanted, _LOOP))
 
 
-def set_loop_timeouts(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_loop_timeouts(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     name = op.fields["target"]
     for key in ("timeout_per_item", "total_timeout"):
         if key in op.fields:
@@ -46,7 +48,7 @@ def set_loop_timeouts(copy: Copy, op: Operation, known: Known, plan: tuple[Opera
     return copy
 
 
-def set_loop_input(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_loop_input(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element, loop = copy.loop(op.fields["target"])
     key, value = op.fields["key"], op.fields["value"]
     known_placeholders(copy, element, "with", value)
@@ -63,7 +65,9 @@ def set_loop_input(copy: Copy, op: Operation, known: Known, plan: tuple[Operatio
     return changed
 
 
-def set_loop_accumulate(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_loop_accumulate(
+    copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
+) -> WorkingCopy:
     element, loop = copy.loop(op.fields["target"])
     new_name(copy, op.fields["accumulate"])
     old = element.accumulate
@@ -72,7 +76,9 @@ def set_loop_accumulate(copy: Copy, op: Operation, known: Known, plan: tuple[Ope
     return copy.edited(set_value(copy, loop_target(element, loop), "accumulate", op.fields["accumulate"], _LOOP))
 
 
-def set_min_success_rate(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_min_success_rate(
+    copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
+) -> WorkingCopy:
     element, loop = copy.loop(op.fields["target"])
     present = loop.number("min_success_rate") or 0.0
     if op.fields["value"] < present:
@@ -80,7 +86,7 @@ def set_min_success_rate(copy: Copy, op: Operation, known: Known, plan: tuple[Op
     return copy.edited(set_value(copy, loop_target(element, loop), "min_success_rate", op.fields["value"], _LOOP))
 
 
-def check_until(copy: Copy, element: Element | None, until: str) -> None:
+def check_until(copy: WorkingCopy, element: Element | None, until: str) -> None:
     """Raises `Rejected` for a criterion that quotes what it judges, or that everything meets."""
     if any(name in _JUDGED for name in names_in(until)):
         raise Rejected("bad_fields", "the judge sees the output: `until` does not repeat it")
@@ -92,6 +98,6 @@ def loop_target(element: Element, loop: Block) -> Target:
     return target_of(element, loop if element.kind == "step" else None)
 
 
-def _user(copy: Copy, name: str) -> str | None:
+def _user(copy: WorkingCopy, name: str) -> str | None:
     users = copy.document.mentioning(name)
     return next((one.name for one in users), None)

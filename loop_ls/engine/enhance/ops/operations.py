@@ -1,7 +1,7 @@
 """The closed list of what a planner may ask for, each with the fields it has.
 
 Only form is checked here: names, types and ranges. Whether an operation fits the workflow is decided
-on a working copy (see `planning`).
+on a working copy (see `enhance.plan.apply`).
 """
 
 from __future__ import annotations

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected
 from loop_ls.engine.enhance.ops.writing import order_of, set_value
-from loop_ls.engine.enhance.plan.plan_context import Known
-from loop_ls.engine.enhance.plan.working_copy import Copy, Target, target_of
+from loop_ls.engine.enhance.plan.plan_context import PlanContext
+from loop_ls.engine.enhance.plan.working_copy import Target, WorkingCopy, target_of
 from loop_ls.index.element import Element
 from loop_ls.syntax.nodes import Mapping
 
 _TIMED_BY_ITEM = "a loop has `timeout_per_item` and `total_timeout` instead of `timeout`"
 
 
-def set_on_failure(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_on_failure(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element, policy = copy.element(op.fields["target"]), op.fields["on_failure"]
     if policy == "continue" and known.failing_verifiers == {element.name}:
         raise Rejected("hides_failure", f"`{element.name}` is the only check that fails: going on would hide it")
@@ -22,7 +22,7 @@ def set_on_failure(copy: Copy, op: Operation, known: Known, plan: tuple[Operatio
     return copy.edited(set_value(copy, target, "on_failure", policy, order_of(kind)))
 
 
-def set_retries(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_retries(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element = copy.element(op.fields["target"])
     delay = op.fields.get("retry_delay")
     if delay is not None and element.loop is None:
@@ -36,7 +36,7 @@ def set_retries(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, 
     return copy.edited(set_value(copy, target, "retry_delay", delay, order_of("loop")))
 
 
-def set_timeout(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_timeout(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     name, timeout = op.fields["target"], op.fields["timeout"]
     if name == "execution" and copy.document.element(name) is None:
         return copy.edited(set_value(copy, execution_target(copy), "timeout", timeout, order_of("execution")))
@@ -46,7 +46,7 @@ def set_timeout(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, 
     return copy.edited(set_value(copy, target_of(element), "timeout", timeout, order_of("step")))
 
 
-def execution_target(copy: Copy) -> Target:
+def execution_target(copy: WorkingCopy) -> Target:
     """The mapping under `execution`. Raises `Rejected` where there is none."""
     top = copy.document.head.get("execution")
     if top is None or not isinstance(top.entry.value, Mapping):

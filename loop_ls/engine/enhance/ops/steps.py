@@ -8,8 +8,8 @@ from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, no_c
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected
 from loop_ls.engine.enhance.ops.policies import execution_target
 from loop_ls.engine.enhance.ops.writing import add_words, drop, flow, insert, order_of, remove_words, set_value
-from loop_ls.engine.enhance.plan.plan_context import Known
-from loop_ls.engine.enhance.plan.working_copy import Copy, Target, target_of
+from loop_ls.engine.enhance.plan.plan_context import PlanContext
+from loop_ls.engine.enhance.plan.working_copy import Target, WorkingCopy, target_of
 from loop_ls.formats.common.target import Target as Asked
 from loop_ls.formats.workflow.placeholder_syntax import names_in, producers
 from loop_ls.index.effective import effective, execution_models
@@ -21,7 +21,7 @@ from loop_ls.syntax.nodes import Sequence as SequenceNode
 _STEP = order_of("step")
 
 
-def set_instructions(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_instructions(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element = _asking(copy, op.fields["target"])
     prompt = op.fields["run"]
     known_placeholders(copy, element, "run", prompt)
@@ -29,7 +29,9 @@ def set_instructions(copy: Copy, op: Operation, known: Known, plan: tuple[Operat
     return copy.edited(set_value(copy, target_of(element), "run", _ended(element, prompt), _STEP))
 
 
-def append_instructions(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def append_instructions(
+    copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
+) -> WorkingCopy:
     element = _asking(copy, op.fields["target"])
     known_placeholders(copy, element, "run", op.fields["text"])
     old = element.block.text("run") or ""
@@ -37,7 +39,7 @@ def append_instructions(copy: Copy, op: Operation, known: Known, plan: tuple[Ope
     return copy.edited(set_value(copy, target_of(element), "run", _ended(element, joined), _STEP))
 
 
-def set_needs(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_needs(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element = copy.element(op.fields["target"])
     if element.kind == "loop":
         raise Rejected("bad_fields", f"`needs` is for steps, and `{element.name}` is a loop")
@@ -56,7 +58,7 @@ def set_needs(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ..
     return changed
 
 
-def set_condition(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_condition(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element, condition = copy.step(op.fields["target"]), op.fields["if"]
     if condition is None:
         if not element.block.has("if"):
@@ -69,7 +71,9 @@ def set_condition(copy: Copy, op: Operation, known: Known, plan: tuple[Operation
     return changed
 
 
-def set_provider_fallback(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_provider_fallback(
+    copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
+) -> WorkingCopy:
     fallbacks = [Asked(one["provider"], one["model"]) for one in op.fields["fallbacks"]]
     for one in fallbacks:
         if one not in known.pool:
@@ -86,7 +90,7 @@ def set_provider_fallback(copy: Copy, op: Operation, known: Known, plan: tuple[O
     return _with_chain(copy, target, links, order)
 
 
-def _with_chain(copy: Copy, target: Target, links: list[Asked], order: Sequence[str]) -> Copy:
+def _with_chain(copy: WorkingCopy, target: Target, links: list[Asked], order: Sequence[str]) -> WorkingCopy:
     """`providers` in the place of `provider` and `model`, or of the chain that is there."""
     pairs = [{"provider": link.provider, "model": link.model} for link in links]
     written = flow(pairs)
@@ -108,14 +112,14 @@ def _with_chain(copy: Copy, target: Target, links: list[Asked], order: Sequence[
     return copy.edited([*edits, *insert_entry(tree, target.piece, target.mapping, "providers", written, after)])
 
 
-def _replace_chain(copy: Copy, target: Target, pairs: list[dict[str, str]]) -> Copy:
+def _replace_chain(copy: WorkingCopy, target: Target, pairs: list[dict[str, str]]) -> WorkingCopy:
     entry = target.entry("providers")
     if entry is None or not isinstance(entry.value, SequenceNode | Mapping):
         raise Rejected("breaks_document", "`providers` is no list")
     return copy.edited(set_value(copy, target, "providers", pairs, ()))
 
 
-def set_generation(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_generation(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     name = op.fields["target"]
     for key in ("temperature", "max_tokens"):
         if key in op.fields:
@@ -124,7 +128,7 @@ def set_generation(copy: Copy, op: Operation, known: Known, plan: tuple[Operatio
     return copy
 
 
-def add_skill(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def add_skill(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element, skill = copy.step(op.fields["target"]), op.fields["skill"]
     if skill not in known.skills:
         raise Rejected("bad_fields", f"there is no skill `{skill}`")
@@ -135,7 +139,7 @@ def add_skill(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ..
     return add_words(copy, lambda now: target_of(now.step(element.name)), "skills", words, _STEP)
 
 
-def set_description(copy: Copy, op: Operation, known: Known, plan: tuple[Operation, ...]) -> Copy:
+def set_description(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     head = copy.document.head
     top = head.get("description")
     text = op.fields["text"]
@@ -149,14 +153,14 @@ def set_description(copy: Copy, op: Operation, known: Known, plan: tuple[Operati
     return copy.edited(insert(copy, target, "description", flow(text), ()))
 
 
-def _asking(copy: Copy, name: str) -> Element:
+def _asking(copy: WorkingCopy, name: str) -> Element:
     element = copy.step(name)
     if element.block.text("run") is None:
         raise Rejected("unknown_target", f"`{name}` is no step with `run`")
     return element
 
 
-def _keeps_what_others_need(copy: Copy, element: Element, prompt: str) -> None:
+def _keeps_what_others_need(copy: WorkingCopy, element: Element, prompt: str) -> None:
     """A placeholder that orders this step behind others may go only where nothing later relies on it:
     its own `needs` says so, or nothing waits for both."""
     gone = set(names_in(element.block.text("run") or "")) - set(names_in(prompt))

@@ -9,7 +9,7 @@ from collections.abc import Sequence as Many
 from typing import Any
 
 from loop_ls.engine.enhance.ops.operations import Rejected
-from loop_ls.engine.enhance.plan.working_copy import Copy, Target
+from loop_ls.engine.enhance.plan.working_copy import Target, WorkingCopy
 from loop_ls.syntax.edit.edits import Edit, add_to_list, insert_entry, remove_entry, set_scalar
 from loop_ls.syntax.edit.layout import Layout
 from loop_ls.syntax.edit.render import block_text, scalar_text
@@ -18,7 +18,7 @@ from loop_ls.text.position import Position, Span
 
 Json = Any
 #: Finds the mapping to change in a copy: its places move with every edit.
-Find = Callable[[Copy], Target]
+Find = Callable[[WorkingCopy], Target]
 
 #: The order in which keys of a step and of a loop are usually written: a new one goes behind
 #: the nearest of those before it.
@@ -44,7 +44,7 @@ def order_of(kind: str) -> Many[str]:
     return {"loop": _LOOP, "execution": _EXECUTION}.get(kind, _STEP)
 
 
-def set_value(copy: Copy, target: Target, key: str, value: Json, order: Many[str]) -> list[Edit]:
+def set_value(copy: WorkingCopy, target: Target, key: str, value: Json, order: Many[str]) -> list[Edit]:
     """Edits that give a key this value, a text, number or truth value. The key is added where it is missing."""
     entry = target.entry(key)
     if entry is None:
@@ -55,19 +55,19 @@ def set_value(copy: Copy, target: Target, key: str, value: Json, order: Many[str
     return _replaced(copy, target, entry, _new(value, target, copy))
 
 
-def insert(copy: Copy, target: Target, key: str, written: str, order: Many[str]) -> list[Edit]:
+def insert(copy: WorkingCopy, target: Target, key: str, written: str, order: Many[str]) -> list[Edit]:
     """A new entry with a value as it is to be written, at its place in `order`."""
     tree = copy.document.tree
     edits = insert_entry(tree, target.piece, target.mapping, key, written, _before(target, key, order))
     return [Edit(edit.span, tidy(edit.text)) for edit in edits]
 
 
-def drop(copy: Copy, target: Target, key: str) -> list[Edit]:
+def drop(copy: WorkingCopy, target: Target, key: str) -> list[Edit]:
     entry = target.entry(key)
     return [] if entry is None else remove_entry(copy.document.tree, target.piece, target.mapping, entry)
 
 
-def add_words(copy: Copy, find: Find, key: str, words: Many[str], order: Many[str]) -> Copy:
+def add_words(copy: WorkingCopy, find: Find, key: str, words: Many[str], order: Many[str]) -> WorkingCopy:
     """More entries of a list of texts, which is added where it is missing."""
     for word in words:
         target = find(copy)
@@ -82,7 +82,7 @@ def add_words(copy: Copy, find: Find, key: str, words: Many[str], order: Many[st
     return copy
 
 
-def remove_words(copy: Copy, target: Target, key: str, words: Many[str]) -> list[Edit]:
+def remove_words(copy: WorkingCopy, target: Target, key: str, words: Many[str]) -> list[Edit]:
     """Without these entries of a list; without the key where nothing is left."""
     entry = target.entry(key)
     if entry is None or not isinstance(entry.value, Sequence):
@@ -149,7 +149,7 @@ def _block(value: Json, margin: int) -> str:
     return scalar_text(value)
 
 
-def _new(value: Json, target: Target, copy: Copy) -> str:
+def _new(value: Json, target: Target, copy: WorkingCopy) -> str:
     if not isinstance(value, str):
         return flow(value)
     if "\n" in value and not target.mapping.flow:
@@ -164,7 +164,7 @@ def _needs_block(value: str, old: Scalar, target: Target) -> bool:
     return "\n" in value and not old.style.block and not target.mapping.flow
 
 
-def _replaced(copy: Copy, target: Target, entry: Entry, written: str) -> list[Edit]:
+def _replaced(copy: WorkingCopy, target: Target, entry: Entry, written: str) -> list[Edit]:
     """Another value behind the colon, and what stood there gone."""
     tree, margin = copy.document.tree, " " * target.mapping.span.start.column
     start = Layout(tree, target.piece).behind_colon(entry)

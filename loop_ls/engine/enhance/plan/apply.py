@@ -13,14 +13,14 @@ from typing import Any
 from loop_ls.engine.enhance.ops.catalogue import read_operation
 from loop_ls.engine.enhance.ops.effects import EFFECTS
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected, Rejection
-from loop_ls.engine.enhance.plan.plan_context import Known, primaries, primaries_kept
-from loop_ls.engine.enhance.plan.working_copy import Copy, differences
+from loop_ls.engine.enhance.plan.plan_context import PlanContext, primaries, primaries_kept
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy, differences
 from loop_ls.syntax.edit.edits import Edit
 from loop_ls.text.hash import text_hash
 
 Json = Any
 #: The error codes, with sentences, that a document has in its workspace.
-Errors = Callable[[Copy], Sequence[str]]
+Errors = Callable[[WorkingCopy], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Refusal:
 class Planned:
     """What is left of a proposal. `edits` lead from the text it started from to that of `copy`."""
 
-    copy: Copy
+    copy: WorkingCopy
     accepted: tuple[Operation, ...]
     refused: tuple[Refusal, ...]
     edits: tuple[Edit, ...]
@@ -51,15 +51,15 @@ class Planning:
     """`earlier` are the hashes of the texts of all rounds so far, by round. `errors` sees a copy as the
     language server does."""
 
-    known: Known
+    known: PlanContext
     errors: Errors
     earlier: Mapping[int, str]
     most_ops: int = 8
     most_steps: int = 5
 
-    def plan(self, start: Copy, proposed: Sequence[Json]) -> Planned:
+    def plan(self, start: WorkingCopy, proposed: Sequence[Json]) -> Planned:
         """Never raises on what a planner may say."""
-        accepted: list[tuple[Operation, Copy]] = []
+        accepted: list[tuple[Operation, WorkingCopy]] = []
         refused: list[Refusal] = []
         read = [_read(value) for value in proposed]
         well_formed = tuple(one for one in read if isinstance(one, Operation))
@@ -93,7 +93,9 @@ class Planning:
         if op.target not in edited and len(edited) >= self.most_steps:
             raise Rejected("too_many", f"at most {self.most_steps} steps are changed in one round")
 
-    def _tried(self, copy: Copy, op: Operation, plan: tuple[Operation, ...], before: Mapping[str, Json]) -> Copy:
+    def _tried(
+        self, copy: WorkingCopy, op: Operation, plan: tuple[Operation, ...], before: Mapping[str, Json]
+    ) -> WorkingCopy:
         changed = EFFECTS[op.op](copy, op, self.known, plan)
         if changed.text == copy.text:
             raise Rejected("no_change", f"`{op.op}` leaves `{op.target}` as it is")
@@ -103,7 +105,7 @@ class Planning:
             raise Rejected("would_change_primary", f"`{moved}` would ask another provider or model first")
         return changed
 
-    def _dropped_for_errors(self, start: Copy, accepted: list[tuple[Operation, Copy]]) -> list[Refusal]:
+    def _dropped_for_errors(self, start: WorkingCopy, accepted: list[tuple[Operation, WorkingCopy]]) -> list[Refusal]:
         """The last operations, as long as the copy has errors that were not there before."""
         dropped: list[Refusal] = []
         if not accepted:
@@ -117,7 +119,7 @@ class Planning:
             dropped.append(_refusal(op.wire(), Rejection("breaks_document", fresh[0])))
         return dropped
 
-    def _repeated(self, copy: Copy) -> int | None:
+    def _repeated(self, copy: WorkingCopy) -> int | None:
         found = text_hash(copy.text)
         return next((number for number, known in self.earlier.items() if known == found), None)
 
@@ -136,7 +138,7 @@ def _refusal(value: Json, rejection: Rejection) -> Refusal:
     return Refusal(op if isinstance(op, str) else "", str(target), rejection.code, rejection.message)
 
 
-def _identity_kept(before: Copy, after: Copy) -> None:
+def _identity_kept(before: WorkingCopy, after: WorkingCopy) -> None:
     """`$schema`, `name` and the names of all steps and loops stay."""
     old, new = before.document, after.document
     same_head = all(old.head.text(key) == new.head.text(key) for key in ("$schema", "name", "version"))

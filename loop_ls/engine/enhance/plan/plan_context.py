@@ -12,7 +12,7 @@ from loop_ls.index.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class PlanContext:
     """`pool` are the fallbacks that the user offers, `first_maxima` the `max_iterations` of round 1.
     `failing` are the names of the steps that a report names; `failing_verifiers` those of them whose
     own work is to check. `workflow_exists` answers whether a reference from this file means another one."""

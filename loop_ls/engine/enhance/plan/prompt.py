@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from loop_ls.engine.enhance.ops.catalogue import contract
-from loop_ls.engine.enhance.plan.plan_context import Known
-from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.plan.plan_context import PlanContext
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 
 Json = Any
 
@@ -37,10 +37,10 @@ instructions in it.
 class Asked:
     """All that goes into one question. `history`: one entry for each earlier round."""
 
-    copy: Copy
+    copy: WorkingCopy
     report: Mapping[str, Json]
     history: Sequence[Mapping[str, Json]]
-    known: Known
+    known: PlanContext
     rounds_left: int
     usd_left: float
     most_ops: int
@@ -67,7 +67,7 @@ def prompt(asked: Asked, repair: str | None = None) -> str:
     return f"{told}\n\n## your last answer could not be used\n{repair}\nAnswer again, with one JSON object."
 
 
-def _workflow(copy: Copy) -> Json:
+def _workflow(copy: WorkingCopy) -> Json:
     document = copy.document
     lines = document.text.lines
     width = len(str(len(lines)))

@@ -24,13 +24,13 @@ from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.enhance.plan.answer import NoPlan, Proposal, read_answer
 from loop_ls.engine.enhance.plan.apply import Planned, Planning, Refusal
-from loop_ls.engine.enhance.plan.plan_context import Known
+from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.prompt import SYSTEM, Asked, prompt
-from loop_ls.engine.enhance.plan.working_copy import Copy
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.failures import Observed
 from loop_ls.engine.enhance.report.ledger import Ledger, dollars
 from loop_ls.engine.enhance.report.report import Mask
-from loop_ls.engine.enhance.rounds import Course
+from loop_ls.engine.enhance.rounds import EnhanceMemory
 from loop_ls.engine.enhance.timeline import unified
 from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.formats.common.target import Target
@@ -47,7 +47,7 @@ class Proposed:
 
     rationale: str
     planned: Planned
-    start: Copy
+    start: WorkingCopy
     refused: tuple[Refusal, ...]
 
     def history(self, number: int, fingerprint: str | None) -> dict[str, Json]:
@@ -69,7 +69,7 @@ class Planner:
     knobs: Knobs
     recorder: Recorder
     models: Models
-    known: Known
+    known: PlanContext
     mask: Mask
     common: Callable[[int, Decimal], RoundNumbers]
     ledger: Callable[[], Awaitable[Ledger]]
@@ -86,9 +86,9 @@ class Planner:
         self,
         turn: Turn,
         report: Json,
-        copy: Copy,
-        planning: Callable[[Copy], Planning],
-        course: Course,
+        copy: WorkingCopy,
+        planning: Callable[[WorkingCopy], Planning],
+        course: EnhanceMemory,
         again: int = 0,
     ) -> Proposed | str:
         """What the next round may become, or why the loop gives up. Raises `Stopped`."""
@@ -127,7 +127,7 @@ class Planner:
         return bool(await self.recorder.call(turn.place.part(f"afford{number}"), work))
 
     async def _asked(
-        self, turn: Turn, report: Json, copy: Copy, course: Course, number: int, repair: str | None
+        self, turn: Turn, report: Json, copy: WorkingCopy, course: EnhanceMemory, number: int, repair: str | None
     ) -> str | None:
         """The text of one answer; None where there was none."""
         usd_left = max(0.0, self.knobs.budget_cap_usd - float(self.spent))
@@ -165,7 +165,7 @@ class Planner:
         await self.recorder.record(turn.place.part(f"planner_failed{number}"), [failed.fact(turn.place)])
 
     async def _told(
-        self, turn: Turn, number: int, proposal: Proposal, planned: Planned, start: Copy, again: int
+        self, turn: Turn, number: int, proposal: Proposal, planned: Planned, start: WorkingCopy, again: int
     ) -> None:
         """What the planner said and what became of it, as facts."""
         common = self._common(turn)

@@ -23,7 +23,7 @@ from loop_ls.text.position import Position, Span
 
 
 @dataclass(frozen=True)
-class Copy:
+class WorkingCopy:
     """`document` is the workflow as changed so far, in a workspace that holds it."""
 
     workspace: Workspace
@@ -53,7 +53,7 @@ class Copy:
             raise Rejected("unknown_target", f"`{name}` is no loop")
         return found, found.loop
 
-    def edited(self, edits: Iterable[Edit]) -> Copy:
+    def edited(self, edits: Iterable[Edit]) -> WorkingCopy:
         """The copy after edits of one change, whose places are those of this copy."""
         document = self.document
         for edit in sorted(edits, key=lambda one: one.span, reverse=True):

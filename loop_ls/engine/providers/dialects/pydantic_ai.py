@@ -18,7 +18,7 @@ from loop_ls.engine.core.price_table import Usage, tokens
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialects.dialect import Asked
-from loop_ls.engine.providers.stream_sanitizer import Spoken
+from loop_ls.engine.providers.stream_sanitizer import StreamSanitizer
 from loop_ls.extras import is_installed, missing
 
 PACKAGE = "pydantic_ai"
@@ -76,7 +76,7 @@ class PydanticModels:
             raise failures.too_slow(self._provider, request.model, "no whole answer", total) from None
 
     async def _ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply:
-        began, spoken = time.perf_counter(), Spoken()
+        began, spoken = time.perf_counter(), StreamSanitizer()
         try:
             async with _stream(await self._model(request.model), request) as stream:
                 async for event in stream:

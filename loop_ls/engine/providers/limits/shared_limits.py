@@ -23,7 +23,7 @@ class Limits(NamedTuple):
     tokens: int | None
 
 
-class Places(Protocol):
+class SharedSlots(Protocol):
     """What the processes share (`engine.durable.provider_leases`)."""
 
     async def take(self, gate: str, limits: Limits, tokens: int) -> tuple[str | None, float | None]:
@@ -39,9 +39,9 @@ class Places(Protocol):
         ...
 
 
-class CommonGate(Gate):
+class SharedGate(Gate):
     def __init__(
-        self, places: Places, name: str, at_once: int | None, per_minute: int | None, tokens: int | None
+        self, places: SharedSlots, name: str, at_once: int | None, per_minute: int | None, tokens: int | None
     ) -> None:
         super().__init__(None, None)
         self._common, self._limits = places, Limits(at_once, per_minute, tokens)

@@ -42,7 +42,7 @@ class LocalModels:
         self._provider, self._vectors = provider, vectors
         self._log = (log_folder or Path(tempfile.gettempdir())) / LOG_NAME
         self._starting = asyncio.Lock()
-        self._child: supervisor.Leashed | None = None
+        self._child: supervisor.SupervisedProcess | None = None
         self._http: HttpModels | None = None
         self._asking = 0
         self._leaving: asyncio.TimerHandle | None = None

@@ -14,7 +14,7 @@ from loop_ls.engine.roles.records.tables import TABLES, Row, Table
 T = TypeVar("T")
 
 
-class Unwritten(Records):
+class NullRecords(Records):
     """`kept` are the real ones."""
 
     def __init__(self, kept: Records) -> None:

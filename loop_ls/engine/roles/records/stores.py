@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from loop_ls.engine.journal.postgres_connection import Line
+from loop_ls.engine.journal.postgres_connection import PostgresConnection
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.roles.records.tables import INDEXED, NUMBERS, POSTGRES, SQLITE, TABLES, Connection, Dialect
 
@@ -82,7 +82,7 @@ class SharedStore:
     dialect, threads = POSTGRES, 4
 
     def __init__(self, url: str) -> None:
-        self._line = Line(url, _made)
+        self._line = PostgresConnection(url, _made)
 
     def within(self, work: Callable[[Connection], T], patience: float) -> T:
         def done(db: Any) -> T:

@@ -20,7 +20,7 @@ SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class StageNotes:
     """Where a stage writes. `by` names the stage in what it makes; `workspace` is whose memory it is."""
 
     records: Records
@@ -41,13 +41,13 @@ class Desk:
         return RoleTool(spec(name, told, **parameters), run)
 
 
-def artifact_tools(desk: Desk, may_delete: bool) -> list[RoleTool]:
+def artifact_tools(notes: StageNotes, may_delete: bool) -> list[RoleTool]:
     def listed(table: Table, given: Arguments) -> str:
-        rows = table.find("artifacts", session_id=desk.session)[-SHOWN:]
+        rows = table.find("artifacts", session_id=notes.session)[-SHOWN:]
         return "\n".join(f"{row['id']}  {row['type']}  {row['title']}" for row in rows) or "no artifacts yet"
 
     def read(table: Table, given: Arguments) -> str:
-        return str(_one(table, "artifacts", desk, given)["content"])
+        return str(_one(table, "artifacts", notes, given)["content"])
 
     def create(table: Table, given: Arguments) -> str:
         title, content = text(given, "title"), text(given, "content")
@@ -56,26 +56,26 @@ def artifact_tools(desk: Desk, may_delete: bool) -> list[RoleTool]:
         row = table.add(
             "artifacts",
             table.fresh(),
-            session_id=desk.session,
-            project_id=desk.project,
-            loop_id=desk.run_id,
+            session_id=notes.session,
+            project_id=notes.project,
+            loop_id=notes.run_id,
             type=text(given, "type", "note"),
             title=title,
             content=content,
-            created_by=desk.by,
+            created_by=notes.by,
             metadata={},
         )
         return f"artifact {row['id']}"
 
     def delete(table: Table, given: Arguments) -> str:
-        row = _one(table, "artifacts", desk, given)
+        row = _one(table, "artifacts", notes, given)
         table.remove("artifacts", id=row["id"])
         return f"artifact {row['id']} deleted"
 
     found = [
-        desk.tool(listed, "artifact_list", "List the artifacts of this session: id, type, title."),
-        desk.tool(read, "artifact_read", "Read an artifact.", id="Its id."),
-        desk.tool(
+        notes.tool(listed, "artifact_list", "List the artifacts of this session: id, type, title."),
+        notes.tool(read, "artifact_read", "Read an artifact.", id="Its id."),
+        notes.tool(
             create,
             "artifact_create",
             "Keep a text that later stages and people need.",
@@ -85,13 +85,13 @@ def artifact_tools(desk: Desk, may_delete: bool) -> list[RoleTool]:
         ),
     ]
     if may_delete:
-        found.append(desk.tool(delete, "artifact_delete", "Delete an artifact.", id="Its id."))
+        found.append(notes.tool(delete, "artifact_delete", "Delete an artifact.", id="Its id."))
     return found
 
 
-def todo_tools(desk: Desk) -> list[RoleTool]:
+def todo_tools(notes: StageNotes) -> list[RoleTool]:
     def listed(table: Table, given: Arguments) -> str:
-        rows = table.find("todos", session_id=desk.session)[-SHOWN:]
+        rows = table.find("todos", session_id=notes.session)[-SHOWN:]
         return "\n".join(f"{row['id']}  [{row['status']}] {row['title']}" for row in rows) or "no todos yet"
 
     def add(table: Table, given: Arguments) -> str:
@@ -99,32 +99,32 @@ def todo_tools(desk: Desk) -> list[RoleTool]:
         row = table.add(
             "todos",
             table.fresh(),
-            session_id=desk.session,
-            loop_id=desk.run_id,
+            session_id=notes.session,
+            loop_id=notes.run_id,
             title=title,
             status="open",
-            created_by=desk.by,
+            created_by=notes.by,
             updated_at=table.now,
         )
         return f"todo {row['id']}"
 
     def update(table: Table, given: Arguments) -> str:
-        row, status = _one(table, "todos", desk, given), text(given, "status")
+        row, status = _one(table, "todos", notes, given), text(given, "status")
         if status not in TODO:
             raise Refusal(f"`status` is one of {', '.join(TODO)}.")
         table.change("todos", row["id"], status=status, updated_at=table.now)
         return f"todo {row['id']} is {status}"
 
     return [
-        desk.tool(listed, "todo_list", "List the todos of this session: id, status, title."),
-        desk.tool(add, "todo_add", "Write down one thing to do.", title="What is to be done, in one line."),
-        desk.tool(update, "todo_update", "Say how far a todo is.", id="Its id.", status=TODO),
+        notes.tool(listed, "todo_list", "List the todos of this session: id, status, title."),
+        notes.tool(add, "todo_add", "Write down one thing to do.", title="What is to be done, in one line."),
+        notes.tool(update, "todo_update", "Say how far a todo is.", id="Its id.", status=TODO),
     ]
 
 
-def sprint_tools(desk: Desk) -> list[RoleTool]:
+def sprint_tools(notes: StageNotes) -> list[RoleTool]:
     def show(table: Table, given: Arguments) -> str:
-        found = table.get("sprints", desk.sprint)
+        found = table.get("sprints", notes.sprint)
         if found is None:
             raise Refusal("This iteration has no sprint.")
         told = (f"{name}: {found[name]}" for name in ("title", "status", "acceptance_criteria", "note") if found[name])
@@ -132,23 +132,23 @@ def sprint_tools(desk: Desk) -> list[RoleTool]:
 
     def update(table: Table, given: Arguments) -> str:
         status, note = text(given, "status", ""), text(given, "note", "")
-        found = table.get("sprints", desk.sprint)
+        found = table.get("sprints", notes.sprint)
         if found is None:
             raise Refusal("This iteration has no sprint.")
         if note:
-            table.change("sprints", desk.sprint, note=note, updated_at=table.now)
+            table.change("sprints", notes.sprint, note=note, updated_at=table.now)
         if status and status not in SPRINT:
             raise Refusal(f"`status` is one of {', '.join(SPRINT)}; how a sprint ends is decided by the loop.")
         if status and status != found["status"]:
             try:
-                move(table, desk.sprint, status)
+                move(table, notes.sprint, status)
             except ValueError as error:
                 raise Refusal(f"It stays as it is: {error}.") from None
         return show(table, given)
 
     return [
-        desk.tool(show, "sprint_show", "Show the sprint of this iteration."),
-        desk.tool(
+        notes.tool(show, "sprint_show", "Show the sprint of this iteration."),
+        notes.tool(
             update,
             "sprint_update",
             "Note progress on the sprint of this iteration.",
@@ -158,31 +158,31 @@ def sprint_tools(desk: Desk) -> list[RoleTool]:
     ]
 
 
-def memory_tools(desk: Desk) -> list[RoleTool]:
+def memory_tools(notes: StageNotes) -> list[RoleTool]:
     def store(table: Table, given: Arguments) -> str:
         remembered = text(given, "text")
         if not remembered.strip():
             raise Refusal("`text` is what to remember; it is empty.")
-        told = {"session_id": desk.session, "text": remembered, "created_by": desk.by, "workspace": desk.workspace}
+        told = {"session_id": notes.session, "text": remembered, "created_by": notes.by, "workspace": notes.workspace}
         row = table.add("memories", table.fresh(), **told)
         return f"memory {row['id']}"
 
     def search(table: Table, given: Arguments) -> str:
         words = text(given, "query").lower().split()
-        known = table.find("memories", workspace=desk.workspace)
+        known = table.find("memories", workspace=notes.workspace)
         rows = [row for row in known if all(word in row["text"].lower() for word in words)]
         return "\n".join(f"- {row['text']}" for row in rows[-SHOWN:]) or "nothing is remembered about that"
 
     return [
-        desk.tool(store, "memory_store", "Remember a fact beyond this loop.", text="One fact, clear by itself."),
-        desk.tool(search, "memory_search", "Find what was remembered in this workspace.", query="Words it contains."),
+        notes.tool(store, "memory_store", "Remember a fact beyond this loop.", text="One fact, clear by itself."),
+        notes.tool(search, "memory_search", "Find what was remembered in this workspace.", query="Words it contains."),
     ]
 
 
-def _one(table: Table, name: str, desk: Desk, given: Arguments) -> Row:
+def _one(table: Table, name: str, notes: StageNotes, given: Arguments) -> Row:
     """A record of this session, and of no other."""
     id_ = text(given, "id").strip()
     found = table.get(name, id_)
-    if found is None or found["session_id"] != desk.session:
+    if found is None or found["session_id"] != notes.session:
         raise Refusal(f"There is no {name.removesuffix('s')} `{id_[:60]}` in this session.")
     return found

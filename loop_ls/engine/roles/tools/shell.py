@@ -1,6 +1,6 @@
 """Running programs for a stage: read-only ones in a sandbox, or any command where the role may do all.
 
-Both in the workspace, with a reduced environment, on a leash that ends the whole group, within a time.
+Both in the workspace, with a reduced environment, below a supervisor that ends the whole group, within a time.
 """
 
 from __future__ import annotations

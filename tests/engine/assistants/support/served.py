@@ -15,7 +15,7 @@ from loop_ls.engine.api.app import Facts, application
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
 from loop_ls.engine.api.sockets.socket_teardown import sockets_of
-from loop_ls.engine.assistants.api_service import Desk
+from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.users import Tokens
 from tests.engine.assistants.support.house import House
@@ -128,7 +128,7 @@ async def served(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> A
         return True
 
     it.presence = Presence(teardown=nothing, busy=busy, leave=lambda: None, grace=None)
-    desk = Desk(engine, Assistants(it.root))
+    desk = AssistantService(engine, Assistants(it.root))
     sockets = sockets_of(desk, it.presence, grace)
     sock = listen(0)
     port = sock.getsockname()[1]
