@@ -128,14 +128,16 @@ async def served(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> A
         return True
 
     it.presence = Presence(teardown=nothing, busy=busy, leave=lambda: None, grace=None)
-    desk = AssistantService(engine, Assistants(it.root))
-    sockets = sockets_of(desk, it.presence, grace)
+    assistants = AssistantService(engine, Assistants(it.root))
+    sockets = sockets_of(assistants, it.presence, grace)
     sock = listen(0)
     port = sock.getsockname()[1]
     it.url = f"http://127.0.0.1:{port}"
     facts = Facts(OWNER_TOKEN, "w", str(it.data), "2026-01-01T00:00:00.000Z", port)
     listening = Listening(sock)
-    app = application(engine, facts, it.presence, lambda: None, tokens=it.tokens, desk=desk, sockets=sockets, mcp=mcp)
+    app = application(
+        engine, facts, it.presence, lambda: None, tokens=it.tokens, assistants=assistants, sockets=sockets, mcp=mcp
+    )
     await listening.start(app)
     async with httpx.AsyncClient(base_url=it.url, trust_env=False, timeout=20) as it.http:
         try:
