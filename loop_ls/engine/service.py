@@ -19,7 +19,7 @@ from typing import Any
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
-from loop_ls.engine.core.plan import Door, Plan, Program, read_plan
+from loop_ls.engine.core.plan import ModelAccess, Plan, Program, read_plan
 from loop_ls.engine.core.ports import Fact, Failure
 from loop_ls.engine.core.preparer import Preparer
 from loop_ls.engine.core.run_gate import Control
@@ -33,13 +33,13 @@ from loop_ls.engine.projections.iteration_facts import facts_of_iteration
 from loop_ls.engine.projections.prompts import prompts
 from loop_ls.engine.projections.run_graph import drawn
 from loop_ls.engine.projections.truncation import LIMIT, limited, short
-from loop_ls.engine.recovery.cluster_member import Sharing, Workers
-from loop_ls.engine.recovery.crash_recovery import Returning
-from loop_ls.engine.recovery.heartbeat import Heart
-from loop_ls.engine.retention.run_retention import Keep, Keeping
+from loop_ls.engine.recovery.cluster_member import ClusterMember, Workers
+from loop_ls.engine.recovery.crash_recovery import CrashRecovery
+from loop_ls.engine.recovery.heartbeat import Heartbeat
+from loop_ls.engine.retention.run_retention import RetentionPolicy, RunRetention
 from loop_ls.engine.runs.approvals import nothing_asked, read_decision, resolve, resolve_all
 from loop_ls.engine.runs.control_commands import obey
-from loop_ls.engine.runs.event_bus import Feed
+from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
 from loop_ls.engine.runs.judge_trial import Output, given_output, recorded_outputs, tried
@@ -66,35 +66,35 @@ DRAIN_LOOK = 0.05
 
 class Engine:
     """One per data folder (the caller holds its lock). `open` inside the running loop, `close` before
-    it ends. `models` opens the door to the providers of one run."""
+    it ends. `models` gives access to the providers of one run."""
 
     def __init__(
         self,
         folder: Path,
         programs: Mapping[str, Program],
-        models: Callable[[Plan], Door],
+        models: Callable[[Plan], ModelAccess],
         preparer: Preparer,
         storage: Callable[[], Storage] | None = None,
         clock: Callable[[], float] = time.time,
         home: Path | None = None,
-        keep: Keep | None = None,
+        keep: RetentionPolicy | None = None,
         workers: Callable[[Storage], Workers] | None = None,
         mask_of: Callable[[Plan], SecretMask] | None = None,
     ) -> None:
         self.folder, self._clock, self.home = folder, clock, home
         self._programs, self._models, self._preparer = programs, models, preparer
         self._storage = storage or (lambda: SqliteStorage(folder / "journal.db"))
-        self._keep = keep or Keep()
+        self._keep = keep or RetentionPolicy()
         self._workers = workers
         self._mask_of = mask_of or RunSecrets(os.environ).of
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
-        self.sharing: Sharing | None = None
+        self.member: ClusterMember | None = None
         self._is_open = self._draining = False
         self._starting_once = asyncio.Lock()  # starts with a key come one after the other
-        self._returning = Returning(self._begin)
+        self._crash_recovery = CrashRecovery(self._begin)
         self.started_at = clock()
-        self.heart = Heart(self._can_work)
+        self.heartbeat = Heartbeat(self._can_work)
         self.keepers: list[Keeper] = []  # who knows more of a run than its journal
         self.closing: list[Callable[[], None]] = []  # who lets go when the engine leaves
 
@@ -112,33 +112,33 @@ class Engine:
             await self.journal.close()
             raise
         self._is_open = True
-        self._keeping.begin()
-        self.heart.open()
+        self._retention.begin()
+        self.heartbeat.open()
 
     async def _can_work(self) -> None:
         await self.journal.read(self.journal.storage.position)
 
     async def _take_up(self) -> None:
         position = await self.journal.read(self.journal.storage.position)
-        self.feed = Feed(self.journal.since, position, self._clock)
+        self.feed = EventBus(self.journal.since, position, self._clock)
         self._runs = Runs(self.journal)
         self._runs.standing = self._stands
         self._spending = ProjectSpending(self.journal, self._runs, self._clock)
-        self._keeping = Keeping(self.journal, self._runs, self._keep, self._clock)
+        self._retention = RunRetention(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
         self.journal.forgotten.append(self.feed.gone)
         if self._workers is not None:
             self.journal.told = position
             workers = self._workers(self.journal.storage)
-            self.sharing = Sharing(self.journal, self._runs, workers, self._begin, self._back, self.outdated)
-            await self.sharing.open()
+            self.member = ClusterMember(self.journal, self._runs, workers, self._begin, self._back, self.outdated)
+            await self.member.open()
             return
         for run_id, in_flight in (await self._runs.load()).items():
             run = self._runs.live[run_id]
             unsure = run.state.reason == REPAIRED or (self.journal.storage.rebooted and run.state.status in WORKING)
             self.journal.append(run_id, facts=await self._back(run, in_flight, unsure))
-            self._returning.add(run, bool(in_flight))
-        self._returning.open()
+            self._crash_recovery.add(run, bool(in_flight))
+        self._crash_recovery.open()
 
     def _stands(self, run_id: str, why: JournalRefused | None) -> None:
         """Told without a number: the journal has no room for it."""
@@ -164,14 +164,14 @@ class Engine:
         if not self._is_open:
             return
         self._is_open = False
-        if self.sharing is not None:
-            self.sharing.leave()
+        if self.member is not None:
+            self.member.leave()
         tasks = [run.task for run in self._runs if run.task is not None]
         for run in self._runs:
             run.control.leaving = True
-        await self._returning.close()
-        await self.heart.close()
-        await self._keeping.close()
+        await self._crash_recovery.close()
+        await self.heartbeat.close()
+        await self._retention.close()
         for task in tasks:
             task.cancel()
         if tasks:
@@ -180,15 +180,15 @@ class Engine:
         for let_go in self.closing:
             let_go()
         await self.journal.close()
-        if self.sharing is not None:
-            await self.sharing.close()
+        if self.member is not None:
+            await self.member.close()
 
     async def drain(self, seconds: float, now: asyncio.Event) -> None:
         """Begin no further call, and let those in flight come to their end: for so long, or until `now`. `close` it
         afterwards."""
         self._draining = True
-        if self.sharing is not None:
-            self.sharing.leave()
+        if self.member is not None:
+            self.member.leave()
         for run in self._runs:
             run.control.hold()
         cut = asyncio.create_task(now.wait())
@@ -248,7 +248,7 @@ class Engine:
         self, argument: Answer, user: str | None, run_id: str | None = None, digest: str | None = None
     ) -> Answer:
         try:
-            self.heart.require_ready()
+            self.heartbeat.require_ready()
             request = as_asked_by(read_request(argument, self.home), user, self.home)
             prepared = await self._preparer.prepare(request, self._models)
             started = prepared.started.model_copy(update={"user": user, "request_digest": digest})
@@ -390,7 +390,7 @@ class Engine:
     def _started(self, run: LiveRun, told: asyncio.Future[list[Event]]) -> None:
         if told.cancelled() or told.exception() is not None:
             self._runs.live.pop(run.run_id, None)
-        elif self.sharing is None:
+        elif self.member is None:
             self._begin(run)
 
     async def control(self, verb: str, run_id: str, **details: Any) -> Answer:
@@ -458,9 +458,9 @@ class Engine:
         of whom `whose` says yes -> `{ok, deleted}`."""
         try:
             if run_id == "all":
-                return {"ok": True, "deleted": await self._keeping.forget_all(whose)}
+                return {"ok": True, "deleted": await self._retention.forget_all(whose)}
             found = await self._runs.find(run_id)
-            self._keeping.require_unused(found)
+            self._retention.require_unused(found)
             if found in self._runs.live:
                 status = self._runs.live[found].state.status
                 told = f"Run {found} is {status}: only a run that has ended can be deleted."
@@ -493,7 +493,7 @@ class Engine:
         return await self.state(found)
 
     async def prompts(self, run_id: str, place: str = "") -> Answer:
-        """What models and agents were asked, at `place` or inside it -> `{ok, prompts}`; see `prompt_book`."""
+        """What models and agents were asked, at `place` or inside it -> `{ok, prompts}`; see `projections.prompts`."""
         try:
             whole = await self._runs.find(run_id)
             with readable_record():
@@ -503,7 +503,7 @@ class Engine:
         return {"ok": True, "prompts": found}
 
     async def graph(self, run_id: str, place: str = "") -> Answer:
-        """The steps and loops of a run -> `{ok, nodes}`, see `drawing`."""
+        """The steps and loops of a run -> `{ok, nodes}`, see `projections.run_graph`."""
         try:
             return {"ok": True, "nodes": await drawn(self.journal, await self._runs.find(run_id), place)}
         except (Refused, JournalRefused) as refused:
@@ -567,5 +567,5 @@ class Engine:
             "position": self.feed.position,
             "inFlight": len(self._in_flight()),
             "damaged": sorted(self._runs.damaged),
-            "managers": self.heart.wire(),
+            "managers": self.heartbeat.wire(),
         }

@@ -21,7 +21,7 @@ Answer = dict[str, Any]
 LOOK_BACK = 200
 
 
-class Desk:
+class AssistantService:
     """`assistants` None: the engine serves no workspace of its own, and knows the loops that run."""
 
     def __init__(self, engine: Engine, assistants: Assistants | None) -> None:

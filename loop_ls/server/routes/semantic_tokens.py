@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.semantic_tokens.token import Token, TokenType
 from loop_ls.features.semantic_tokens.tokens import tokens
-from loop_ls.server.documents.position_mapping import Places
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.routes.requests import about
 from loop_ls.text.position import Position
 
@@ -46,7 +46,7 @@ def on_range(context: Context, params: Json) -> Json | None:
     return {"data": encoded(asked.places, tokens(asked.document, asked.range(params)))}
 
 
-def encoded(places: Places, found: Iterable[Token]) -> list[int]:
+def encoded(places: PositionMapping, found: Iterable[Token]) -> list[int]:
     """Five numbers for each: lines and columns count from the token before."""
     data: list[int] = []
     last_line = last_column = 0

@@ -19,10 +19,10 @@ from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents import uris
 from loop_ls.server.runs import consent
-from loop_ls.server.runs.engine_connection import LIMIT, Door, EngineDoor, EngineLink, refusal
+from loop_ls.server.runs.engine_connection import LIMIT, EngineAccess, EngineLink, LocalEngineAccess, refusal
 from loop_ls.server.runs.event_subscription import RunWatch
 from loop_ls.server.runs.labels import worded
-from loop_ls.server.runs.notifier import RunShow
+from loop_ls.server.runs.notifier import RunNotifier
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
@@ -56,10 +56,10 @@ _PASSED = (
 class Runs:
     """One link and one watch for each folder that has an engine."""
 
-    def __init__(self, context: RunContext, door: Door | None = None) -> None:
+    def __init__(self, context: RunContext, access: EngineAccess | None = None) -> None:
         self._context, self._session, self._client = context, context.session, context.client
-        self._door = door or EngineDoor()
-        self._show = RunShow(context, self)
+        self._access = access or LocalEngineAccess()
+        self._show = RunNotifier(context, self)
         self.questions = consent.Questions()
         self._links: dict[str, tuple[EngineLink, RunWatch]] = {}
         self._attaching: set[EngineLink] = set()
@@ -187,7 +187,7 @@ class Runs:
             link, _ = self._link(folder)
             if (client := await link.find()) is not None:
                 found.append(client)
-            elif await self._door.recorded(link.root, link.data_dir):
+            elif await self._access.recorded(link.root, link.data_dir):
                 found.append(await link.connect())
             elif self._session.lists_runs and link not in self._attaching:
                 self._own(self._attach(link), f"engine of {link.root}")
@@ -205,7 +205,7 @@ class Runs:
         """That of the engine which has a run; None where no engine is known."""
         links = list(self._links.values())
         link = next((link for link, watch in links if run_id in watch.records), links[0][0] if links else None)
-        handover = None if link is None else await self._door.handover(link.root, link.data_dir)
+        handover = None if link is None else await self._access.handover(link.root, link.data_dir)
         return None if handover is None else handover.parent
 
     async def status(self, argument: Json) -> Answer:
@@ -315,7 +315,7 @@ class Runs:
         found = self._links.get(str(path))
         if found is None:
             watch = RunWatch(self._context, self._show)
-            link = EngineLink(self._door, path, folder.data_dir, watch.listen, self._own)
+            link = EngineLink(self._access, path, folder.data_dir, watch.listen, self._own)
             found = self._links[str(path)] = (link, watch)
         return found
 

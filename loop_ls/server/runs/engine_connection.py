@@ -25,7 +25,7 @@ _LOOK_EVERY = 1.0
 _TRIES = 20
 
 
-class Door(Protocol):
+class EngineAccess(Protocol):
     """How an engine is reached: `connect` starts one where there is none, `find` never does."""
 
     async def connect(self, root: Path, data_dir: str | None) -> EngineClient: ...
@@ -40,7 +40,7 @@ class Door(Protocol):
         ...
 
 
-class EngineDoor:
+class LocalEngineAccess:
     """The real one."""
 
     async def connect(self, root: Path, data_dir: str | None) -> EngineClient:
@@ -91,14 +91,14 @@ class EngineLink:
 
     def __init__(
         self,
-        door: Door,
+        access: EngineAccess,
         root: Path,
         data_dir: str | None,
         listen: Callable[[EngineLink], Awaitable[None]],
         own: Callable[[Any, str], asyncio.Task[Any]],
     ) -> None:
         self.root, self.data_dir = root, data_dir
-        self._door, self._listen, self._own = door, listen, own
+        self._access, self._listen, self._own = access, listen, own
         self._lock, self._restarting, self._restarts = asyncio.Lock(), asyncio.Lock(), 0
         self.client: EngineClient | None = None
         self._starts = False
@@ -109,7 +109,7 @@ class EngineLink:
         async with self._lock:
             if self.client is None or not self._starts:
                 # A client that was only found would not start the engine again if it died.
-                client = await asyncio.wait_for(self._door.connect(self.root, self.data_dir), LIMIT)
+                client = await asyncio.wait_for(self._access.connect(self.root, self.data_dir), LIMIT)
                 await self.close()
                 self._use(client, starts=True)
             assert self.client is not None
@@ -119,7 +119,7 @@ class EngineLink:
         """The client if an engine runs already."""
         async with self._lock:
             if self.client is None:
-                found = await asyncio.wait_for(self._door.find(self.root, self.data_dir), LIMIT)
+                found = await asyncio.wait_for(self._access.find(self.root, self.data_dir), LIMIT)
                 if found is not None:
                     self._use(found, starts=False)
             return self.client
@@ -141,7 +141,7 @@ class EngineLink:
 
     async def attach(self) -> None:
         """Find an engine as soon as somebody starts one (UP-73). Looks at the time of one file, no more."""
-        place, seen, tries = await self._door.handover(self.root, self.data_dir), None, 0
+        place, seen, tries = await self._access.handover(self.root, self.data_dir), None, 0
         while place is not None and self.client is None:
             stamp = _stamp(place)
             if stamp != seen:
@@ -155,7 +155,7 @@ class EngineLink:
             await asyncio.sleep(_LOOK_EVERY)
 
     async def _until_gone(self) -> None:
-        while (client := await self._door.find(self.root, self.data_dir)) is not None:
+        while (client := await self._access.find(self.root, self.data_dir)) is not None:
             await client.aclose()
             await asyncio.sleep(0.05)
 
