@@ -16,7 +16,7 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Approval, EmbedReply, Failure, LostAttempt, ModelFailure, ModelReply
 from loop_ls.engine.core.redaction import MASK, StreamMask
 from loop_ls.engine.runners.runner import Work
-from loop_ls.engine.runs.journal_recorder import _written, replayed
+from loop_ls.engine.runs.journal_recorder import replayed, written
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask, declared_variables
 from loop_ls.testing.workflows import whole
 
@@ -139,7 +139,7 @@ def test_a_reason_that_is_a_sentence_is_text() -> None:
 def test_a_failure_is_replayed_as_it_was_whatever_the_environment_holds() -> None:
     failure = ModelFailure("server", "openai is away", provider="openai", details={"final": True, "status": 503})
     for value in ("model", "server", "final", "raised", "status", "openai"):
-        masked = SecretMask([value]).value({"raised": _written(failure)})
+        masked = SecretMask([value]).value({"raised": written(failure)})
         with pytest.raises(ModelFailure) as caught:
             replayed(masked)
         assert (caught.value.code, caught.value.details) == ("server", failure.details)
