@@ -36,7 +36,7 @@ ERROR_BODY_BYTES = 64 * 1024
 WHOLE_BODY_BYTES = 32 * 1024 * 1024
 #: Characters of an answer with its thoughts. It is kept in the memory and in the record, so a provider that
 #: sends without end must not decide how long it is.
-LONGEST_ANSWER = 8 * 1024 * 1024
+LONGEST_ANSWER = 16 * 1024 * 1024
 
 Hear = Callable[[str], None]
 
