@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from loop_ls.contract import validation
-from loop_ls.contract.operations import COMMANDS
+from loop_ls.contract.operations import COMMANDS, Command
 from loop_ls.server.command_answers import Answer, refused, sentence
 from loop_ls.server.runs import dry_run_commands as before
 from loop_ls.server.runs import enhance_commands as enhance
@@ -37,7 +37,7 @@ def _of_runs(call: Callable[[Runs, Json], Awaitable[Answer]]) -> Function:
     return command
 
 
-#: What each command of the contract does.
+#: What a command of the contract does, where it is more than asking the engine that has the run.
 FUNCTIONS: dict[str, Function] = {
     "loopLs.run": _of_runs(Runs.start),
     "loopLs.stop": _of_runs(Runs.stop),
@@ -48,9 +48,6 @@ FUNCTIONS: dict[str, Function] = {
     "loopLs.events": _of_runs(Runs.events),
     "loopLs.approve": again.approve,
     "loopLs.history": again.history,
-    "loopLs.metrics": again.metrics,
-    "loopLs.delete": again.delete,
-    "loopLs.export": again.export,
     "loopLs.import": again.take_in,
     "loopLs.fork": again.fork,
     "loopLs.replay": again.replay,
@@ -86,8 +83,8 @@ async def execute_command(context: Context, name: str, given: Any) -> Answer:
 
 
 async def _answer(context: Context, name: str, given: Any) -> Answer:
-    command, function = COMMANDS.get(name), FUNCTIONS.get(name)
-    if command is None or function is None:
+    command = COMMANDS.get(name)
+    if command is None:
         known = ", ".join(f"`{one}`" for one in COMMANDS)
         return refused("not_found", f"`{name}` is no command of this server.", f"It has {known}.")
     if not validation.loaded():  # takes long enough to be felt while typing
@@ -96,13 +93,22 @@ async def _answer(context: Context, name: str, given: Any) -> Answer:
     if problem := validation.problem_of(command.argument, argument, f"`{name}`"):
         return refused("bad_argument", problem.message)
     try:
-        return await function(context, argument)
+        if function := FUNCTIONS.get(name):
+            return await function(context, argument)
+        return await _passed_on(context, command, argument["runId"])
     except Exception as error:
         logger.exception(
             "%s failed with %s", name, {k: argument[k] for k in argument if k in ("uri", "runId", "target")}
         )
         message = f"`{name}` failed in the server ({type(error).__name__}: {error})."
         return refused("internal", message, "The server's log has the details.")
+
+
+async def _passed_on(context: Context, command: Command, run_id: str) -> Answer:
+    """A command about one run that the engine answers alone."""
+    operation = command.operation
+    assert operation is not None
+    return await context.runs.get().ask_home(run_id, lambda client: client.call(operation, run_id))
 
 
 def _tell(context: Context, answer: Answer) -> None:

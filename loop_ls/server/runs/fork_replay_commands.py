@@ -1,4 +1,4 @@
-"""Commands that make something of a run: fork, replay, approve, delete, its history, and trying a condition.
+"""Commands that make something of a run: fork, replay, approve, its history, and trying a condition.
 
 Like `runs`, this room runs nothing: it finds the engine that has the run and passes typed answers through.
 """
@@ -61,17 +61,6 @@ async def approve(context: Context, argument: Json) -> Answer:
     return await context.runs.get().ask_home(run_id, lambda client: client.approve(run_id, *given))
 
 
-async def delete(context: Context, argument: Json) -> Answer:
-    run_id = argument["runId"]
-    return await context.runs.get().ask_home(run_id, lambda client: client.delete(run_id))
-
-
-async def export(context: Context, argument: Json) -> Answer:
-    """`loopLs.export`: all of a run as one object, without secrets; whoever asks writes it where he wants."""
-    run_id = argument["runId"]
-    return await context.runs.get().ask_home(run_id, lambda client: client.export(run_id))
-
-
 async def take_in(context: Context, argument: Json) -> Answer:
     """`loopLs.import`: what was exported, here or elsewhere, comes into the record of a folder (of the first,
     unless `uri` says which); it is shown and never goes on."""
@@ -99,11 +88,6 @@ async def history(context: Context, argument: Json) -> Answer:
         data = await context.runs.get().data_folder(whole)
         answer["path"] = await show_text(context.client, data, whole, "transcript", transcript(answer))
     return answer
-
-
-async def metrics(context: Context, argument: Json) -> Answer:
-    run_id = argument["runId"]
-    return await context.runs.get().ask_home(run_id, lambda client: client.metrics(run_id))
 
 
 async def test_until(context: Context, argument: Json) -> Answer:

@@ -115,6 +115,8 @@ def test_a_fork_and_a_replay_are_followed_like_a_start(fake: Start, folder: Path
     editor.wait_event("completed", runId=replay["runId"])
     assert editor.command("loopLs.fork", {"runId": "nobody"})["code"] == "not_found"
     assert editor.command("loopLs.fork", {"runId": first, "iteration": 0})["code"] == "bad_argument"
+    assert editor.command("loopLs.metrics", {"runId": first})["loop_id"] == first
+    assert editor.command("loopLs.metrics", {"runId": "nobody"})["code"] == "not_found"
     assert editor.command("loopLs.delete", {"runId": first})["ok"] is True
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.client import EngineUnavailable
+from loop_ls.contract.operations import OPERATIONS
 from loop_ls.engine.events import Event, RunState, fold
 from loop_ls.engine.projections.history import iterations
 
@@ -110,6 +111,14 @@ class FakeEngine:
 
     async def delete(self, run_id: str) -> Json:
         return {"ok": True, "runId": run_id} if self.runs.pop(run_id, None) else _unknown(run_id)
+
+    async def export(self, run_id: str) -> Json:
+        run = self.runs.get(run_id)
+        return _unknown(run_id) if run is None else {"ok": True, "run": {"facts": [one.wire() for one in run.facts]}}
+
+    async def metrics(self, run_id: str) -> Json:
+        run = self.runs.get(run_id)
+        return _unknown(run_id) if run is None else {"ok": True, "loop_id": run_id, "status": run.state.status}
 
     async def status(self, run_id: str) -> Json:
         run = self.runs.get(run_id)
@@ -249,6 +258,12 @@ class FakeClient:
         self.status, self.engine_status = engine.status, engine.engine_status
         self.approve, self.fork, self.replay = engine.approve, engine.fork, engine.replay
         self.test_until, self.delete, self.agree = engine.test_until, engine.delete, engine.agree
+
+    async def call(self, name: str, run_id: str) -> Json:
+        """An operation about one run that nothing else has to be said to."""
+        assert OPERATIONS[name].request is None, name
+        operations = {"delete": self.delete, "export": self._engine.export, "metrics": self._engine.metrics}
+        return await operations[name](run_id)
 
     async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Json:
         return await self._engine.listed(status, uri, limit)
