@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from loop_ls.formats.registry import ROLE_LOOP
+
 Row = dict[str, Any]
 
 
@@ -31,7 +33,7 @@ def _rows(root: str, data: Path) -> list[Row]:
     from loop_ls.index.disk.discovery import discover
 
     workspace = discover(root).workspace
-    others = [found for found in definitions(workspace, root) if found["format"] != "role_loop"]
+    others = [found for found in definitions(workspace, root) if found["format"] != ROLE_LOOP]
     roles = known_roles(workspace.settings.raw.get("roles"))
     rows = [*map(_role_loop, role_loops(root, data, roles=roles)), *map(_other, others)]
     return [{**row, "root": root} for row in rows]
@@ -40,7 +42,7 @@ def _rows(root: str, data: Path) -> list[Row]:
 def _role_loop(found: Any) -> Row:
     loop = found.loop
     row: Row = {
-        "format": "role_loop",
+        "format": ROLE_LOOP,
         "name": found.name,
         "description": "",
         "path": found.path,

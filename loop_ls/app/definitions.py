@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from loop_ls.features.runs.runnables import runnables
+from loop_ls.formats import registry
 from loop_ls.formats.assistant.read import read_assistants
+from loop_ls.formats.registry import can_run
 from loop_ls.formats.role_loop.model import RoleLoop
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.index.disk.uris import stem_of
@@ -26,8 +29,8 @@ Json = dict[str, Any]
 
 def definitions(workspace: Workspace, root: str) -> list[Json]:
     """By format, then path."""
-    documents = [one for one in workspace.documents.values() if one.format in ("workflow", "role_loop", "assistant")]
-    documents.sort(key=lambda one: (str(one.format) != "workflow", str(one.format), one.path))
+    documents = [one for one in workspace.documents.values() if can_run(one.format)]
+    documents.sort(key=lambda one: (not one.is_workflow, str(one.format), one.path))
     checked = Checker().check_all(workspace, {one.uri for one in documents})
     errors = {
         document.uri: next((f"{one.rule}: {one.message}" for one in found if one.severity is Severity.ERROR), None)
@@ -49,7 +52,7 @@ def built_in(data: Path, known: set[str]) -> list[Json]:
     found = built_in_definitions(data)
     return [
         {
-            "format": "role_loop",
+            "format": registry.ROLE_LOOP,
             "name": one.name,
             "description": one.loop.description if one.loop else "",
             "parameters": _parameters(one.loop) if one.loop else [],
@@ -72,17 +75,19 @@ def _parameters(loop: RoleLoop) -> list[Json]:
 
 def _of(workspace: Workspace, document: Document) -> Iterator[Json]:
     match document.format:
-        case "workflow":
+        case registry.WORKFLOW:
             yield _workflow(workspace, document)
-        case "role_loop":
+        case registry.ROLE_LOOP:
             yield _role_loop(workspace, document)
-        case _:
+        case registry.ASSISTANT:
             yield from _assistants(document)
+        case format_:
+            yield from ({"format": format_, "name": one.name} for one in runnables(document))
 
 
 def _workflow(workspace: Workspace, document: Document) -> Json:
     return {
-        "format": "workflow",
+        "format": registry.WORKFLOW,
         "name": workspace.key(document) or "",
         "description": document.head.text("description") or "",
         "parameters": [{"name": name, "required": True} for name in document.parameters],
@@ -100,9 +105,9 @@ def _loop(element: Element) -> Json:
 def _role_loop(workspace: Workspace, document: Document) -> Json:
     found = read_role_loop(document.text, roles=roles_of(workspace.settings))
     if isinstance(found, list):
-        return {"format": "role_loop", "name": stem_of(document.path)}
+        return {"format": registry.ROLE_LOOP, "name": stem_of(document.path)}
     return {
-        "format": "role_loop",
+        "format": registry.ROLE_LOOP,
         "name": found.name,
         "description": found.description,
         "parameters": _parameters(found),
@@ -114,11 +119,11 @@ def _role_loop(workspace: Workspace, document: Document) -> Json:
 def _assistants(document: Document) -> Iterator[Json]:
     found = read_assistants(document.text, document.path.endswith(".json"))
     if isinstance(found, list):
-        yield {"format": "assistant", "name": stem_of(document.path).removesuffix(".assistant")}
+        yield {"format": registry.ASSISTANT, "name": stem_of(document.path).removesuffix(".assistant")}
         return
     for one in found:
         yield {
-            "format": "assistant",
+            "format": registry.ASSISTANT,
             "name": one.id,
             "description": one.description,
             "loop": one.loop_enabled,

@@ -9,14 +9,15 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from loop_ls.app.catalogue import catalogue
+from loop_ls.app.loop_systems import SYSTEMS, EngineParts, preparers
 from loop_ls.app.on_demand import OnDemand
 from loop_ls.engine.assistants.disconnect_teardown import grace_of
-from loop_ls.engine.core.plan import Plan, Program
+from loop_ls.engine.core.plan import Program
 from loop_ls.engine.core.preparer import Preparer, Problem
 from loop_ls.engine.process.engine_process import Options
 from loop_ls.engine.providers import Providers
@@ -48,62 +49,16 @@ def build(
     secrets.keyring = providers.keys.from_keyring
     records = Records(folder, time.time, database)
     known = secrets.of
-    preparer = ByFormat(_preparers(folder, records))
-    programs: Mapping[str, Program] = OnDemand(
-        {**_programs(records), "enhance": lambda: _enhance(engine, lambda plan: known(plan).forms)}
+    parts = EngineParts(
+        folder, records, validate, lambda run_id: engine.facts_of(run_id), lambda plan: known(plan).forms
     )
+    preparer = ByFormat(OnDemand({name: partial(make, parts) for name, make in preparers().items()}))
+    programs = OnDemand({name: partial(one.program, parts) for name, one in SYSTEMS.items()})
     engine = _engine(folder, providers, preparer, programs, root, database, secrets, takes_runs)
     engine.forgotten += [records.forget, remover(folder)]
     engine.keepers.append(records.beside)
     engine.closing.append(records.close)
     return engine
-
-
-def _preparers(folder: Path, records: Records) -> Mapping[str, Preparer]:
-    def workflow() -> Preparer:
-        from loop_ls.engine.starting.enhance import EnhancePreparer
-        from loop_ls.engine.starting.workflow import WorkflowPreparer
-
-        return EnhancePreparer(WorkflowPreparer(folder, validate))
-
-    def assistant() -> Preparer:
-        from loop_ls.engine.starting.assistant import AssistantPreparer
-
-        return AssistantPreparer(folder, validate)
-
-    def role_loop() -> Preparer:
-        from loop_ls.engine.starting.role_loop import RoleLoopPreparer
-
-        return RoleLoopPreparer(folder, records=records)
-
-    return OnDemand({"workflow": workflow, "assistant": assistant, "role_loop": role_loop})
-
-
-def _programs(records: Records) -> dict[str, Callable[[], Program]]:
-    def workflow() -> Program:
-        from loop_ls.engine.bodies.workflow import WorkflowProgram
-
-        return WorkflowProgram()
-
-    def assistant() -> Program:
-        from loop_ls.engine.assistants.program import AssistantProgram
-
-        return AssistantProgram()
-
-    def role_loop() -> Program:
-        from loop_ls.engine.roles.program import RoleLoopProgram
-        from loop_ls.engine.roles.stage_agents import stage_agents
-
-        return RoleLoopProgram(records, stage_agents(records))
-
-    return {"workflow": workflow, "assistant": assistant, "role_loop": role_loop}
-
-
-def _enhance(engine: Engine, forms: Callable[[Plan], Any]) -> Program:
-    from loop_ls.engine.bodies.workflow import WorkflowProgram
-    from loop_ls.engine.enhance.program import EnhanceProgram
-
-    return EnhanceProgram(WorkflowProgram(), validate, engine.facts_of, forms)
 
 
 def _engine(

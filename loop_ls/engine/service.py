@@ -21,7 +21,7 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
 from loop_ls.engine.core.plan import ModelAccess, Plan, Program, read_plan
 from loop_ls.engine.core.ports import Fact, Failure
-from loop_ls.engine.core.preparer import Preparer
+from loop_ls.engine.core.preparer import Agreeing, Preparer
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.core.start_request import read_request
 from loop_ls.engine.enhance import timeline
@@ -42,7 +42,7 @@ from loop_ls.engine.runs.control_commands import obey
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
-from loop_ls.engine.runs.judge_trial import Output, given_output, recorded_outputs, tried
+from loop_ls.engine.runs.judge_trial import JudgesConditions, Output, given_output, recorded_outputs, tried
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
@@ -294,7 +294,7 @@ class Engine:
                 started = forked(body, found, cut, given).model_copy(update={"user": user})
                 texts = await self._texts(body)
                 strange = body.get("imported") or (body.get("source") or {}).get("kind") == "replay"
-                if strange or hasattr(self._preparer, "agree"):  # what was agreed to may be taken back by now
+                if strange or isinstance(self._preparer, Agreeing):  # what was agreed to may be taken back by now
                     consent = given.get("consent") if user is None else None
                     started = await agreed(started, texts, consent, self._preparer, self.home, self._models)
             return {"ok": True, "runId": await self._admit(started, texts)}
@@ -327,7 +327,9 @@ class Engine:
                 raise Refused("bad_argument", "Either `output` or `runId` says what to judge.")
             outputs = [output] if output is not None else await self._recorded(run_id, loop)
             request = as_asked_by(read_request(argument, self.home), user, self.home)
-            judging = await self._preparer.judging(request, loop, self._models)  # type: ignore[attr-defined]
+            if not isinstance(self._preparer, JudgesConditions):
+                raise Refused("bad_argument", "This engine judges no conditions.")
+            judging = await self._preparer.judging(request, loop, self._models)
             return await tried(judging, outputs, argument.get("times", 1))
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, argument).answer()

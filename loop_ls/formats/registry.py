@@ -57,6 +57,11 @@ def can_run(name: Format | None) -> bool:
     return found is not None and found.can_run
 
 
+def runnable_formats() -> frozenset[Format]:
+    """The formats whose files can be started."""
+    return frozenset(one.name for one in FORMATS.values() if one.can_run)
+
+
 def may_be_empty(name: Format | None) -> bool:
     """Whether an empty file of this format is one of it."""
     found = FORMATS.get(name or "")

@@ -14,6 +14,7 @@ from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan
+from loop_ls.formats.registry import WORKFLOW
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.recorder import MemoryRecorder
 
@@ -76,7 +77,7 @@ class Lab:
         start = next(iter(self.texts))
         plan = Plan(
             run_id="run-1",
-            format="workflow",
+            format=WORKFLOW,
             name=start,
             path=f"{start}.yaml",
             texts=files,

@@ -11,6 +11,7 @@ from loop_ls.features.convert.from_others import from_assistant, from_role_loop
 from loop_ls.features.convert.from_workflow import from_workflow
 from loop_ls.features.convert.gist import Converted, Gist, NoConversion
 from loop_ls.features.convert.writing import to_assistant, to_role_loop, to_workflow
+from loop_ls.formats import registry
 from loop_ls.formats.assistant.read import read_assistants
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.index.disk.discovery import discover, load
@@ -22,7 +23,8 @@ from loop_ls.report.terminal_text import shown
 
 HELP = "write a file in another format"
 
-FORMATS = ("workflow", "role-loop", "assistant")
+CONVERTIBLE = (registry.WORKFLOW, registry.ROLE_LOOP, registry.ASSISTANT)
+FORMATS = tuple(name.replace("_", "-") for name in CONVERTIBLE)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +65,7 @@ def read(word: str, root: str | None, name: str | None, to: str) -> Gist:
     if document is None:
         document = load(path.as_posix())
     format_ = document.format if document is not None else None
-    if document is None or format_ not in ("workflow", "role_loop", "assistant"):
+    if document is None or format_ not in CONVERTIBLE:
         raise Wrong(f"{word} is no loop: no workflow, role loop or assistant")
     if document.fault is not None:
         raise Wrong(f"{word} cannot be read: {document.fault.message}")
@@ -74,9 +76,9 @@ def read(word: str, root: str | None, name: str | None, to: str) -> Gist:
 
 def _gist(workspace: Workspace, document: Document, name: str | None) -> Gist:
     match document.format:
-        case "workflow":
+        case registry.WORKFLOW:
             return from_workflow(workspace.with_document(document), document, name)
-        case "role_loop":
+        case registry.ROLE_LOOP:
             loop = read_role_loop(document.text, roles=roles_of(workspace.settings))
             if isinstance(loop, list):
                 raise Wrong(f"{document.path} has an error first: {loop[0].message}")

@@ -12,6 +12,7 @@ from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.cli.engine.connect import data_dir_of, root_of
 from loop_ls.cli.files.one_file import add_json, print_json
 from loop_ls.client import data_folder
+from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, label_of
 from loop_ls.index.disk.discovery import discover
 from loop_ls.report.terminal_text import shown
 
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         return refuse(f"--root {args.root} is no folder")
     own = definitions(discover(root, named=()).workspace, root)
     data = data_folder(root, data_dir_of(None, Path(root)))
-    found = own + built_in(data, {one["name"] for one in own if one["format"] == "role_loop"})
+    found = own + built_in(data, {one["name"] for one in own if one["format"] == ROLE_LOOP})
     if args.json:
         print_json({"ok": True, "definitions": found})
         return CLEAN
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _lines(one: Json) -> Iterator[str]:
-    words = {"role_loop": "role loop"}.get(one["format"], one["format"])
+    words = label_of(one["format"])
     yield f"{shown(one['name'] or '(no name)')}  {words}  {shown(one['path'])}"
     if one.get("error"):
         yield f"    cannot be run: {shown(one['error'])}"
@@ -55,7 +56,7 @@ def _lines(one: Json) -> Iterator[str]:
     if one.get("stages"):
         limit = one["maxIterations"]
         yield f"    {shown(' → '.join(one['stages']))}{f', at most {limit} iterations' if limit else ''}"
-    if one["format"] == "assistant" and one.get("loop"):
+    if one["format"] == ASSISTANT and one.get("loop"):
         yield f"    loops at most {one['maxIterations']} times; ends by: {one['criteria'] or 'nothing else'}"
     for parameter in one.get("parameters", ()):
         default = f" = {parameter['default']}" if parameter.get("default") is not None else ""

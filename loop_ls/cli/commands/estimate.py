@@ -14,6 +14,7 @@ from loop_ls.cli.watch.words import money
 from loop_ls.features.estimate.answers import Estimate, Price
 from loop_ls.features.estimate.estimate import estimate, price_of_script
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.registry import ASSISTANT, runnable_formats
 from loop_ls.report.terminal_text import shown
 
 HELP = "count the calls and dollars of a workflow or loop"
@@ -27,8 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        opened = open_workflow(args.what, args.root, frozenset({"role_loop", "assistant"}))
-        assistant = args.loop if opened.document.format == "assistant" else None
+        opened = open_workflow(args.what, args.root, runnable_formats())
+        assistant = args.loop if opened.document.format == ASSISTANT else None
         element = element_named(opened.document, args.loop) if args.loop and assistant is None else None
     except Wrong as wrong:
         return refuse(str(wrong))

@@ -15,6 +15,7 @@ from loop_ls.cli.repl import tables
 from loop_ls.cli.repl.live import Showing
 from loop_ls.client import EngineClient
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.terminal_text import shown
 
 Answer = dict[str, Any]
@@ -159,7 +160,7 @@ class Lines:
                 return
             run_id = answer["runId"]
             self.say(f"Started {run_id[:8]}... It goes on when you leave. /loops status {run_id[:8]}")
-            if ((answer.get("loop") or {}).get("state") or {}).get("format") == "role_loop":
+            if ((answer.get("loop") or {}).get("state") or {}).get("format") == ROLE_LOOP:
                 await showing.to_the_end(run_id, self.say)
 
     async def _agreed_start(self, request: Answer) -> Answer | None:

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from loop_ls.cli.watch.words import clock, fitted, money
 from loop_ls.contract.endings import ending
+from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.paint import Paint, wants_colour
 from loop_ls.report.terminal_text import shown, width
 from loop_ls.rules.engine.finding import Severity
@@ -75,7 +76,7 @@ def iteration(state: Answer) -> str:
     number, limit = state.get("iteration"), state.get("maxIterations")
     if not number:
         return ""
-    return f"{number}/{limit}" if limit else f"{number}/∞" if state.get("format") == "role_loop" else str(number)
+    return f"{number}/{limit}" if limit else f"{number}/∞" if state.get("format") == ROLE_LOOP else str(number)
 
 
 def _cells(state: Answer, paint: Paint, now: datetime, users: bool) -> list[Cell]:

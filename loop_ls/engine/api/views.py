@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from loop_ls.engine.core.users import OWNER
+from loop_ls.formats.registry import ROLE_LOOP
 
 Answer = dict[str, Any]
 
@@ -23,7 +24,7 @@ _REASON = {"goal_met": "goal_achieved", "max_iterations": "iteration_limit", "ti
 
 def loop_row(state: Answer) -> Answer:
     """The loop of one run. `state` keeps everything that the row has no name for."""
-    return _generic(state) | (_role_loop(state) if state.get("format") == "role_loop" else {})
+    return _generic(state) | (_role_loop(state) if state.get("format") == ROLE_LOOP else {})
 
 
 def _role_loop(state: Answer) -> Answer:

@@ -6,7 +6,7 @@ effect. So what was not shown cannot happen, also after the files have changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from loop_ls.engine.assistants.program import start_of
@@ -23,7 +23,7 @@ from loop_ls.engine.capabilities.values import (
 )
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
-from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.plan import ENHANCE, Plan
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.roles.access import servers_with, stands_for, tool_use
 from loop_ls.engine.roles.program import snapshot
@@ -33,7 +33,8 @@ from loop_ls.engine.runs.preflight import reachable
 from loop_ls.formats.assistant.keys import TEST_PASS
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.common.target import Target
-from loop_ls.formats.role_loop.model import RoleLoop, ToolBound
+from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, WORKFLOW
+from loop_ls.formats.role_loop.model import ToolBound
 from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.formats.workflow.model import Embeddings, Step
 
@@ -41,16 +42,8 @@ from loop_ls.formats.workflow.model import Embeddings, Step
 def capabilities_of(plan: Plan, environ: Mapping[str, str]) -> Capabilities:
     """Everything that the run of this plan may do. A mock run and a replay do nothing. Raises `Failure` where
     the plan cannot be read, `Refused` where its settings make no sense."""
-    match plan.format:
-        case "workflow" | "enhance":
-            found: Iterable[Capability] = _of_workflow(plan, environ)
-        case "role_loop":
-            found = [] if _plays(plan) else _of_role_loop(snapshot(plan), plan, environ)
-        case "assistant":
-            found = [] if _plays(plan) else _of_assistant(start_of(plan).assistant, plan, environ)
-        case _:
-            found = []
-    return Capabilities.of(found)
+    derive = OF_FORMAT.get(plan.format)
+    return Capabilities.of(() if derive is None else derive(plan, environ))
 
 
 def of_targets(
@@ -97,7 +90,7 @@ def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
     names = environment_names(library, reached)
     variables: list[Capability] = [Variable(name) for name in names]
     files = [WritesFile(folder) for folder in _written_folders(plan, library, reached)]
-    if plan.format == "enhance" and plan.details.get("headless"):
+    if plan.format == ENHANCE and plan.details.get("headless"):
         files.append(WritesFile(str(Path(plan.root, plan.path))))
     if _plays(plan):  # nothing but texts: they are put together and written all the same
         return [*variables, *files]
@@ -119,7 +112,10 @@ def _written_folders(plan: Plan, library: Library, reached: Iterable[str]) -> li
     return [str(folder.resolve()) for folder in (files.root, files.outputs)]
 
 
-def _of_role_loop(loop: RoleLoop, plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
+def _of_role_loop(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
+    if _plays(plan):
+        return []
+    loop = snapshot(plan)
     settings, root = plan.settings, plan.root
     roles = known_roles(settings.get("roles"))
     access = {stage.role: roles[stage.role].access for stage in loop.stages}
@@ -137,7 +133,10 @@ def _of_role_loop(loop: RoleLoop, plan: Plan, environ: Mapping[str, str]) -> lis
     return [*found, *of_targets(targets, plan, environ, apart=apart), *needed.programs(root), *needed.places(environ)]
 
 
-def _of_assistant(assistant: Assistant, plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability]:
+def _of_assistant(plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability]:
+    if _plays(plan):
+        return
+    assistant = start_of(plan).assistant
     yield from of_targets([Target(assistant.provider, assistant.model or "")], plan, environ)
     if words := test_words(assistant):
         criteria = assistant.criteria
@@ -147,3 +146,12 @@ def _of_assistant(assistant: Assistant, plan: Plan, environ: Mapping[str, str]) 
 
 def _elements(plan: Plan) -> frozenset[str] | None:
     return None if plan.elements is None else frozenset(plan.elements)
+
+
+#: What derives the capabilities of a run, by its format. A loop system of another format adds its own.
+OF_FORMAT: dict[str, Callable[[Plan, Mapping[str, str]], Iterable[Capability]]] = {
+    WORKFLOW: _of_workflow,
+    ENHANCE: _of_workflow,
+    ROLE_LOOP: _of_role_loop,
+    ASSISTANT: _of_assistant,
+}

@@ -12,6 +12,9 @@ from typing import Any, Protocol
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.ports import ModelFailure, Models, Recorder
 
+#: The format of the runs of enhance loops: their file is a workflow.
+ENHANCE = "enhance"
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.plan import ModelAccess, Plan
@@ -43,6 +43,7 @@ class Preparer(Protocol):
         ...
 
 
+@runtime_checkable
 class Agreeing(Protocol):
     """A preparer that can ask for consent to a run whose texts are recorded and came from elsewhere."""
 

@@ -28,6 +28,7 @@ from loop_ls.engine.projections.replay_recorder import ReplayRecorder, Work
 from loop_ls.engine.projections.truncation import cut
 from loop_ls.engine.runners.recorded import assigned_in
 from loop_ls.engine.runs.secret_mask import SecretMask
+from loop_ls.formats.registry import ROLE_LOOP
 
 #: No more prompts, and no more characters of them, are given at once: `place` says which are wanted.
 MOST, CHARACTERS = 200, 8_000_000
@@ -64,7 +65,7 @@ async def prompts(
         program = program.retold(lambda key: (journal.recall(run_id, key) or {}).get("value"))
     found = Found(place, await journal.read(mask_of, plan))
     reader = ReplayRecorder(
-        run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == "role_loop" else ()
+        run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == ROLE_LOOP else ()
     )
     with suppress(Stopped, Failure, ModelFailure):
         await program.run(plan, reader, Nobody())

@@ -7,7 +7,7 @@ its files. A round of an enhance loop has a text of its own. Nothing here says h
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count, takewhile
 from typing import Any
@@ -17,6 +17,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.plan import Plan, read_plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.journal import Journal
+from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Template
 from loop_ls.index.graph.graph import waits
 
@@ -53,7 +54,7 @@ def _of_round(journal: Journal, plan: Plan, place: str) -> str | None:
 
 
 def graph_of(plan: Plan) -> list[Node]:
-    return _OF_FORMAT.get(plan.format, _workflow)(plan)
+    return OF_FORMAT.get(plan.format, _workflow)(plan)
 
 
 def _workflow(plan: Plan) -> list[Node]:
@@ -130,4 +131,5 @@ def _around(plan: Plan, inner: list[Node]) -> Node:
     return loop if limit is None else {**loop, "maxIterations": limit}
 
 
-_OF_FORMAT: Mapping[str, Callable[[Plan], list[Node]]] = {"role_loop": _in_turn, "assistant": _alone}
+#: What draws a run, by its format. A loop system of another format adds its own.
+OF_FORMAT: dict[str, Callable[[Plan], list[Node]]] = {ROLE_LOOP: _in_turn, ASSISTANT: _alone}

@@ -36,6 +36,7 @@ from loop_ls.engine.providers.scripted.answers import Scripts
 from loop_ls.engine.providers.scripted.mock import MOCK
 from loop_ls.engine.providers.scripted.provider import ScriptedModels
 from loop_ls.engine.providers.scripted.script import Script, ScriptFault, read_script
+from loop_ls.formats.registry import WORKFLOW
 
 R = TypeVar("R", ModelReply, EmbedReply)
 OnWait = Callable[[Waiting], None]
@@ -71,7 +72,7 @@ class Providers(ProviderRegistry):
         """What the run of a plan asks."""
         providers = plan.settings.get("providers")
         # A workflow's run recorded its scripts when it began; other formats read them when they ask.
-        root = None if plan.format == "workflow" else Path(plan.root)
+        root = None if plan.format == WORKFLOW else Path(plan.root)
         scripts = Scripts(root, plan.path, plan.texts, plan.details.get("unread") or {})
         return self.models(providers if isinstance(providers, Mapping) else {}, scripts, plan.mock)
 

@@ -14,6 +14,7 @@ from loop_ls.engine.enhance.acknowledgements import choose
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.runs.registry import LiveRun, Runs
+from loop_ls.formats.registry import ROLE_LOOP
 
 #: How long a stopped run may take to write its end before it is ended from outside.
 PATIENCE = 2.0
@@ -77,7 +78,7 @@ def _check(verb: Verb, state: RunState) -> bool:
     if state.status in POSSIBLE[verb]:
         return True
     # Role loops are controlled by the words of their document: twice is a mistake there.
-    if state.status in ALREADY[verb] and (state.format != "role_loop" or state.status == "stopping"):
+    if state.status in ALREADY[verb] and (state.format != ROLE_LOOP or state.status == "stopping"):
         return False
     raise Refused("wrong_status", f"Run {state.run_id} is {state.status}: there is nothing to {verb}.")
 

@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import Capabilities
@@ -21,6 +21,7 @@ from loop_ls.engine.core.loop_driver import History, Turn
 from loop_ls.engine.core.null_recorder import NullRecorder
 from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Fact, Failure, Json, Models
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.core.task_group import together
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.judges.choice import Choice
@@ -45,6 +46,15 @@ class Judging:
     plan: Plan
     access: ModelAccess
     capabilities: Capabilities
+
+
+@runtime_checkable
+class JudgesConditions(Protocol):
+    """A preparer that knows the judge of a loop without starting it."""
+
+    async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], ModelAccess]) -> Judging:
+        """As a run would ask it. Raises `Refused`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from loop_ls.formats.assistant.problems import TOLERATED
 from loop_ls.formats.assistant.read import read_assistants
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.registry import ASSISTANT
 from loop_ls.index.disk.discovery import find_roots, load_settings, read_text
 from loop_ls.index.disk.projects import home_of
 from loop_ls.index.disk.uris import uri_of
@@ -145,7 +146,7 @@ def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:
 def _prepared(chosen: Chosen, request: StartRequest) -> Prepared:
     assistant, name = chosen.assistant, hash_of(chosen.text)
     started = RunStarted(
-        format="assistant",
+        format=ASSISTANT,
         name=assistant.name,
         target={"kind": "assistant", "name": assistant.id},
         root=request.root.as_posix(),

@@ -10,17 +10,17 @@ from pathlib import Path
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import ModelAccess, Plan
+from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan
 from loop_ls.engine.core.ports import Failure
-from loop_ls.engine.core.preparer import Prepared, Preparer
+from loop_ls.engine.core.preparer import Agreeing, Prepared, Preparer
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.runs.judge_trial import Judging
+from loop_ls.engine.runs.judge_trial import JudgesConditions, Judging
 from loop_ls.engine.starting.settings_guard import require_sound_settings
 from loop_ls.formats.file_format import Format
-from loop_ls.formats.registry import claimed
+from loop_ls.formats.registry import ASSISTANT, WORKFLOW, can_run, claimed, format_of_target
 
-#: What the target of a start says about the format of the file. The others are parts of a workflow.
-_KINDS: dict[str, Format] = {"definition": "role_loop", "assistant": "assistant"}
+#: The target of a start that names none.
+WHOLE_FILE = "workflow"
 
 
 class ByFormat:
@@ -31,7 +31,7 @@ class ByFormat:
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         format_ = _format(request)
-        if format_ != "workflow" and request.enhance.get("start") is True:
+        if format_ != WORKFLOW and request.enhance.get("start") is True:
             told = f"An enhance loop is about a workflow, and {request.path or request.target_name} is none."
             raise Refused("bad_argument", told, "`loop-ls run` starts loops of every other kind.")
         preparer = await asyncio.to_thread(self._preparers.get, format_)  # the first one is imported now
@@ -45,11 +45,11 @@ class ByFormat:
             assistant = await self._assistant(request) if refused.code == "not_found" else None
             if assistant is None:
                 raise
-            return await self._preparers["assistant"].prepare(assistant, models)
+            return await self._preparers[ASSISTANT].prepare(assistant, models)
 
     async def _assistant(self, request: StartRequest) -> StartRequest | None:
         """A name that is no definition's may be the id of an assistant: agents know only names."""
-        if request.target_kind != "definition" or request.path or "assistant" not in self._preparers:
+        if request.target_kind != "definition" or request.path or ASSISTANT not in self._preparers:
             return None
         found = await asyncio.to_thread(Assistants(request.root).find, request.target_name or "")
         if found is None:
@@ -60,32 +60,29 @@ class ByFormat:
 
     async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], ModelAccess]) -> Judging:
         """The judge of a loop of a workflow. Raises `Refused`."""
-        ask = getattr(self._preparers.get("workflow"), "judging", None)
-        if ask is None:
+        judges = self._preparers.get(WORKFLOW)
+        if not isinstance(judges, JudgesConditions):
             raise Refused("bad_argument", "This engine judges no conditions.")
-        found: Judging = await ask(request, loop, models)
-        return found
+        return await judges.judging(request, loop, models)
 
     async def agree(
         self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], ModelAccess]
     ) -> RunStarted:
         """For a run whose texts are recorded and came from elsewhere. Raises `Refused`."""
-        kind = "workflow" if started.format == "enhance" else started.format
-        agree = getattr(self._preparers.get(kind), "agree", None)
-        if agree is None:
+        kind = WORKFLOW if started.format == ENHANCE else started.format
+        preparer = self._preparers.get(kind)
+        if not isinstance(preparer, Agreeing):
             told = "An imported run or a replay of this kind can be shown and replayed, not forked."
             raise Refused("forbidden", told, "Start it from its file.")
         try:
-            agreed: RunStarted = await agree(started, texts, consent, models)
+            return await preparer.agree(started, texts, consent, models)
         except Failure as failure:
             raise Refused("bad_argument", failure.message, failure.hint) from failure
-        return agreed
 
 
-def _format(request: StartRequest) -> str:
-    wanted = _KINDS.get(request.target_kind)
-    if wanted is None and request.target_kind == "workflow":
-        # `loop-ls run FILE` names no target: the file itself says what it is.
-        found = claimed(f"/{request.path}")
-        return found if found in _KINDS.values() and found is not None else "workflow"
-    return wanted or "workflow"
+def _format(request: StartRequest) -> Format:
+    """Of the file that is started. `loop-ls run FILE` names no target: the file itself says what it is."""
+    if request.target_kind != WHOLE_FILE:
+        return format_of_target(request.target_kind) or WORKFLOW  # the other targets are parts of a workflow
+    found = claimed(f"/{request.path}")
+    return found if found is not None and can_run(found) else WORKFLOW

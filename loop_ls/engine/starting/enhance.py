@@ -12,9 +12,10 @@ from typing import Any
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
+from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan, read_plan
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.common.target import Target
@@ -40,15 +41,15 @@ class EnhancePreparer:
     def __init__(self, workflow: WorkflowPreparer) -> None:
         self._workflow = workflow
 
-    def __getattr__(self, name: str) -> Any:
-        """What else the preparer of workflows can do (`judging`) stays within reach."""
-        return getattr(self._workflow, name)
+    async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], ModelAccess]) -> Judging:
+        """As for a plain run. Raises `Refused`."""
+        return await self._workflow.judging(request, loop, models)
 
     async def agree(
         self, started: RunStarted, texts: Mapping[str, str], consent: str | None, models: Callable[[Plan], ModelAccess]
     ) -> RunStarted:
         """As for a plain run; the planner of an enhance loop is asked as well. Raises `Refused`."""
-        named = started.plan.get("planner") if started.format == "enhance" else None
+        named = started.plan.get("planner") if started.format == ENHANCE else None
         planner = Target(str(named.get("provider")), str(named.get("model"))) if named else None
         return await self._workflow.agree(started, texts, consent, models, planner)
 
@@ -146,5 +147,5 @@ def _as_loop(
     if (cli := _cli(snapshot, planner.target.provider)) in UNSUITABLE:
         warnings.append(f"`{planner.target.provider}` runs {cli}, which does not plan well.")
     more = {**prepared.more, **({"warnings": warnings} if warnings else {})}
-    changed = started.model_copy(update={"format": "enhance", "plan": plan, "limits": limits})
+    changed = started.model_copy(update={"format": ENHANCE, "plan": plan, "limits": limits})
     return Prepared(changed, prepared.texts, more)

@@ -36,6 +36,7 @@ from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.starting.folder import Folder, Snapshot
 from loop_ls.engine.starting.recorded import recorded, unread
 from loop_ls.engine.starting.required_inputs import require_inputs, require_mock, require_models, require_prices
+from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop
@@ -186,7 +187,7 @@ def _first_fact(
     settings = snapshot.settings.raw
     limit = _limit(loop, request, (settings.get("limits") or {}).get("maxIterations"))
     return RunStarted(
-        format="role_loop",
+        format=ROLE_LOOP,
         name=loop.name,
         target={"kind": "definition", "name": loop.name},
         root=snapshot.root,

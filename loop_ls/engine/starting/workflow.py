@@ -43,6 +43,7 @@ from loop_ls.engine.starting.required_inputs import (
     require_models,
     require_prices,
 )
+from loop_ls.formats.registry import WORKFLOW
 from loop_ls.formats.workflow.model import Loop, Target, Workflow
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
@@ -261,7 +262,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
     texts = {path: snapshot.text(path) or "" for path in paths.values()} | scripts
     files = {path: hash_of(text) for path, text in texts.items()}
     started = RunStarted(
-        format="workflow",
+        format=WORKFLOW,
         name=chosen.key,
         target={"kind": request.target_kind, **({"name": request.target_name} if request.target_name else {})},
         root=snapshot.root,

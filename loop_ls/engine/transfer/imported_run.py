@@ -14,7 +14,7 @@ from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import Failure
-from loop_ls.engine.core.preparer import Preparer
+from loop_ls.engine.core.preparer import Agreeing, Preparer
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Failure)
 
@@ -40,16 +40,14 @@ async def agreed(
     """A fork of a run that came in, or of a replay, which was started without asking: what it starts and where
     it sends texts is asked like for a start. What came in works in `home`, not where it was recorded.
     Raises `Refused`."""
-    agree = getattr(preparer, "agree", None)
-    if agree is None:
+    if not isinstance(preparer, Agreeing):
         told = "An imported run or a replay of this kind can be shown and replayed, not forked."
         raise Refused("forbidden", told, "Start it from its file.")
     if started.imported and home is not None:
         started = _moved(started, home)
     if not _is_below(started.path or ""):
         raise Refused("bad_argument", "The record names a file outside of its folder.", "Start it from its file.")
-    here: RunStarted = await agree(started, texts, consent, models)
-    return here
+    return await preparer.agree(started, texts, consent, models)
 
 
 def _moved(started: RunStarted, home: Path) -> RunStarted:

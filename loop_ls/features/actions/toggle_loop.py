@@ -13,6 +13,7 @@ from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import flag
 from loop_ls.formats.common.object_parts import Part
+from loop_ls.formats.registry import ASSISTANT
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.edit.edits import remove_entry
@@ -29,7 +30,7 @@ CHOICES = (
 
 def loop_switch(document: Document, at: Position) -> tuple[Action, ...]:
     """Offered on the lines of `loopEnabled` and of the name, in YAML."""
-    if document.format != "assistant" or document.path.endswith(".json"):
+    if document.format != ASSISTANT or document.path.endswith(".json"):
         return ()
     return tuple(action for one in document.whole.assistants for action in _of(document, one, at))
 

@@ -58,7 +58,7 @@ def hover_workflow(
 
 def _dash(workspace: Workspace, document: Document, at: Position) -> Hover | None:
     """The dash of a step or loop stands for all of it."""
-    if document.format != "workflow" or not 0 <= at.line < len(document.text.lines):
+    if not document.is_workflow or not 0 <= at.line < len(document.text.lines):
         return None
     line = document.text.lines[at.line]
     dash = len(line) - len(line.lstrip(" "))

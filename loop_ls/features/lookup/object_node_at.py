@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from loop_ls.formats.common.key_table import Shape
 from loop_ls.formats.common.object_parts import Item
 from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair, PlacedText
+from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import Placeholder, placeholders
 from loop_ls.syntax.incremental.piece import Piece
@@ -35,7 +36,7 @@ class WholeLook:
 def look_at_whole(document: Document, at: Position) -> WholeLook | None:
     """None where nothing that is known stands."""
     found = next(_looks(document, at), None)
-    if found is None or found.on_key or document.format != "role_loop":
+    if found is None or found.on_key or document.format != ROLE_LOOP:
         return found
     for one in placeholders(document):
         span = document.absolute(one.piece, one.island.span)
@@ -54,7 +55,7 @@ def _looks(document: Document, at: Position) -> Iterator[WholeLook]:
             if item.block is not None:
                 where = _Where(document, item.piece, at, item.block.shape, item.block, item)
                 yield from _in_block(where, item.block)
-    reading = document.whole.role_loop.termination if document.format == "role_loop" else None
+    reading = document.whole.role_loop.termination if document.format == ROLE_LOOP else None
     condition = parts.get("termination_condition")
     if reading is not None and reading.block is not None and condition is not None:
         where = _Where(document, condition.piece, at, reading.block.shape, reading.block)

@@ -15,6 +15,7 @@ from loop_ls.features.rename.occurrences import bare
 from loop_ls.formats.common.json_types import text_of, whole
 from loop_ls.formats.common.object_parts import Item
 from loop_ls.formats.common.typed_mapping import Named
+from loop_ls.formats.registry import SETTINGS
 from loop_ls.formats.role_loop.parts import Declared, role_part
 from loop_ls.formats.role_loop.problems import PARAMETER_NAME
 from loop_ls.index.document import Document
@@ -80,7 +81,7 @@ def _to_stage(look: WholeLook, stage: Item) -> Link:
 
 def _to_settings(workspace: Workspace, look: WholeLook, role: str) -> Iterator[Link]:
     for document in workspace.documents.values():
-        part = document.whole.parts.get("roles") if document.format == "settings" else None
+        part = document.whole.parts.get("roles") if document.format == SETTINGS else None
         listed = part.field.value if part is not None and isinstance(part.field.value, tuple) else ()
         for one in listed:
             if part is not None and isinstance(one, Named) and one.name == role:

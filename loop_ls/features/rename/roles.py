@@ -14,6 +14,7 @@ from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.occurrences import bare
 from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.common.typed_mapping import Named
+from loop_ls.formats.registry import ROLE_LOOP, SETTINGS
 from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import roles_of
@@ -26,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 def role_at(document: Document, at: Position) -> tuple[str, Span] | None:
     """The role that is named at a place: by a stage, or where it is set up."""
-    if document.format == "settings":
+    if document.format == SETTINGS:
         found = ((name, span) for name, span in set_up(document) if span.start <= at <= span.end)
         return next(found, None)
     look = look_at_whole(document, at)
@@ -41,7 +42,7 @@ def role_at(document: Document, at: Position) -> tuple[str, Span] | None:
 
 def set_up(document: Document) -> Iterator[tuple[str, Span]]:
     """The roles of a settings file, with the places of their names."""
-    part = document.whole.parts.get("roles") if document.format == "settings" else None
+    part = document.whole.parts.get("roles") if document.format == SETTINGS else None
     for one in part.field.value if part is not None and isinstance(part.field.value, tuple) else ():
         if part is not None and isinstance(one, Named):
             yield one.name, bare(document, document.absolute(part.piece, one.entry.key.span))
@@ -53,7 +54,7 @@ def places(workspace: Workspace, role: str) -> Iterator[tuple[Document, Span, bo
         for name, span in set_up(document):
             if name == role:
                 yield document, span, True
-        for stage in document.whole.role_loop.stages if document.format == "role_loop" else ():
+        for stage in document.whole.role_loop.stages if document.format == ROLE_LOOP else ():
             part = role_part(stage)
             if part is not None and part.node is not None and text_of(part.node) == role:
                 yield document, bare(document, document.absolute(part.piece, part.node.span)), False

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from loop_ls.formats import registry
+from loop_ls.formats.registry import LOOKALIKE
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -202,7 +203,7 @@ def _place(document: Document) -> str | None:
         case registry.WORKFLOW:
             return "document" if document.tree.root_kind == "mapping" else "root"
         case registry.LOOKALIKE:
-            return "lookalike"
+            return LOOKALIKE
         case _:
             return None
 

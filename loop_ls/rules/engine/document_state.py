@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain
 from operator import is_not
 
+from loop_ls.formats.registry import LOOKALIKE
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.top_level import Head
@@ -134,7 +135,7 @@ class Session:
             if piece.faults:
                 self._broken.discard(piece)
                 self._answer = None
-        told = self.place != "lookalike"  # which gets its one finding and no other
+        told = self.place != LOOKALIKE  # which gets its one finding and no other
         for piece in fresh:
             self._pieces[piece] = self._kept(local_unit(local_of_piece(self.plan, piece) if told else ()))
             if piece.faults:

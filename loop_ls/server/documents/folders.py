@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.formats.registry import SETTINGS
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.discovery import find_roots, load_settings, nested_projects, project_at
 from loop_ls.index.disk.ignored import Ignored
@@ -77,7 +78,7 @@ class Folder:
     def remove(self, uri: str) -> None:
         if uri in self.workspace.documents:
             self._moved.setdefault(uri, self.workspace)
-            is_settings = self.workspace.documents[uri].format == "settings"
+            is_settings = self.workspace.documents[uri].format == SETTINGS
             self.workspace = self.workspace.without(uri)
             if is_settings:
                 self._read_projects()

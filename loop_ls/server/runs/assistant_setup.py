@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.formats.registry import ASSISTANT
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents.replace_text import replace_text
 
@@ -25,7 +26,7 @@ async def assistant_setup(context: Context, argument: Json) -> Answer:
     opened = context.session.find(argument["uri"])
     if opened is None:
         return refused("wrong_status", "The file is not open, so it cannot be edited here.", "Open it first.")
-    if opened.document.format != "assistant":
+    if opened.document.format != ASSISTANT:
         return refused("bad_argument", f"`{argument['uri'].rpartition('/')[2]}` holds no assistants.")
     there = [one for one in opened.document.whole.assistants if one.name]
     one = _meant(there, argument.get("name"))

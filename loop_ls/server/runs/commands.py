@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.runs.run_findings import run_findings
+from loop_ls.formats.registry import can_run
 from loop_ls.index.top_level import SECTIONS
 from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.server.command_answers import Answer, refused
@@ -272,7 +273,7 @@ class Runs:
 
     def opened(self, opened: OpenDocument) -> None:
         """A file was opened: an engine that runs already may know runs of it (UP-74)."""
-        if opened.document.format in ("workflow", "role_loop", "assistant"):
+        if can_run(opened.document.format):
             self._context.tasks.start(self._look(opened), "runs of an opened file")
 
     async def _look(self, opened: OpenDocument) -> None:
@@ -367,7 +368,7 @@ def hindrance(opened: OpenDocument) -> Answer:
     if uris.to_path(opened.uri) is None:
         sentence = f"`{name}` is no file on this machine, so it has no project whose settings and limits would hold."
         return refused("bad_argument", sentence, "Save it into the folder of a project, then run it.")
-    if opened.document.format in ("assistant", "role_loop"):
+    if not opened.document.is_workflow and can_run(opened.document.format):
         return {}  # some of their errors keep no loop from running: the engine says which do
     if not opened.document.is_workflow:
         hint = "A workflow says `$schema: workflow/v2.0`."

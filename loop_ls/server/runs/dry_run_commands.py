@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.estimate.estimate import estimate as estimated
 from loop_ls.features.preview import Given, Preview, previews
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW, format_of_target, runnable_formats
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.command_answers import Answer, refused
 
@@ -34,7 +35,7 @@ _BETWEEN = "---"
 
 async def estimate(context: Context, argument: Json) -> Answer:
     """`loopLs.estimate`."""
-    opened, element, problem = await _asked(context, argument, ("workflow", "role_loop", "assistant"))
+    opened, element, problem = await _asked(context, argument, runnable_formats())
     if opened is None:
         return problem
     name = (argument.get("target") or {}).get("name")
@@ -69,7 +70,7 @@ async def definitions(context: Context, argument: Json) -> Answer:
         _definition(folder, document)
         for folder in context.session.all_folders()
         for document in folder.documents()
-        if document.format == "role_loop"
+        if document.format == ROLE_LOOP
     ]
     names = {one["name"] for one in found}
     shipped = [one for one in _built_in() if one["name"] not in names]
@@ -83,7 +84,7 @@ async def definitions(context: Context, argument: Json) -> Answer:
 
 
 async def _asked(
-    context: Context, argument: Json, formats: tuple[str, ...] = ("workflow",)
+    context: Context, argument: Json, formats: frozenset[str] = frozenset({WORKFLOW})
 ) -> tuple[OpenDocument | None, Element | None, Answer]:
     """The document and the element in it, or a refusal."""
     await _all_files(context)
@@ -99,7 +100,7 @@ async def _asked(
         name = opened.uri.rpartition("/")[2]
         return None, None, refused("file_has_errors", f"`{name}` cannot be read: {fault.message}")
     target = argument.get("target") or {"kind": "workflow"}
-    if target["kind"] in ("workflow", "definition", "assistant"):
+    if format_of_target(target["kind"]) is not None:
         return opened, None, {}
     element = opened.document.element(target["name"])
     if element is None:

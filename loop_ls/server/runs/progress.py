@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from loop_ls.features.runs.enhance_rounds import ended_in_rounds, progress_in_words
+from loop_ls.formats.registry import ASSISTANT
 from loop_ls.server.client import Refused
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def report(record: RunRecord) -> Json:
     state = record.state
     iteration, most = state.get("iteration") or 0, state.get("maxIterations")
     done = iteration - 1
-    if state.get("format") == "assistant":  # its document counts what is done: 3 of 10 are 30 percent
+    if state.get("format") == ASSISTANT:  # its document counts what is done: 3 of 10 are 30 percent
         iteration = done = len(state.get("progressLog") or ())
     status = state.get("status", "queued")
     parts = []

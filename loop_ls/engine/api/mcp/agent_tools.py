@@ -15,6 +15,7 @@ from loop_ls.contract.validation import problem_of
 from loop_ls.engine.api.schemas import object_schema
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.roles.outcome import NO_OUTPUT, first_line
+from loop_ls.formats.registry import ROLE_LOOP
 
 Json = dict[str, Any]
 
@@ -193,7 +194,7 @@ async def loop_control(loops: Loops, given: Mapping[str, Any]) -> str:
 
 async def loop_definitions(loops: Loops, given: Mapping[str, Any]) -> str:
     found = _allowed(await loops.definitions())["definitions"]
-    lines = [line for one in found if one.get("format") == "role_loop" for line in _definition(one)]
+    lines = [line for one in found if one.get("format") == ROLE_LOOP for line in _definition(one)]
     return "\n".join(lines) or "There are no loop definitions."
 
 

@@ -20,6 +20,7 @@ from loop_ls.engine.projections.history import iterations, outer_stages
 from loop_ls.engine.projections.kept_metrics import KeptMetrics
 from loop_ls.engine.projections.run_metrics import lasted
 from loop_ls.engine.projections.truncation import cut, limited
+from loop_ls.formats.registry import ROLE_LOOP
 
 if TYPE_CHECKING:
     from loop_ls.engine.service import Engine
@@ -74,7 +75,7 @@ async def shown(request: Request, state: Answer) -> Response:
 async def with_records(request: Request, state: Answer, rows: list[Answer]) -> Answer:
     """The loop of a run; a role loop with its project, and its iterations (`rows`) with their sprints."""
     loop = loop_row(state)
-    if state.get("format") == "role_loop":
+    if state.get("format") == ROLE_LOOP:
         found = await engine_of(request).beside(state["runId"], state.get("projectId"))
         loop["project"] = found.get("project")
         sprints = found.get("sprints") or {}

@@ -21,6 +21,7 @@ from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown
 from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.event_mapping import EventMapper, LoopEvent, agent_of
 from loop_ls.engine.core.users import OWNER, Person
+from loop_ls.formats.registry import ASSISTANT
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ class Sockets:
         stack.enter_context(self._listening())
         stack.callback(self._teardowns.left, person.user)
         for run in self._assistants.engine.live:
-            if run.format == "assistant" and run.user == person.user:
+            if run.format == ASSISTANT and run.user == person.user:
                 waits = "waiting_approval" if run.asked else "running"
                 await self._send(sid, Message("agent:status", {"agentId": agent_of(run.target), "status": waits}))
         return True

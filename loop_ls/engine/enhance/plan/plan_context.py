@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.registry import WORKFLOW
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Models, effective, execution_models
 from loop_ls.index.workspace import Workspace
@@ -64,7 +65,7 @@ def known_skills(workspace: Workspace, document: Document) -> frozenset[str]:
     """Skills that are named anywhere in these files: no list of skills stands on its own."""
     found: set[str] = set()
     for one in {document.uri: document, **workspace.documents}.values():
-        if one.format == "workflow":
+        if one.format == WORKFLOW:
             found.update(word.text for word in (one.execution.words("skills") if one.execution else ()))
             found.update(word.text for element in one.elements for word in element.block.words("skills"))
     return frozenset(found)

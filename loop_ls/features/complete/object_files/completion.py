@@ -270,7 +270,7 @@ def _inherited(owner: str, key: Key) -> list[tuple[str, str, About]]:
 def _folders(workspace: Workspace) -> list[str]:
     """Folders of the workspace with workflows in them, outermost ones."""
     root = f"{workspace.roots.workspace}/"
-    inside = (one.path.removeprefix(root) for one in workspace.documents.values() if one.format == "workflow")
+    inside = (one.path.removeprefix(root) for one in workspace.documents.values() if one.is_workflow)
     return sorted({path.partition("/")[0] for path in inside if "/" in path and not path.startswith("/")})
 
 
