@@ -203,7 +203,8 @@ class ModelRequest:
     (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
     `tools` are offered; `turns` are the rounds of tools since the prompt. `budget_usd` is what an agent, whose
     cost nobody can bound, may spend on it. `bill` hears of the attempts that gave no answer.
-    `patient`: nobody else is asked instead, so a provider that is left alone for a while is waited for.
+    `patient`: nobody is asked after this provider and its `fallback`, so the last of them, where it is left alone
+    for a while, is waited for.
     """
 
     provider: str

@@ -22,18 +22,22 @@ MOST_TOKENS, MOST_USD = 100 * MILLION, MILLION
 #: What a cached token costs, in prices of an input token, where only that price is known. Reading one is
 #: cheaper in truth, but how much differs between services.
 CACHE_READ, CACHE_WRITE = 1.0, 1.25
+#: The same for a token that is kept for an hour, which no table tells apart.
+CACHE_WRITE_HOUR = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What a provider says that one answer took. None: it did not say. `input` holds the cached tokens
-    too, `output` the reasoning. `billed`: dollars, from services that charge what they say."""
+    too, `output` the reasoning; `cache_hour` is the part of `cache_write` that is kept for an hour.
+    `billed`: dollars, from services that charge what they say."""
 
     input: int | None = None
     output: int | None = None
     cache_read: int = 0
     cache_write: int = 0
     billed: float | None = None
+    cache_hour: int = 0
 
     def joined(self, other: Usage) -> Usage:
         """With a later report of the same answer: counts only grow, and some reports leave some out."""
@@ -43,6 +47,7 @@ class Usage:
             max(self.cache_read, other.cache_read),
             max(self.cache_write, other.cache_write),
             other.billed if self.billed is None else self.billed,
+            max(self.cache_hour, other.cache_hour),
         )
 
 
@@ -65,12 +70,16 @@ class Price:
             return None
         return Price(float(value["input"]), float(value["output"]))
 
-    def usd(self, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0) -> float:
+    def usd(
+        self, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0, cache_hour: int = 0
+    ) -> float:
+        for_an_hour = self.input * (CACHE_WRITE_HOUR - CACHE_WRITE) * cache_hour / MILLION
         if self.table:
-            return _by_table(self.table, self.model, input_tokens, output_tokens, cache_read, cache_write)
+            told = _by_table(self.table, self.model, input_tokens, output_tokens, cache_read, cache_write)
+            return told + for_an_hour
         plain = input_tokens - cache_read - cache_write
         sent = plain + CACHE_READ * cache_read + CACHE_WRITE * cache_write
-        return (self.input * sent + self.output * output_tokens) / MILLION
+        return (self.input * sent + self.output * output_tokens) / MILLION + for_an_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +95,16 @@ def booked(usage: Usage, price: Price | None, sent: Iterable[str], heard: Iterab
     """The cost of one attempt: reported tokens, else an estimate of each side that was not reported.
 
     `sent` and `heard` are all texts of both sides, thoughts and calls of tools included. Not `whole`: the
-    answer was cut, so the provider's count of its output may be from before its end."""
+    provider's count of its output is from before its end."""
     got = usage.output or 0
     if not got or not whole:
         got = max(got, sum(map(estimated, heard)))
     read, written = max(0, usage.cache_read), max(0, usage.cache_write)
+    hour = min(max(0, usage.cache_hour), written)
     asked = max(usage.input or sum(map(estimated, sent)), read + written)
     if usage.billed is not None:
         return Booked(asked, got, usage.billed)
-    return Booked(asked, got, None if price is None else price.usd(asked, got, read, written))
+    return Booked(asked, got, None if price is None else price.usd(asked, got, read, written, hour))
 
 
 def tokens_at_most(text: str) -> int:

@@ -65,7 +65,7 @@ class Question:
             max_tokens=self.max_tokens,
             timeout=self.timeout,
             purpose=self.purpose,
-            patient=len(self.targets) == 1,
+            patient=target == self.targets[-1],
             place=self.request_place or self.place.key,
             attempts=1 if self.once or len(self.targets) > 1 else None,
         )

@@ -44,7 +44,8 @@ class Attempt:
         """The reply with what is booked for it."""
         usage = reply.usage or Usage(reply.input_tokens, reply.output_tokens)
         asked = "".join(call.written for call in reply.calls)
-        cost = self._booked(usage, [reply.text, asked, *self._unseen()], whole=True)
+        interim = self.heard is not None and self.heard.interim
+        cost = self._booked(usage, [reply.text, asked, *self._unseen()], whole=not interim)
         usd = reply.usd if cost.usd is None else cost.usd  # a script says itself what it costs
         limit = self.request.max_tokens if isinstance(self.request, ModelRequest) else None
         return replace(
@@ -74,7 +75,7 @@ class Attempt:
 
     def _lost(self, code: str, message: str, hint: str) -> LostAttempt:
         usage = self.heard.usage if self.heard is not None else Usage()
-        whole = self.heard is not None and bool(self.heard.finish)
+        whole = self.heard is not None and bool(self.heard.finish) and not self.heard.interim
         cost = self._booked(usage, ["".join(self._parts), *self._unseen()], whole)
         return LostAttempt(
             self.request.provider,

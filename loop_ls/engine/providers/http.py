@@ -170,7 +170,7 @@ class HttpModels:
                 for data in events.feed(chunk):
                     if data.strip() == b"[DONE]":
                         limit = DRAIN_SECONDS
-                    elif shown := spoken.add(self._heard(reader.feed, data, request.model)):
+                    elif shown := spoken.add(self._piece(reader, data, request.model)):
                         hear(shown)
                     if spoken.length + sum(map(len, reader.heard.unseen)) > LONGEST_ANSWER:
                         why = f"it is longer than {LONGEST_ANSWER >> 20} MiB"
@@ -210,6 +210,17 @@ class HttpModels:
 
     def _cut(self, request: ModelRequest, text: str, why: str) -> ModelFailure:
         return failures.cut(self.provider, request.model, len(text), why)
+
+    def _piece(self, reader: Reader, data: bytes, model: str) -> str:
+        """New text of a stream. What was reported before it is not what the whole answer took."""
+        heard = reader.heard
+        reports, unseen = heard.reports, len(heard.unseen)
+        said = self._heard(reader.feed, data, model)
+        if heard.reports > reports:
+            heard.interim = False
+        elif said or any(heard.unseen[unseen:]):
+            heard.interim = True
+        return said
 
     def _heard(self, read: Callable[[dict[str, Any]], str], data: bytes, model: str) -> str:
         """New text. A reader that trips over what the provider sends is a fault of what was sent."""

@@ -109,7 +109,7 @@ class RunModels:
         hear = on_text or _deaf
         size = sum(map(len, request.texts)) // CHARACTERS_PER_TOKEN + (request.max_tokens or USUAL_ANSWER)
 
-        async def asked(provider: Provider) -> ModelReply:
+        async def asked(provider: Provider, last: bool) -> ModelReply:
             model = request.model if provider.name == request.provider else ""
             own = replace(request, provider=provider.name, model=model or provider.default_model)
             backend = self._backend(provider)
@@ -117,7 +117,7 @@ class RunModels:
             async def work(attempt: Attempt) -> ModelReply:
                 return attempt.answered(await backend.ask(own, attempt))
 
-            return await self._through(provider, own, size, on_wait, hear, work)
+            return await self._through(provider, own, size, on_wait, hear, work, request.patient and last)
 
         again = request.bill.again if request.bill is not None else _unlimited
         return await self._instead(self._configured(request.provider), asked, on_wait, again)
@@ -136,13 +136,14 @@ class RunModels:
     async def _instead(
         self,
         provider: Provider,
-        asked: Callable[[Provider], Awaitable[ModelReply]],
+        asked: Callable[[Provider, bool], Awaitable[ModelReply]],
         on_wait: OnWait | None,
         again: Callable[[], None],
     ) -> ModelReply:
-        """The reply of the provider, else of the first of its `fallback` that answers."""
+        """The reply of the provider, else of the first of its `fallback` that answers. `asked` hears of each
+        whether it is the last one."""
         try:
-            return await asked(provider)
+            return await asked(provider, not provider.fallback)
         except ModelFailure as failure:
             first = failure
             if failure.code not in INSTEAD or failure.details.get("refused") or not provider.fallback:
@@ -153,7 +154,8 @@ class RunModels:
                 other = self._configured(target.provider)
                 if on_wait:
                     on_wait(Waiting(number, len(provider.fallback) + 1, 0.0, f"asking `{target.provider}` instead"))
-                return await asked(replace(other, default_model=target.model or other.default_model))
+                own = replace(other, default_model=target.model or other.default_model)
+                return await asked(own, number > len(provider.fallback))
         raise first
 
     async def _through(
@@ -164,17 +166,16 @@ class RunModels:
         on_wait: OnWait | None,
         hear: Callable[[str], None],
         work: Callable[[Attempt], Awaitable[R]],
+        patient: bool = False,
     ) -> R:
         """One answer under the limits of the provider, with what it costs. Every attempt that gave none is
-        booked when it ends."""
+        booked when it ends. `patient`: while the provider is left alone, it is waited for."""
         gate, breaker = self._registry.gate(provider), self._registry.breaker(provider)
         price, bill = await self._price(provider, request.model), request.bill
 
         def full(seconds: float) -> None:
             if on_wait:
                 on_wait(Waiting(1, 1, seconds, _limit(provider)))
-
-        patient = isinstance(request, ModelRequest) and request.patient and not provider.fallback
 
         async def attempt() -> R:
             while patient and (left := breaker.left) > 0:

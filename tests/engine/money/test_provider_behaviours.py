@@ -131,6 +131,11 @@ OPENAI: dict[str, Respond] = {
         sent(request),
         counted(TEXT),
     ),
+    "reports at its first word only": lambda request, number: Answer(
+        events(chunk("word "), usage(request, 1), chunk(TEXT.removeprefix("word ")), chunk(None, "stop")),
+        sent(request),
+        counted(TEXT),
+    ),
     "takes its report back": lambda request, number: Answer(
         events(chunk(TEXT), usage(request, counted(TEXT)), chunk(None, "stop"), usage(request, 0)),
         sent(request),
@@ -155,6 +160,9 @@ OPENAI: dict[str, Respond] = {
     ),
     "reports cached tokens": whole(
         lambda request, got: usage(request, got, prompt_tokens_details={"cached_tokens": sent(request) // 2})
+    ),
+    "reports cached tokens under another name": whole(
+        lambda request, got: usage(request, got, prompt_cache_hit_tokens=sent(request) // 2)
     ),
     "reports more cached tokens than there are": whole(
         lambda request, got: usage(request, got, prompt_tokens_details={"cached_tokens": 10**9})
@@ -194,6 +202,11 @@ OPENAI: dict[str, Respond] = {
     "says choices of another shape": pieces(chunk(HALF), {"choices": [{"delta": 7}]}, got=counted(HALF)),
     "filters its answer": pieces(chunk(HALF), chunk(None, "content_filter"), got=counted(HALF)),
     "refuses": pieces(chunk(None, None, refusal="I must not."), chunk(None, "stop"), got=5),
+    "refuses in a part of its content": pieces(
+        chunk([{"type": "refusal", "refusal": TEXT}]),  # type: ignore[arg-type]
+        chunk(None, "stop"),
+        got=counted(TEXT),
+    ),
     "refuses, and reports": pieces(chunk(None, None, refusal="I must not."), chunk(None, "stop"), got=700, tell=True),
     "is empty": pieces(chunk(""), chunk(None, "stop"), got=0),
     "is empty, and reports": pieces(chunk(" "), chunk(None, "stop"), got=600, tell=True),
@@ -202,6 +215,12 @@ OPENAI: dict[str, Respond] = {
         chunk(None, "tool_calls"),
         got=300,
         tell=True,
+    ),
+    "asks for a tool that nobody offered, beside words": pieces(
+        chunk(HALF),
+        chunk(None, None, tool_calls=[{"index": 0, "id": "1", "function": {"name": "rm", "arguments": HALF}}]),
+        chunk(None, "tool_calls"),
+        got=2 * counted(HALF),
     ),
     "ends at the length limit": pieces(chunk(TEXT), chunk(None, "length"), got=counted(TEXT)),
     "falls silent in the middle": pieces(chunk(HALF), got=counted(HALF), done=False, hold=True),
@@ -220,6 +239,13 @@ OPENAI: dict[str, Respond] = {
     "is out of order twice": broken_first(503, 2),
     "is busy once": broken_first(429),
     "reports an error with a strange code": broken_first(200, body=b'{"error": {"code": "\xc2\xb2"}}'),
+    "reports an error with a code of 5,000 digits": broken_first(
+        200, body=b'{"error": {"code": "' + b"9" * 5000 + b'"}}'
+    ),
+    "reports an error whose code is a list": pieces(chunk(HALF), {"error": {"code": [529]}}, got=counted(HALF)),
+    "asks for tools under an index that is none": pieces(
+        chunk(HALF), chunk(None, None, tool_calls=[{"index": {}, "function": []}]), got=counted(HALF)
+    ),
     "breaks off, then answers": in_turn(pieces(chunk(HALF), got=counted(HALF), done=False), whole(usage)),
 }
 
@@ -254,12 +280,29 @@ def cached(request: dict[str, Any], number: int) -> Answer:
     return Answer(body, usd=usd)
 
 
+def cached_for_an_hour(request: dict[str, Any], number: int) -> Answer:
+    """Those that are kept for an hour are dearer still."""
+    kinds = {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 300}
+    begun = {"input_tokens": 0, "cache_creation_input_tokens": 400, "cache_creation": kinds}
+    usd = (INPUT * (1.25 * 100 + 2 * 300) + OUTPUT * counted(TEXT)) / 1e6
+    body = message(request, delta(TEXT), *ended("end_turn", output_tokens=counted(TEXT)), begun=begun)
+    return Answer(body, usd=usd)
+
+
 ANTHROPIC: dict[str, Respond] = {
     "reports both": spoken(delta(TEXT), *ended("end_turn", output_tokens=counted(TEXT)), got=counted(TEXT)),
     "reports nothing": spoken(delta(TEXT), *ended("end_turn"), got=counted(TEXT), reports=False),
+    "reports at its beginning only": spoken(delta(TEXT), *ended("end_turn"), got=counted(TEXT)),
+    "reports before it only thinks": spoken(
+        delta(TEXT, "thinking_delta", "thinking"), *ended("max_tokens"), got=THOUGHT
+    ),
     "reports floats": spoken(delta(TEXT), *ended("end_turn", output_tokens=250.0), got=250),
     "reports negative numbers": spoken(delta(TEXT), *ended("end_turn", output_tokens=-250), got=250, reports=False),
     "reports cached tokens": cached,
+    "reports tokens that are cached for an hour": cached_for_an_hour,
+    "reports counts of another shape": spoken(
+        delta(TEXT), *ended("end_turn", output_tokens=10**400, cache_creation=[1]), got=counted(TEXT)
+    ),
     "is overloaded in the middle": spoken(delta(HALF), {"type": "error", **OVERLOADED}, got=counted(HALF)),
     "is overloaded before a word": spoken({"type": "error", **OVERLOADED}, got=0),
     "ends without an end": spoken(delta(HALF), got=counted(HALF)),
@@ -421,6 +464,17 @@ async def test_only_a_service_that_bills_what_it_says_is_believed() -> None:
             await house.aclose()
 
 
+@pytest.mark.parametrize("cost", [0, -3, -0.0, float("nan"), float("inf"), 10**400, True, "0.1", [1], None])
+async def test_nor_is_such_a_service_where_what_it_says_is_no_amount(cost: Any) -> None:
+    told = whole(lambda request, got: usage(request, got, cost=cost))
+    async with paid_server(told) as account:
+        house = Providers({"OPENROUTER_API_KEY": "k"})
+        models = house.models({"openrouter": {"baseUrl": f"{account.url}/v1", "price": PRICE}})
+        reply = await models.ask(ModelRequest("openrouter", "m", "Say a lot."))
+        assert reply.usd == pytest.approx(account.total)
+        await house.aclose()
+
+
 async def test_what_is_reported_well_is_booked_to_the_cent() -> None:
     for name in ("reports both", "reports floats", "reports digits", "reports as it goes", "answers in one piece"):
         async with paid_server(OPENAI[name]) as account:
@@ -453,9 +507,40 @@ async def test_a_provider_that_is_left_alone_is_waited_for_where_nobody_else_is_
         await spent.house.aclose()
 
 
-async def test_an_endless_answer_is_cut_and_booked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_last_of_a_fallback_is_waited_for_and_the_first_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loop_ls.engine.providers.limits.circuit_breaker.PAUSE_NEAR", 0.3)
+    down = [True]
+
+    def second(request: dict[str, Any], number: int) -> Answer:
+        return Answer(b"{}", status=500, kind="application/json") if down[0] else whole(usage)(request, number)
+
+    async with paid_server(broken_first(500, 10**6)) as first, paid_server(second) as last:
+        other = {"kind": "openai", "baseUrl": f"{last.url}/v1", "price": PRICE}
+        spent = Spent(first, "openai", cap=None, other=other)
+        spent.settings["house"]["fallback"] = ["other/m"]
+        for _ in range(5):
+            await spent.call(attempts=1)
+        asked, down[0] = len(first.requests), False
+        await spent.call(attempts=1, patient=True)
+        assert spent.answered > 0
+        assert (len(first.requests), len(last.requests)) == (asked, 6)
+        await spent.house.aclose()
+
+
+ASKING = {"index": 0, "id": "1", "function": {"name": "search", "arguments": TEXT}}
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(chunk(TEXT), chunk(None, reasoning_content=TEXT), chunk(None, refusal=TEXT)),
+        chunk(None, tool_calls=[ASKING]),
+    ],
+    ids=["text", "thoughts", "refusal", "arguments of a tool"],
+)
+async def test_an_endless_answer_is_cut_and_booked(piece: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loop_ls.engine.providers.http.LONGEST_ANSWER", 10_000)
-    endless = pieces(*(chunk(TEXT) for _ in range(100)), got=counted(TEXT) * 10, done=False)
+    endless = pieces(*(piece for _ in range(100)), got=counted(TEXT) * 10, done=False)
     async with paid_server(endless) as account:
         spent = Spent(account, "openai", cap=None)
         await spent.call()

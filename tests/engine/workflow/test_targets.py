@@ -27,6 +27,7 @@ async def test_WB_114_a_chain_is_asked_in_order_each_once() -> None:
     ran = await run(main, {"a": [failure(), failure(), "third"]})
     assert [request.provider for request in ran.models.requests] == ["one", "two", "three"]
     assert [request.attempts for request in ran.models.requests] == [1, 1, 1]
+    assert [request.patient for request in ran.models.requests] == [False, False, True], "nobody comes after the last"
     assert ran.output == "third"
     assert [("error" in body, body["provider"]) for body in ran.of("call")] == [
         (True, "one"),

@@ -166,8 +166,10 @@ class AnthropicReader:
         sent, got = tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens"))
         written = tokens(usage.get("cache_creation_input_tokens")) or 0
         read = tokens(usage.get("cache_read_input_tokens")) or 0
-        whole = None if sent is None else sent + written + read
-        self.heard.usage = self.heard.usage.joined(Usage(whole, got, read, written))
+        kinds = usage.get("cache_creation")
+        hour = tokens(kinds.get("ephemeral_1h_input_tokens")) or 0 if isinstance(kinds, dict) else 0
+        whole = None if sent is None else sent + max(written, hour) + read
+        self.heard.report(Usage(whole, got, read, max(written, hour), cache_hour=hour))
 
 
 def _text(part: Any) -> str:

@@ -37,7 +37,8 @@ class StreamError(Exception):
 class Heard:
     """What an answer consists of besides its text. `finish` is empty until the provider says so; `begun`
     once any of it is there, be it a thought or a piece of a call. `unseen` are the parts that are paid and
-    never shown: thoughts, and what tools are called with."""
+    never shown: thoughts, and what tools are called with. `reports` counts how often the provider has said what
+    it wrote; `interim`: more came after the last time."""
 
     finish: str = ""
     refused: str = ""
@@ -48,6 +49,12 @@ class Heard:
     thoughts: str = ""
     calls: tuple[ToolCall, ...] = ()
     begun: bool = False
+    reports: int = 0
+    interim: bool = False
+
+    def report(self, usage: Usage) -> None:
+        self.usage = self.usage.joined(usage)
+        self.reports += usage.output is not None
 
 
 class Reader(Protocol):

@@ -121,6 +121,9 @@ class OpenAIReader:
         self.heard.thoughts += thought
         self.heard.unseen.append(thought)
         self._refusal(message.get("refusal"))
+        parts = message.get("content")
+        for part in parts if isinstance(parts, list) else ():
+            self._refusal(part.get("refusal") if isinstance(part, dict) else None)
         calls = message.get("tool_calls")
         for position, each in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(each, dict):
@@ -167,7 +170,7 @@ class OpenAIReader:
         heard.model = str(event.get("model") or "") or heard.model
         usage = event.get("usage")
         if isinstance(usage, dict):
-            heard.usage = heard.usage.joined(_usage(usage))
+            heard.report(_usage(usage))
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
