@@ -1,7 +1,7 @@
 """Files that texts of a workflow name: read and written inside of the workspace, nowhere else.
 
-A name may come from a model. So nothing hidden is touched (`.git/hooks` would run it), links that lead out
-are not followed, and sizes are bounded.
+A name may come from a model. So nothing hidden is touched (`.git/hooks` would run it), nor what an engine keeps,
+links that lead out are not followed, and sizes are bounded.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.process.instance_lock import LOCK_NAME
 
 FILE = "file://"
 #: What other tools call the folder that programs leave their files in.
@@ -22,6 +23,8 @@ OUTPUTS = "/outputs/"
 USUAL_OUTPUTS = "mcp-outputs"
 #: A file larger than this is a mistake: it would be copied into the journal.
 LARGEST_FILE = 32 * 1024 * 1024
+#: A data folder of an engine holds one of these beside its lock, so a lock of another program is none.
+_KEPT_BY_ENGINES = ("engine.json", "consent.key", "journal.db")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class ProjectFiles:
         for candidate in candidates:
             try:
                 whole = candidate.resolve()
-                if whole.is_relative_to(allowed.resolve()) and whole.is_file() and not _secret(whole):
+                inside = whole.is_relative_to(allowed.resolve()) and whole.is_file()
+                if inside and not _secret(whole) and not is_engine_data(whole):
                     return _text(whole, path, what)
             except (OSError, ValueError) as error:
                 raise Failure("not_found", f"{what} {path} cannot be read: {error}") from None
@@ -63,6 +67,8 @@ class ProjectFiles:
             shown = whole.relative_to(root)
             if is_hidden(shown):
                 raise Failure("forbidden", f"{what} {path} is hidden; nothing hidden is written", "name another file")
+            if is_engine_data(whole):
+                raise Failure("forbidden", f"{what} {path} lies in the data folder of the engine", "name another file")
             require_write(whole)
             whole.parent.mkdir(parents=True, exist_ok=True)
             whole.write_text(text, "utf-8")
@@ -85,6 +91,15 @@ def is_hidden(path: PurePath) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
+def is_engine_data(path: Path) -> bool:
+    """Whether a path, with links followed, is the data folder of an engine or lies in one. A setting may put that
+    into the workspace, and in it are the journal and the keys by which the owner agrees and commands."""
+    return any(
+        (folder / LOCK_NAME).is_file() and any((folder / name).exists() for name in _KEPT_BY_ENGINES)
+        for folder in (path, *path.parents)
+    )
+
+
 def outputs_folder(root: Path, written: Any) -> Path:
     """The folder that `/outputs/` means: the one of the settings below the root, else the usual one. A project
     must not make us read and write anywhere else. Raises `Failure`."""
@@ -102,6 +117,8 @@ def outputs_folder(root: Path, written: Any) -> Path:
         raise _no_outputs(written, "it is no folder of its own inside the workspace")
     if is_hidden(whole.relative_to(own)):
         raise _no_outputs(written, "it is hidden")
+    if is_engine_data(whole):
+        raise _no_outputs(written, "it is the data folder of the engine, or lies in it")
     return found
 
 

@@ -78,6 +78,39 @@ def test_no_other_folder_is_taken_for_outputs(tmp_path: Path, written: str) -> N
         ProjectFiles.of(str(tmp_path / "project"), {"outputsDir": written})
 
 
+@pytest.fixture
+def data(project: ProjectFiles) -> Path:
+    """The data folder of an engine, inside of the workspace: a setting or a variable may say so."""
+    folder = project.root / "out" / "engine"
+    folder.mkdir(parents=True)
+    for name in ("engine.lock", "consent.key", "journal.db"):
+        (folder / name).write_text("of the engine")
+    return folder
+
+
+@pytest.mark.parametrize("written", ["out/engine", "./out/engine/outputs", "out/../out/engine", "link"])
+def test_outputs_are_not_what_an_engine_keeps(project: ProjectFiles, data: Path, written: str) -> None:
+    (project.root / "link").symlink_to(data)
+    with pytest.raises(Failure, match="the data folder of the engine"):
+        ProjectFiles.of(str(project.root), {"outputsDir": written})
+
+
+@pytest.mark.parametrize("path", ["out/engine/consent.key", "/outputs/engine/journal.db", "out/link/consent.key"])
+def test_what_an_engine_keeps_is_neither_read_nor_written(project: ProjectFiles, data: Path, path: str) -> None:
+    (data.parent / "link").symlink_to("engine")
+    files = ProjectFiles.of(str(project.root), {"outputsDir": "out"})
+    with pytest.raises(Failure, match="there is no"):
+        files.read(f"file://{path}", "", "items file")
+    with pytest.raises(Failure, match="the data folder of the engine"):
+        files.write(path, "", "x", "output file")
+    assert (data / "consent.key").read_text() == "of the engine"
+
+
+def test_a_lock_of_another_program_keeps_nobody_away(project: ProjectFiles) -> None:
+    (project.root / "engine.lock").write_text("")
+    assert project.read("file://far.txt", "", "items file") == "far"
+
+
 def test_outputs_are_no_link_that_leads_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "out").symlink_to(tmp_path)

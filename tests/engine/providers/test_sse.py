@@ -1,4 +1,4 @@
-"""Events out of bytes: any cutting gives the same, and only line feeds end lines."""
+"""Events out of bytes: any cutting gives the same, and lines end as the standard says."""
 
 from __future__ import annotations
 
@@ -41,11 +41,42 @@ def test_UP_71_any_cutting_gives_the_same(texts: list[str], data: st.DataObject)
     assert read(*pieces) == [text.encode() for text in texts]
 
 
-def test_one_endless_line_is_left() -> None:
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        (b"data: a\rdata: b\r\rdata: c\r\r",),
+        (b"data: a\r", b"data: b\r", b"\r", b"data: c\r\r"),
+        (b"data: a\r", b"\ndata: b\r\n", b"\r", b"\n", b"data: c\n", b"\n"),
+        (b"data: a\ndata: b\r\n\rdata: c\r\n\n",),
+    ],
+)
+def test_a_return_ends_a_line_alone_and_with_a_line_feed_also_where_chunks_part_them(chunks: tuple[bytes, ...]) -> None:
+    assert read(*chunks) == [b"a\nb", b"c"]
+
+
+def test_a_line_feed_that_belongs_to_the_return_before_it_ends_no_second_line() -> None:
+    assert read(b"data: a\r", b"\ndata: b\r", b"", b"\n\n") == [b"a\nb"]
+
+
+@pytest.mark.parametrize("cuts", [(0,), (1,), (2,), (1, 2), (3,), (1, 2, 3)])
+def test_one_leading_byte_order_mark_is_passed_over_however_it_is_cut(cuts: tuple[int, ...]) -> None:
+    whole = b"\xef\xbb\xbfdata: first\n\ndata: second\n\n"
+    pieces = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+    assert read(*pieces) == [b"first", b"second"]
+
+
+def test_a_second_mark_and_half_of_one_are_no_mark() -> None:
+    assert read(b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\ndata: b\n\n") == [b"b"]
+    assert read(b"\xef\xbb", b"data: a\n\ndata: b\n\n") == [b"b"]
+    assert read(b"data: \xef\xbb\xbfx\n\n") == [b"\xef\xbb\xbfx"]
+
+
+@pytest.mark.parametrize("piece", [b"a" * 2**20, b"data: " + b"a" * 2**20 + b"\n", b"data: a\n" * 2**17])
+def test_one_endless_line_and_an_event_without_end_are_left(piece: bytes) -> None:
     reader = EventReader()
     with pytest.raises(TooLong):
         for _ in range(MAX_LINE // 2**20 + 2):
-            list(reader.feed(b"a" * 2**20))
+            list(reader.feed(piece))
 
 
 @given(st.text(st.characters(codec=None, categories=None)), st.data())

@@ -260,6 +260,10 @@ def secret(root: Path) -> Path:
     return there
 
 
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 @pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "link", "up/secret.txt", "a/../../secret.txt"])
 async def test_no_file_tool_leaves_the_workspace(coder: Call, secret: Path, path: str) -> None:
     for name, more in (
@@ -269,6 +273,19 @@ async def test_no_file_tool_leaves_the_workspace(coder: Call, secret: Path, path
     ):
         assert (await coder(name, path=path, **more)).failed
     assert secret.read_text() == "a secret"
+
+
+async def test_no_tool_reads_or_writes_what_an_engine_keeps(root: Path, coder: Call, explorer: Call) -> None:
+    data = root / "engine-data"
+    data.mkdir()
+    for name in ("engine.lock", "engine.json", "consent.key"):
+        (data / name).write_text("a token")
+    for name, more in (("file_read", {}), ("file_write", {"content": "x"}), ("file_edit", {"old": "a", "new": "b"})):
+        assert (await coder(name, path="engine-data/engine.json", **more)).failed
+    assert (await explorer("file_list", path="engine-data")).failed
+    assert (await explorer("shell", command="cat engine-data/engine.json")).failed
+    assert "a token" not in (await explorer("file_search", query="token")).text
+    assert (data / "engine.json").read_text() == "a token"
 
 
 @pytest.mark.parametrize(
@@ -285,12 +302,19 @@ async def test_no_file_tool_leaves_the_workspace(coder: Call, secret: Path, path
             "find . -files0-from x",
             "ls ../",
         ),
+        # `--` as the value of an option ends no options, whatever the option
+        *("diff -I -- --to-file=../secret.txt a.py", "diff -F -- --from-file=/etc/hostname a.py"),
+        *("diff --label -- --to-file=../secret.txt a.py", "diff --ignore-matching-lines -- --to-file=link a.py"),
+        *("grep -e secret -e -- -R .", "grep --include -- -R secret .", "grep -ne -- -f../secret.txt a.py"),
+        *("uniq - a.py", "uniq -- a.py -copy.txt", "find . -newer -- -delete"),
     ],
 )
 async def test_the_restricted_shell_does_not_leave_the_workspace(explorer: Call, secret: Path, command: str) -> None:
+    before = content(secret.parent)
     outcome = await explorer("shell", command=command)
     assert outcome.failed, outcome.text
     assert "a secret" not in outcome.text
+    assert content(secret.parent) == before
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loop_ls.engine.capabilities.guard import require_write
-from loop_ls.engine.context.workspace_files import is_hidden
+from loop_ls.engine.context.workspace_files import is_engine_data, is_hidden
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, number, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
 
@@ -106,7 +106,7 @@ def _files(workspace: Workspace, below: Path) -> Iterator[Path]:
     if below.is_file():
         yield below
     for folder, folders, names in os.walk(below):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not is_engine_data(Path(folder, name)))
         for name in sorted(names):
             path = Path(folder, name)
             if path.is_file() and not path.is_symlink():

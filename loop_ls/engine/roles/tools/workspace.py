@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loop_ls.engine.context.workspace_files import is_engine_data
 from loop_ls.engine.roles.tools.tool import Refusal
 
 
@@ -24,6 +25,8 @@ class Workspace:
             raise Refusal(f"`{given}` cannot be followed.") from None
         if not path.is_relative_to(self.root):
             raise Refusal(f"`{given}` lies outside of the workspace.")
+        if is_engine_data(path):
+            raise Refusal(f"`{given}` lies in the data folder of the engine.")
         return path
 
     def named(self, path: Path) -> str:
