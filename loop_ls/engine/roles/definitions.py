@@ -6,6 +6,7 @@ with its first error instead of vanishing.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from loop_ls.index.disk.discovery import candidates, read_text
 from loop_ls.index.disk.uris import uri_of
 
 FOLDER = "loops"
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,27 @@ class Definition:
 
 
 def seed(data: Path) -> None:
-    """Lay the built-in definitions into the data folder where they are missing. Edited copies stay."""
+    """Lay the built-in definitions into the data folder where they are missing. Edited copies stay. Where that
+    is not possible the shipped ones count, so nothing else waits for it."""
     folder = data / FOLDER
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name in BUILT_IN:
-        path = folder / f"{name}.json"
-        if not path.exists():
-            path.write_text(built_in_text(name), "utf-8")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in BUILT_IN:
+            path = folder / f"{name}.json"
+            if not path.exists():
+                _write_whole(path, built_in_text(name))
+    except OSError as error:
+        logger.warning("the built-in definitions cannot be laid into %s, so the shipped ones count: %s", folder, error)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """A part of it would pass for an edited copy for ever."""
+    part = path.with_suffix(".part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def definitions(

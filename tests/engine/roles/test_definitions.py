@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.roles.definitions import Definition, definitions
+from loop_ls.engine.roles.definitions import Definition, definitions, seed
 from loop_ls.formats.role_loop.built_in_loops import BUILT_IN, built_in_text
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, IterationBound
 from loop_ls.index.disk.discovery import discover
@@ -257,3 +257,34 @@ async def test_RB_104_a_definition_of_the_workspace_wins_over_a_built_in_one(hou
 async def test_a_link_to_a_broken_file_or_one_without_name_is_listed_by_its_file(house: House, tmp_path: Path) -> None:
     house.write("loops/nameless.json", json.dumps({"roles": []}))
     assert listed(house)["nameless"].error is not None
+
+
+@pytest.mark.parametrize("kind", ["file", "link to nothing", "link to a file"])
+def test_where_the_built_in_ones_cannot_be_laid_the_shipped_ones_count(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, other = tmp_path / "loops", tmp_path / "other"
+    if kind == "file":
+        folder.write_text("mine")
+    else:
+        folder.symlink_to(other)
+        if kind == "link to a file":
+            other.write_text("mine")
+    seed(tmp_path)
+    assert "cannot be laid into" in caplog.text
+    assert {one.name for one in definitions(tmp_path.as_posix(), tmp_path)} == set(BUILT_IN)
+
+
+def test_no_part_of_a_built_in_one_is_left_where_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, text: str, encoding: str) -> int:
+        path.write_bytes(text.encode(encoding)[:9])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        seed(tmp_path)
+    assert list((tmp_path / "loops").iterdir()) == []
+    seed(tmp_path)
+    assert {path.stem for path in (tmp_path / "loops").glob("*.json")} == set(BUILT_IN)

@@ -424,6 +424,21 @@ async def test_calls_that_are_too_deep_are_refused_before_the_start_in_one_sente
     assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; 16 levels are possible"
 
 
+LOOP = "loops: [{{name: l, mode: iterate, items: '[1]', workflow: {0}, max_iterations: 1}}]"
+BLOCK = "steps: [{{name: s, loop: {{workflow: {0}, max_iterations: 1, until: x}}}}]"
+MIXED = "steps: [{{name: s, template: {{name: {0}}}}}]\n" + LOOP.replace("name: l,", "name: second,")
+
+
+@pytest.mark.parametrize("calls", [LOOP, BLOCK, MIXED], ids=["loops", "loops of steps", "both"])
+async def test_calls_of_loops_are_counted_as_deep_as_those_of_steps(desk: Desk, calls: str) -> None:
+    for number in range(17):
+        desk.write(f"w{number}.yaml", calls.format(f"w{number + 1}"))
+    desk.write("w17.yaml", "steps: [{name: s, run: Do}]")
+    assert (await desk.start("w1.yaml")).started.name == "w1"
+    refused = await desk.refused("w0.yaml")
+    assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; 16 levels are possible"
+
+
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 10**400, "1", True, None, [1]])
 @pytest.mark.parametrize("name", ["budgetUsd", "maxTokens", "wallClock", "unchanged"])
 def test_a_cap_that_is_no_amount_is_refused_in_words(tmp_path: Path, name: str, value: Any) -> None:

@@ -93,6 +93,16 @@ async def test_the_model_is_told_what_was_wrong_and_may_go_on(room: Room, asked:
     assert said in answer.text
 
 
+async def test_a_tool_that_nobody_offered_fails_beside_one_that_is_called(room: Room) -> None:
+    asked = calls(("rm_rf", {"path": "/"}), ("add", {"a": 1, "b": 2}), text="both")
+    ran = await room.run(WORKFLOW, {"find": [asked, "it is 3"]})
+    assert ran.output == "it is 3"
+    unknown, known = ran.models.requests[1].turns[0].answers
+    assert (unknown.failed, known.failed, known.text) == (True, False, "3")
+    assert "there is no tool `rm_rf`" in unknown.text
+    assert [name for name, _ in room.called] == ["add"]
+
+
 async def test_a_server_that_is_not_there_fails_the_step_before_the_model_is_paid(room: Room) -> None:
     ran = await room.run(WORKFLOW, {"find": "x"}, things={"command": "no-such-program"})
     assert ran.reason == "error"
