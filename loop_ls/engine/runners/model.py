@@ -43,4 +43,5 @@ class ModelRunner:
             usd=reply.usd,
             duration=reply.duration,
             session=work.session,
+            response_id=reply.response_id,
         )

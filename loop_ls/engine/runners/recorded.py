@@ -60,4 +60,5 @@ def _facts(answer: Json, purpose: str, place: Place) -> Iterable[Fact]:
         tokens=Tokens(input=answer["input_tokens"], output=answer["output_tokens"]),
         usd=answer["usd"],
         duration=answer["duration"],
+        response_id=answer.get("response_id"),
     ).fact(place)

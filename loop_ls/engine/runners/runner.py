@@ -71,6 +71,7 @@ class Work:
     usd: float | None = None
     duration: float = 0.0
     session: str = ""
+    response_id: str | None = None  # of the provider, for whoever asks it about a call
 
 
 class Runner(Protocol):

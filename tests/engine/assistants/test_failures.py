@@ -10,7 +10,7 @@ import pytest
 from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.profile import model_of, tools_of
 from loop_ls.engine.assistants.program import limits_of
-from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.ports import Failure, ModelReply
 from loop_ls.formats.assistant.keys import TOOLS
 from loop_ls.formats.assistant.model import Assistant, Criteria, Retry
 from tests.engine.assistants.support.alone import Alone, Saying, ran
@@ -163,10 +163,11 @@ def test_limits_of_a_process_come_from_its_variables() -> None:
 async def test_a_loop_that_only_calls_a_model_needs_no_program(it: House, tmp_path: Path) -> None:
     it.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
     it.write(provider="openai", maxIterations=2)
-    it.models.script = {"agent": ["first", "second"]}
+    it.models.script = {"agent": [ModelReply("first", "", "", response_id="resp_1"), "second"]}
     facts: Facts = await it.run()
     assert facts.outputs == ["first", "second"]
     assert [call["provider"] for call in facts.of("call")] == ["openai", "openai"]
+    assert [call.get("responseId") for call in facts.of("call")] == ["resp_1", None], "who asks the provider needs it"
 
 
 async def test_AB_152_calls_of_a_model_share_nothing_but_the_log(it: House) -> None:

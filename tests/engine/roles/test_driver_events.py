@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loop_ls.engine.core.ports import ModelReply
 from loop_ls.engine.roles.driver_events import DriverEvents
 from loop_ls.testing.models import failure
 
@@ -38,3 +39,10 @@ async def test_limits_failures_and_questions_are_told_apart(house: House) -> Non
     failed = await told(house, (await house.run())["runId"])
     assert failed[-1]["outcome"] == "failed"
     assert [event["error"] for event in failed if event.get("success") is False] == ["ollama/small: no disk"]
+
+
+async def test_the_calls_of_stages_name_the_providers_answer(house: House) -> None:
+    house.say(write=ModelReply("text", "", "", response_id="w1"))
+    state = await house.run()
+    facts = (await house.engine.events(state["runId"]))["events"]
+    assert [fact.get("responseId") for fact in facts if fact["kind"] == "call"] == ["w1", None]

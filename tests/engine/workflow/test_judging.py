@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.core.ports import ModelReply
 from loop_ls.engine.judges.verdict_parser import read_verdict
 from loop_ls.engine.projections.verbose_log import verbose_lines
 from loop_ls.testing.models import failure
@@ -167,3 +168,12 @@ async def test_WB_096_the_record_keeps_verdict_question_and_answer() -> None:
     assert (second["verdict"], second["answer"], second["iteration"]) == ("yes", "Yes.", 2)
     outputs = {body["place"]: body["output"] for body in ran.of("iteration")}
     assert outputs[second["outputRef"]] == "ok"  # the question is made of these two
+
+
+async def test_the_calls_of_steps_and_judges_name_the_providers_answer() -> None:
+    script = {
+        "work": ModelReply("done", "", "", response_id="w1"),
+        "judge": ModelReply("YES", "", "", response_id="j1"),
+    }
+    ran = await run({"main": main(limit=1), "work": WORK}, script)
+    assert [(call["purpose"], call["responseId"]) for call in ran.of("call")] == [("step", "w1"), ("judge", "j1")]
