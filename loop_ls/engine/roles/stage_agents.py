@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,10 +123,11 @@ class RunStageAgents:
             access=job.role.access,
             shell=shell,
             name=job.role.name,
-            session=job.execution,
+            session=str(uuid.UUID(job.execution)),  # as agents want it: with hyphens
             environment={MARK: "1"},
             place=job.place.key,
             purpose="stage",
+            alone=True,
         )
         done = await perform(runner, work, recorder, job.place, job.place.part("ask"))
         return done.text

@@ -46,6 +46,11 @@ _FIXED = ("--print", "--verbose", "--output-format", "stream-json")
 #: No settings, hooks, commands and servers of a project or a user: they could allow what the access does not.
 _APART = ("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk")
 _READING = "Read,Grep,Glob"
+#: Tools that start what works beside or after the agent, or that lead it out of its folder.
+_BESIDE = (
+    *("Agent", "CronCreate", "CronDelete", "ScheduleWakeup", "Workflow", "RemoteTrigger", "Monitor", "SendMessage"),
+    *("EnterWorktree", "ExitWorktree"),
+)
 
 
 def _allowed(work: Assignment) -> list[str]:
@@ -53,7 +58,8 @@ def _allowed(work: Assignment) -> list[str]:
     match work.access:
         case "full":
             named = ["--allowedTools", ",".join(work.tools)] if work.tools else []
-            return ["--permission-mode", "bypassPermissions", *named]
+            denied = ["--disallowedTools", ",".join(_BESIDE)] if work.alone else []
+            return ["--permission-mode", "bypassPermissions", *named, *denied]
         case "readonly-shell" if work.shell:
             shell = {"mcpServers": {SHELL_SERVER: {"command": work.shell[0], "args": list(work.shell[1:])}}}
             server = ["--mcp-config", json.dumps(shell), "--allowedTools", f"mcp__{SHELL_SERVER}__shell"]

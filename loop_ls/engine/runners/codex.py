@@ -34,7 +34,7 @@ def _allowed(work: Assignment) -> list[str]:
     """What the agent may do. Its own sandbox lets commands read the whole machine, so it gets our shell instead."""
     match work.access:
         case "full":
-            return ["--dangerously-bypass-approvals-and-sandbox"]
+            return ["--dangerously-bypass-approvals-and-sandbox", *(_NOBODY_BESIDE if work.alone else ())]
         case "readonly" | "readonly-shell" if not work.shell:
             return ["--sandbox", "read-only"]
         case "readonly" | "readonly-shell":
@@ -47,6 +47,8 @@ def _allowed(work: Assignment) -> list[str]:
             assert_never(never)
 
 
+#: No agents and goals that work beside it.
+_NOBODY_BESIDE = ("-c", "features.multi_agent=false", "-c", "features.goals=false")
 #: No settings and servers of the user, nothing written, no shell and no web.
 _APART = (
     *("--ignore-user-config", "--sandbox", "read-only"),

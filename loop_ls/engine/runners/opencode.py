@@ -30,7 +30,7 @@ class Opencode:
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
         words = ["run", "--format", "json"]
         own: dict[str, str] = {}
-        if work.access != "full":
+        if work.access != "full" or work.alone:
             words += ["--agent", f"loop-ls-{work.access}"]
             own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_settings(work))}
         if work.model:
@@ -40,8 +40,8 @@ class Opencode:
 
 def _settings(work: Assignment) -> Mapping[str, Json]:
     """An agent of our own: rules at the top would give way to those of a user or a project."""
-    permission = {"*": "deny"}
-    if work.access != "minimal":
+    permission = {"*": "allow", "task": "deny"} if work.access == "full" else {"*": "deny"}
+    if work.access not in ("minimal", "full"):
         permission |= dict.fromkeys(("read", "grep", "glob"), "allow")
     agent = {"mode": "primary", "permission": permission}
     found: dict[str, Json] = {"share": "disabled", "autoupdate": False, "agent": {f"loop-ls-{work.access}": agent}}

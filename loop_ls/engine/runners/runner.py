@@ -37,7 +37,8 @@ class Assignment:
     `tools` in the words of the agent; None leaves it its own. `shell` are the words that start an MCP server
     (standard input and output) whose one tool is the read-only shell; () where there is none. `idle` and
     `total` in seconds, None: no limit. `environment` is laid over the reduced one. `place` and `purpose` go to
-    the record of calls. `bill` hears of work that gave no answer and was paid all the same.
+    the record of calls. `alone`: it is offered nothing that works beside or after it (agents of its own, schedules,
+    loops). `bill` hears of work that gave no answer and was paid all the same.
     """
 
     message: str
@@ -56,6 +57,7 @@ class Assignment:
     environment: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
     purpose: str = "agent"
+    alone: bool = False
     bill: Bill | None = field(default=None, compare=False, repr=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import uuid
 from pathlib import Path
 
 from loop_ls.client.consent import agreed
@@ -158,3 +159,15 @@ async def test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_los
     server = json.loads(option(words, "--mcp-config") or "")["mcpServers"]["workspace"]
     assert server["args"][-3:] == ["--readonly-shell", "--root", str(house.root)]
     assert option(words, "--allowedTools") == "mcp__workspace__shell"
+
+
+async def test_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_stage(house: House) -> None:
+    fake = FakeAgent(house.root.parent / "agent", {"text": "done"})
+    assist = {"provider": "ollama", "model": "m"}
+    settings = {"providers": fake.settings, "assist": assist, "roles": {"coder": {"provider": "claude-code"}}}
+    house.write(".loop-ls.yaml", json.dumps(settings))
+    state = await house.run()
+    assert state["status"] == "completed", state
+    words = fake.calls[0]["words"]
+    assert {"Agent", "CronCreate", "ScheduleWakeup"} <= set((option(words, "--disallowedTools") or "").split(","))
+    assert str(uuid.UUID(option(words, "--session-id") or "")) == option(words, "--session-id")

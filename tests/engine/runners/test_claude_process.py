@@ -150,12 +150,22 @@ async def test_AB_095_the_agent_does_not_see_secrets_of_the_engine(agent: FakeAg
     assert seen["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] == "128000"
 
 
+SESSION = "89badb13-db8e-4fe7-8133-6f283ed344ad"
+
+
 async def test_the_command_line_is_the_documented_one(agent: FakeAgent) -> None:
     await agent.run(
-        "go", system="P", appended="S", model="m", tools=("Read", "Bash"), budget_usd=0.5, name="loop-ls-a", session="s"
+        "go",
+        system="P",
+        appended="S",
+        model="m",
+        tools=("Read", "Bash"),
+        budget_usd=0.5,
+        name="loop-ls-a",
+        session=SESSION,
     )
     fixed = ["--print", "--verbose", "--output-format", "stream-json", "--permission-mode", "bypassPermissions"]
-    own = ["--allowedTools", "Read,Bash", "--system-prompt-file", "P", "--session-id", "s", "--name", "loop-ls-a"]
+    own = ["--allowedTools", "Read,Bash", "--system-prompt-file", "P", "--session-id", SESSION, "--name", "loop-ls-a"]
     more = ["--no-session-persistence", "--model", "m", "--append-system-prompt-file", "S", "--max-budget-usd", "0.5"]
     call = agent.calls[0]
     words = [call["files"].get(before, word) for before, word in zip(["", *call["words"]], call["words"], strict=False)]
@@ -188,6 +198,18 @@ async def test_an_agent_without_full_access_has_only_tools_that_read(
         assert option(words, "--allowedTools") == "mcp__workspace__shell"
     else:
         assert (offered, option(words, "--allowedTools")) == (None, None)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+async def test_an_agent_that_works_alone_starts_nobody_beside_it(agent: FakeAgent, alone: bool) -> None:
+    """What a stage of a role loop starts would go on beside the loop, uncounted; an assistant may use what it has."""
+    await agent.run(access="full", alone=alone)
+    words = agent.calls[0]["words"]
+    denied = set((option(words, "--disallowedTools") or "").split(","))
+    beside = {"Agent", "CronCreate", "ScheduleWakeup", "Workflow", "EnterWorktree"}
+    assert (beside <= denied, bool(beside & denied)) == (alone, alone)
+    assert option(words, "--permission-mode") == "bypassPermissions"
+    assert not denied & {"Bash", "Read", "Edit", "Write", "Grep", "Glob"}
 
 
 async def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -121,6 +121,17 @@ def test_opencode_works_as_an_agent_of_ours_that_may_do_no_more(access: Any, all
     assert ("mcp" in settings) is (access == "readonly-shell")
 
 
+def test_agents_that_work_alone_are_offered_no_others() -> None:
+    words = list(Codex().said(Assignment("go", alone=True), str).words)
+    assert {"features.multi_agent=false", "features.goals=false"} <= set(words)
+    assert "--dangerously-bypass-approvals-and-sandbox" in words
+    assert not [word for word in Codex().said(Assignment("go"), str).words if "features" in word]
+    said = Opencode().said(Assignment("go", alone=True), str)
+    permission = json.loads(said.environment["OPENCODE_CONFIG_CONTENT"])["agent"]["loop-ls-full"]["permission"]
+    assert (list(said.words)[-2:], permission) == (["--agent", "loop-ls-full"], {"*": "allow", "task": "deny"})
+    assert "--agent" not in Opencode().said(Assignment("go"), str).words
+
+
 async def command(*words: str, **more: Any) -> str:
     program = (sys.executable, "-c", *words)
     runner = CliRunner("mine", program[:1], AnyCommand(program[1:]), {"PATH": "/usr/bin:/bin"})

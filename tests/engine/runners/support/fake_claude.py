@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,9 @@ CHILD = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); tim
 def main() -> int:
     folder, words = Path(sys.argv[1]), sys.argv[2:]
     message = sys.stdin.read()
+    if (fault := _fault(words)) is not None:
+        print(f"Error: {fault}", file=sys.stderr)
+        return 1
     calls = folder / "calls.jsonl"
     number = len(calls.read_text("utf-8").splitlines()) if calls.exists() else 0
     script = json.loads((folder / "script.json").read_text("utf-8"))
@@ -31,6 +35,14 @@ def main() -> int:
     child = subprocess.Popen([sys.executable, "-c", CHILD]).pid if step.get("child") else None
     _note(calls, words, message, child)
     return _act(step)
+
+
+def _fault(words: list[str]) -> str | None:
+    """What the real program would refuse."""
+    session = words[words.index("--session-id") + 1] if "--session-id" in words else None
+    if session is not None and not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", session):
+        return "Invalid session ID. Must be a valid UUID."
+    return None
 
 
 def _note(calls: Path, words: list[str], message: str, child: int | None) -> None:
