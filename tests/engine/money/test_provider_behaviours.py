@@ -547,3 +547,15 @@ async def test_an_endless_answer_is_cut_and_booked(piece: dict[str, Any], monkey
         assert [attempt.code for attempt in spent.bill.attempts] == ["truncated"]
         assert spent.booked >= account.total
         await spent.house.aclose()
+
+
+async def test_an_answer_in_one_piece_that_does_not_end_is_left_and_booked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loop_ls.engine.providers.http.WHOLE_BODY_BYTES", 10_000)
+    body = json.dumps({"choices": [{"message": {"content": TEXT * 50}, "finish_reason": "stop"}]}).encode()
+    async with paid_server(lambda request, number: Answer(body, sent(request), 0, kind="application/json")) as account:
+        spent = Spent(account, "openai", cap=None)
+        await spent.call()
+        assert spent.answered == 0
+        assert [attempt.code for attempt in spent.bill.attempts] == ["bad_answer"] * len(account.requests)
+        assert spent.booked >= account.total
+        await spent.house.aclose()

@@ -92,6 +92,21 @@ async def test_a_refusal_that_comes_in_one_piece_keeps_its_words() -> None:
         await house.aclose()
 
 
+@pytest.mark.parametrize("cut", [3, 9, 100])
+async def test_a_refusal_that_quotes_the_key_does_not_give_it_away(cut: int) -> None:
+    key = "house-key-0123456789-abcdef"
+    words = f"I will not use {key} for that."
+    found = [chunk(None, None, refusal=words[:cut]), chunk(None, None, refusal=words[cut:]), chunk(None, "stop")]
+    async with paid_server(lambda request, number: Answer(events(*found))) as account:
+        house = Providers({"HOUSE_KEY": key})
+        own = {"kind": "openai", "baseUrl": f"{account.url}/v1", "apiKeyEnv": "HOUSE_KEY"}
+        with pytest.raises(ModelFailure) as caught:
+            await house.models({"house": own}).ask(ModelRequest("house", "m", "x"))
+        assert "the model refused: I will not use" in caught.value.message
+        assert key not in caught.value.message and key[:12] not in caught.value.message
+        await house.aclose()
+
+
 async def test_a_refusal_of_the_other_dialect_keeps_what_was_said() -> None:
     found = [
         {"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 3, "output_tokens": 1}}},

@@ -113,14 +113,15 @@ class Asked:
 
 
 def without_key(heard: Heard, key: str) -> Heard:
-    """The same without the key it was asked with: an endpoint may quote it in a call or a thought, too."""
+    """The same without the key it was asked with: an endpoint may quote it in a call, a thought or a refusal, too."""
     calls = tuple(
         call
         if (written := unquoted(call.written, key)) == call.written
         else replace(call, written=written, arguments=_object(written or "{}"))
         for call in heard.calls
     )
-    return replace(heard, calls=calls, thoughts=unquoted(heard.thoughts, key))
+    thoughts, refused = unquoted(heard.thoughts, key), unquoted(heard.refused, key)
+    return replace(heard, calls=calls, thoughts=thoughts, refused=refused)
 
 
 def _object(written: str) -> dict[str, Any] | None:
