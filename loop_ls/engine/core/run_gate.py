@@ -78,7 +78,9 @@ class Control:
 
     async def interruptible(self, work: Callable[[], Awaitable[Any]]) -> Any:
         """Do `work` as a call in flight. A stop cancels the task that does this; outside of here it is `Stopped`,
-        no cancellation."""
+        no cancellation. Nothing begins once the run is told to stop."""
+        if self.stopping:
+            raise Stopped
         task = asyncio.current_task()
         assert task is not None
         self.calls.add(task)

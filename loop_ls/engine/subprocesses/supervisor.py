@@ -11,9 +11,10 @@ import asyncio
 import os
 import secrets
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from loop_ls.engine.capabilities.guard import require_start
@@ -24,6 +25,8 @@ MARK = "LOOP_LS_LEASH"
 
 #: After this the supervisor itself is killed; it never takes so long.
 LAST_RESORT = 8.0
+#: Of the stream readers, as asyncio has it: half of what is kept of output that nobody reads, in bytes.
+LINE_LIMIT = 65_536
 
 #: What a program may know of our environment. Keys of providers are never among it.
 KEPT = (
@@ -38,11 +41,26 @@ def reduced(environ: Mapping[str, str], **more: str) -> dict[str, str]:
     return kept | more
 
 
+class _Exit(SubprocessStreamProtocol):
+    """Knows of the end of a program by itself. The `wait` of asyncio also waits for the ends of its pipes (before
+    Python 3.13), which never come where more was printed than anybody reads."""
+
+    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit, loop)
+        self.exited = asyncio.Event()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.exited.set()
+
+
 class SupervisedProcess:
     """A running program. `process` has its pipes and the program's own exit status."""
 
-    def __init__(self, process: Process, pipe: int | None) -> None:
-        self.process, self._pipe = process, pipe
+    def __init__(
+        self, process: Process, transport: asyncio.SubprocessTransport, exited: asyncio.Event, pipe: int | None
+    ) -> None:
+        self.process, self._transport, self._exited, self._pipe = process, transport, exited, pipe
 
     @property
     def running(self) -> bool:
@@ -60,9 +78,20 @@ class SupervisedProcess:
             return await self.wait()
 
     async def wait(self) -> int:
-        code = await self.process.wait()
+        """Its exit status. What it printed may still be in its pipes."""
+        await self._exited.wait()
         self.release()
+        code = self._transport.get_returncode()
+        assert code is not None
         return code
+
+    async def discard(self) -> None:
+        """End it, whatever it has printed."""
+        try:
+            await self.stop()
+        finally:
+            self.release()
+            self._transport.close()
 
     def release(self) -> None:
         """Let go: what still runs is killed at once."""
@@ -78,6 +107,10 @@ class SupervisedProcess:
             os.write(self._pipe, word)
 
 
+#: Programs that were given up while they were being started, until they are gone.
+_DISCARDING: set[asyncio.Task[None]] = set()
+
+
 async def start(
     argv: Sequence[str],
     *,
@@ -88,22 +121,45 @@ async def start(
     stderr: int = PIPE,
 ) -> SupervisedProcess:
     """Start `argv`. A program that does not exist ends with 127 and one line on its standard error. Raises
-    `NotPermitted` where the run that asks may not start it."""
+    `NotPermitted` where the run that asks may not start it. Whoever is cancelled while it starts leaves none behind."""
     require_start(argv)
     own = dict(env) if env is not None else reduced(os.environ)
+    starting = asyncio.create_task(_started(argv, cwd, own, stdin, stdout, stderr))
+    try:
+        # Cancelled itself, asyncio would kill the supervisor alone and wait for the pipes of the program, which waits
+        # for its input: for ever.
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        discarding = asyncio.create_task(_discard_once_started(starting))
+        _DISCARDING.add(discarding)
+        discarding.add_done_callback(_DISCARDING.discard)
+        await asyncio.shield(discarding)
+        raise
+
+
+async def _discard_once_started(starting: asyncio.Task[SupervisedProcess]) -> None:
+    await asyncio.wait({starting})
+    if not starting.cancelled() and starting.exception() is None:
+        await starting.result().discard()
+
+
+async def _started(
+    argv: Sequence[str], cwd: Path | str | None, env: dict[str, str], stdin: int, stdout: int, stderr: int
+) -> SupervisedProcess:
+    loop = asyncio.get_running_loop()
+    listening = partial(_Exit, LINE_LIMIT, loop)
     if os.name == "nt":  # no process groups of this kind: the program alone is ended
-        process = await asyncio.create_subprocess_exec(
-            *argv, cwd=cwd, env=own, stdin=stdin, stdout=stdout, stderr=stderr
-        )
-        return SupervisedProcess(process, None)
-    own[MARK] = secrets.token_hex(8)
+        made = await loop.subprocess_exec(listening, *argv, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr)
+        return _supervised(*made, None)
+    env[MARK] = secrets.token_hex(8)
     told, tell = os.pipe()
     try:
-        process = await asyncio.create_subprocess_exec(
+        made = await loop.subprocess_exec(
+            listening,
             *(sys.executable, "-I", "-S", str(CHILD), str(told)),
             *argv,
             cwd=cwd,
-            env=own,
+            env=env,
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
@@ -115,4 +171,8 @@ async def start(
         raise
     finally:
         os.close(told)
-    return SupervisedProcess(process, tell)
+    return _supervised(*made, tell)
+
+
+def _supervised(transport: asyncio.SubprocessTransport, exit_: _Exit, pipe: int | None) -> SupervisedProcess:
+    return SupervisedProcess(Process(transport, exit_, asyncio.get_running_loop()), transport, exit_.exited, pipe)

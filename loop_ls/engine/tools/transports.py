@@ -130,7 +130,7 @@ async def _leave(child: SupervisedProcess) -> None:
         child.process.stdin.close()
     with suppress(TimeoutError):
         async with asyncio.timeout(LEAVE_SECONDS):
-            await child.process.wait()
+            await child.wait()
     await child.stop()
     child.release()
 

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
+from loop_ls.engine.assistants.body import AgentBody
 from loop_ls.engine.assistants.views import loop_state
+from loop_ls.engine.core.run_gate import Control
+from loop_ls.engine.journal import Journal
+from loop_ls.engine.providers.limits.rate_limits import Gate
+from loop_ls.engine.runners import cli
+from loop_ls.engine.runners.cli import CliRunner
+from loop_ls.engine.runs.journal_recorder import JournalRecorder
+from loop_ls.engine.runs.project_spending import ProjectSpending
+from loop_ls.engine.subprocesses import supervisor
 from tests.engine.assistants.support.house import House
 from tests.engine.runners.support.agents import gone
 
@@ -149,3 +161,82 @@ async def test_a_loop_that_learns_nothing_new_is_paused_where_its_file_says_so(i
     facts = await it.ended(run_id)
     assert (facts.end["totalIterations"], len(facts.of("paused"))) == (4, 1)
     assert [fact["code"] for fact in facts.of("warning")] == ["stalled"]
+
+
+#: What a loop waits for between its start and the first word of its agent: where it is, and its name.
+WAITS = [
+    (Journal, "facts"),
+    (Journal, "read"),
+    (ProjectSpending, "ledgers"),
+    (AgentBody, "_now"),
+    (JournalRecorder, "call"),
+    (JournalRecorder, "_committed"),
+    (Control, "gate"),
+    (Control, "interruptible"),
+    (CliRunner, "run"),
+    (Gate, "_pace"),
+    (cli, "run_lines"),
+    (supervisor, "start"),
+    (supervisor, "_started"),
+]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize(("owner", "name"), WAITS, ids=lambda each: getattr(each, "__name__", each).split(".")[-1])
+async def test_a_stop_is_heard_whatever_the_loop_waits_for(
+    it: House, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, moment: str
+) -> None:
+    """Where it is not, an agent that hangs keeps the run from its end, and one that ends begins the next iteration."""
+    it.agent.say({"text": "x", "hang": moment == "before"})
+    it.write(maxIterations=2)
+    engine = await it.open()
+    awaited, told = getattr(owner, name), asyncio.Event()
+
+    async def stopped_there(*given: Any, **named: Any) -> Any:
+        if moment == "after":
+            found = await awaited(*given, **named)
+            await stopped()
+            return found
+        await stopped()
+        return await awaited(*given, **named)
+
+    async def stopped() -> None:
+        if not told.is_set() and engine.live:
+            told.set()
+            assert (await engine.control("stop", "all"))["ok"]
+
+    run_id = (await it.start())["runId"]
+    await engine.control("stop", run_id)
+    await it.ended(run_id)
+    monkeypatch.setattr(owner, name, stopped_there)
+    run_id = await it.started()
+    facts = await it.ended(run_id)
+    assert told.is_set() and facts.end["kind"] == "cancelled"
+
+
+async def test_a_stop_is_heard_while_the_pipes_of_the_agent_are_connected(
+    it: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent waits for its message by then, which it never gets."""
+    loop = asyncio.get_running_loop()
+    engine, connect = await it.open(), loop.connect_write_pipe
+    agents: list[psutil.Process] = []
+
+    async def stopped_first(*given: Any) -> Any:
+        async with asyncio.timeout(30):
+            while not (found := [each for each in psutil.Process().children(recursive=True) if reads(each)]):
+                await asyncio.sleep(0.005)
+        agents.extend(found)
+        await engine.control("stop", "all")
+        return await connect(*given)
+
+    def reads(process: psutil.Process) -> bool:
+        with suppress(psutil.Error):
+            return process.cmdline()[: len(it.agent.program)] == list(it.agent.program)
+        return False
+
+    monkeypatch.setattr(loop, "connect_write_pipe", stopped_first)
+    run_id = await it.started()
+    assert (await it.ended(run_id)).end["kind"] == "cancelled"
+    assert agents and all(gone(each.pid) for each in agents)
+    assert it.agent.calls == []

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import ssl
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.ports import ModelFailure, ModelRequest
 from loop_ls.engine.providers import Providers
-from tests.engine.providers.conftest import Asked
+from tests.engine.providers.conftest import KEY, MODELS, Asked
 
 ANSWER = b'{"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]}'
 WHOLE = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n" + ANSWER
@@ -167,13 +169,69 @@ async def test_the_first_word_has_a_limit_of_its_own(llmock: Any, providers: Pro
     assert time.monotonic() - began < 3
 
 
+#: A stream of each kind: what makes up the first word, and the rest.
+STREAMS = {
+    "openai": (
+        [{"choices": [{"delta": {"content": "one"}}]}],
+        [{"choices": [{"delta": {"content": " two"}, "finish_reason": "stop"}]}],
+    ),
+    "anthropic": (
+        [
+            {"type": "message_start", "message": {"usage": {"input_tokens": 1, "output_tokens": 1}}},
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "one"}},
+        ],
+        [
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": " two"}},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
+            {"type": "message_stop"},
+        ],
+    ),
+}
+EVENTS = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+
+
+def streamed(events: Iterable[Mapping[str, Any]]) -> bytes:
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+
 @both
-async def test_a_slow_answer_that_has_begun_is_not_cut_by_that_limit(
-    llmock: Any, providers: Providers, provider: str
+@pytest.mark.parametrize("begun", [True, False])
+async def test_the_limit_of_the_first_word_does_not_cut_an_answer_that_has_begun(
+    monkeypatch: pytest.MonkeyPatch, provider: str, begun: bool
 ) -> None:
-    llmock.pace(100).reply("one two three four five six", times=None)
-    ask = Asked(providers.models({provider: {"firstTokenSeconds": 0.4}}))
-    assert (await ask(provider)).text == "one two three four five six"
+    """The loop's clock jumps beyond the limit: with the first word heard, or without."""
+    loop, heard = asyncio.get_running_loop(), asyncio.Event()
+    first, rest = STREAMS[provider]
+    clock, jumped = loop.time, [0.0]
+    monkeypatch.setattr(loop, "time", lambda: clock() + jumped[0])
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(EVENTS + (streamed(first) if begun else b""))
+        await writer.drain()
+        if begun:
+            await heard.wait()
+        jumped[0] += 700.0
+        await asyncio.sleep(0.001)  # timers that are due come first
+        with suppress(ConnectionError):
+            writer.write(streamed(rest if begun else [*first, *rest]))
+            await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with listening:
+        url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        own = {"baseUrl": url, "firstTokenSeconds": 600, "idleSeconds": 9000, "timeoutSeconds": 9000}
+        house = Providers({"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY})
+        request = ModelRequest(provider, MODELS[provider], "Say it.", attempts=1)
+        asking = house.models({provider: own}).ask(request, lambda text: heard.set(), lambda wait: None)
+        if begun:
+            assert (await asking).text == "one two"
+        else:
+            with pytest.raises(ModelFailure, match="gave no first word within 600 s"):
+                await asking
+        await house.aclose()
 
 
 @both

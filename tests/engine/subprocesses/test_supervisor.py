@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 import time
+from asyncio.subprocess import PIPE
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -77,6 +79,45 @@ async def test_UP_61_stop_ends_a_group_that_ignores_it() -> None:
     stopping = asyncio.create_task(held.stop())
     assert await all_gone(pids, 3) >= 0.15, "it had its fifth of a second"
     assert await stopping == 128 + signal.SIGKILL
+
+
+async def test_UP_61_a_start_that_is_given_up_leaves_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program runs already, and waits for its input, while asyncio still connects its pipes."""
+    loop, connecting, go = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    connect = loop.connect_write_pipe
+
+    async def held_up(*given: Any) -> Any:
+        connecting.set()
+        await go.wait()
+        return await connect(*given)
+
+    monkeypatch.setattr(loop, "connect_write_pipe", held_up)
+    told = tmp_path / "pid"
+    program = f"import os, sys; open({str(told)!r}, 'w').write(f'{{os.getpid()}};'); sys.stdin.read()"
+    starting = asyncio.create_task(supervisor.start([sys.executable, "-c", program], stdin=PIPE))
+    async with asyncio.timeout(30):
+        await connecting.wait()
+        while not told.exists() or not told.read_text().endswith(";"):
+            await asyncio.sleep(0.005)
+        starting.cancel()
+        await asyncio.sleep(0)
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+    assert gone(int(told.read_text()[:-1]))
+
+
+async def test_UP_61_a_stop_does_not_wait_until_somebody_reads_what_was_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervisor, "LAST_RESORT", 300)
+    held = await supervisor.start([sys.executable, "-c", "while True: print('x' * 1000)"])
+    output = held.process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]
+    async with asyncio.timeout(30):
+        while output.is_reading():
+            await asyncio.sleep(0.005)
+        assert await held.stop() == 128 + signal.SIGTERM
+    await held.discard()
 
 
 async def test_UP_61_what_a_program_leaves_behind_is_ended_with_it() -> None:

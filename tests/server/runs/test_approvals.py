@@ -58,7 +58,9 @@ def test_the_output_can_be_read_before_the_answer(fake: Start, folder: Path) -> 
     editor.run({"iterations": 1, "asks": 1})
     answered(client, asked(client), "Show output")
     shown = client.wait(lambda m: m.get("method") == "window/showDocument")
-    assert Path(shown["params"]["uri"].removeprefix("file://")).read_text() == "a draft"
+    path = Path(shown["params"]["uri"].removeprefix("file://"))
+    assert path.suffix == ".md"
+    assert path.read_text() == "```text\na draft\n```"  # a preview shows it letter by letter
     client.send({"jsonrpc": "2.0", "id": shown["id"], "result": {"success": True}})
     second = client.wait(lambda m: m.get("method") == "window/showMessageRequest" and m["id"] != shown["id"])
     answered(client, second, "Reject")

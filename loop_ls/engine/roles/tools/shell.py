@@ -80,10 +80,8 @@ async def _ended(words: Sequence[str], workspace: Workspace, env: Mapping[str, s
     except TimeoutError:
         raise Refusal(f"The command ran longer than {seconds:g} s and was ended.") from None
     finally:
+        await child.discard()
         reading.cancel()
-        if child.running:
-            await child.stop()
-        child.release()
     parts = [part for part in (out, err) if part]
     ended = "" if code == 0 else f"\n[ended with {code}]"
     return _Ended(code, shortened("\n".join(parts) or "(no output)") + ended)
