@@ -22,11 +22,11 @@ _ARRAYS = ("real[]", "double precision[]", "numeric[]")
 
 async def search_database(address: str, store: Store, query: Query, limit: float) -> list[Hit]:
     """The nearest rows by cosine. Raises `Failure`."""
-    require_server(store.name, store.written)
     try:
         import psycopg
     except ImportError:
         raise Failure("store_unavailable", missing(f"store `{store.name}`", "psycopg")) from None
+    require_server(store.name, store.written)
     try:
         async with asyncio.timeout(limit + CONNECT_SECONDS):
             async with await psycopg.AsyncConnection.connect(address, connect_timeout=CONNECT_SECONDS) as db:

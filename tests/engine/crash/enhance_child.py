@@ -51,7 +51,7 @@ class Provider:
 
     keys = Keys({})
 
-    def door(self, plan: Any) -> Provider:
+    def for_plan(self, plan: Any) -> Provider:
         return self
 
     def problem(self, name: str) -> ModelFailure | None:

@@ -29,7 +29,7 @@ class Doors:
     def __init__(self, models: ScriptedModels) -> None:
         self.models, self.keys = models, Keys({})
 
-    def door(self, plan: Any) -> Any:
+    def for_plan(self, plan: Any) -> Any:
         return self
 
     def problem(self, name: str) -> None:
