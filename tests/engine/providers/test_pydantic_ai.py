@@ -7,16 +7,30 @@ from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, UserError
-from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 
 from loop_ls.engine.core.messages import ToolAnswer, ToolCall, ToolSpec, Turn
-from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.ports import LostAttempt, ModelFailure
+from loop_ls.engine.core.price_table import Usage
 from loop_ls.engine.providers import Providers
 from tests.engine.providers.conftest import Asked
 
 Speak = Callable[[list[Any], AgentInfo], AsyncIterator[Any]]
 
 SETTINGS = {"bedrock": {"kind": "pydantic-ai"}}
+
+
+class Kept:
+    """A bill that counts."""
+
+    def __init__(self) -> None:
+        self.attempts: list[LostAttempt] = []
+
+    def lost(self, attempt: LostAttempt) -> None:
+        self.attempts.append(attempt)
+
+    def again(self) -> None:
+        return
 
 
 class Played:
@@ -131,6 +145,30 @@ async def test_an_answer_that_nobody_called_finished_is_truncated(
 async def test_an_empty_answer_is_said_to_be_empty(played: Played, ask: Asked) -> None:
     played.says = ["  "]
     assert (await failure(ask)).code == "empty"
+
+
+@pytest.mark.parametrize(
+    ("says", "code"),
+    [
+        ([{0: DeltaThinkingPart(content="thought " * 50)}, {0: DeltaThinkingPart(content="again " * 50)}], "empty"),
+        ([{0: DeltaThinkingPart(content="thought " * 100)}, ModelConnectionError("m", "gone")], "unreachable"),
+        ([{0: DeltaToolCall("rm", '{"path": "' + "x" * 700 + '"}', tool_call_id="t1")}], "bad_answer"),
+    ],
+    ids=["only thinks", "breaks off in its thoughts", "asks for a tool that nobody offered"],
+)
+@pytest.mark.parametrize("reported", [Usage(), Usage(5, 900)], ids=["not reported", "reported"])
+async def test_what_gave_no_answer_is_booked_with_all_that_was_heard(
+    played: Played, says: list[Any], code: str, reported: Usage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loop_ls.engine.providers.dialects.pydantic_ai._usage", lambda said: reported)
+    played.says, bill = says, Kept()
+    ask = Asked(Providers({}).models({"bedrock": {"kind": "pydantic-ai", "price": {"input": 0, "output": 1_000_000}}}))
+    found = await failure(ask, bill=bill)
+    assert found.code == code
+    [lost] = bill.attempts
+    expected = 100 if code == "unreachable" else reported.output or 100  # a broken connection reports nothing
+    assert (lost.code, lost.output_tokens >= expected) == (code, True), lost
+    assert lost.usd == lost.output_tokens
 
 
 async def test_without_the_package_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,17 +9,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from loop_ls.engine.capabilities.guard import require_endpoint
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.core.price_table import Usage, tokens
 from loop_ls.engine.providers import failures
+from loop_ls.engine.providers.attempt import Attempt
 from loop_ls.engine.providers.config import Provider
-from loop_ls.engine.providers.dialects.dialect import Asked
+from loop_ls.engine.providers.dialects.dialect import Asked, Heard
 from loop_ls.engine.providers.stream_sanitizer import StreamSanitizer
 from loop_ls.extras import is_installed, missing
+
+if TYPE_CHECKING:
+    from pydantic_ai.usage import RequestUsage
 
 PACKAGE = "pydantic_ai"
 
@@ -76,23 +80,30 @@ class PydanticModels:
             raise failures.too_slow(self._provider, request.model, "no whole answer", total) from None
 
     async def _ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply:
-        began, spoken = time.perf_counter(), StreamSanitizer()
+        began, spoken, heard = time.perf_counter(), StreamSanitizer(), Heard()
+        if isinstance(hear, Attempt):
+            hear.heard = heard
         try:
             async with _stream(await self._model(request.model), request) as stream:
                 async for event in stream:
                     if shown := spoken.add(_text(event)):
                         hear(shown)
+                    heard.unseen.append(_thought(event))
+                    heard.begun = heard.begun or bool(heard.unseen[-1])
                 response = stream.get()
         except Exception as error:
             raise self._failure(error, request, spoken.text()) from None
         text = spoken.text()
         calls = tuple(_calls(response))
+        heard.report(_usage(response.usage))
+        heard.finish = response.finish_reason or ""
         if response.state != "complete" or response.finish_reason is None:
             why = "it ended without saying that it is finished"
             raise failures.cut(self._provider, request.model, len(text), why)
         if response.finish_reason == "content_filter":
             raise failures.declined(self._provider, request.model, "its content filter stopped the answer", text)
         if calls and not request.tools:
+            heard.unseen += [call.written for call in calls]
             raise failures.not_offered(self._provider, request.model, [call.name for call in calls])
         if not text.strip() and not calls:
             raise failures.empty(self._provider, request.model)
@@ -100,12 +111,7 @@ class PydanticModels:
             text=text,
             provider=self._provider.name,
             model=request.model,
-            usage=Usage(
-                tokens(response.usage.input_tokens),
-                tokens(response.usage.output_tokens),
-                tokens(response.usage.cache_read_tokens) or 0,
-                tokens(response.usage.cache_write_tokens) or 0,
-            ),
+            usage=heard.usage,
             duration=time.perf_counter() - began,
             response_id=response.provider_response_id,
             finish="tools" if calls else _FINISH.get(response.finish_reason, "stop"),
@@ -143,6 +149,16 @@ class PydanticModels:
                 return ModelFailure("missing_key", told, hint, provider=provider.name, model=model)
             case _:
                 return failures.unreadable(provider, model, f"{type(error).__name__}: {why}")
+
+
+def _usage(said: RequestUsage) -> Usage:
+    """It says zero where the service said nothing."""
+    return Usage(
+        tokens(said.input_tokens) or None,
+        tokens(said.output_tokens) or None,
+        tokens(said.cache_read_tokens) or 0,
+        tokens(said.cache_write_tokens) or 0,
+    )
 
 
 def _stream(model: Any, request: ModelRequest) -> AbstractAsyncContextManager[Any]:
@@ -198,6 +214,19 @@ def _text(event: Any) -> str:
     if kind != "text":
         return ""
     return str(getattr(part, "content", None) or getattr(part, "content_delta", None) or "")
+
+
+def _thought(event: object) -> str:
+    """What is paid and never shown, of one event."""
+    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, ThinkingPart, ThinkingPartDelta
+
+    match event:
+        case PartStartEvent(part=ThinkingPart(content=thought)):
+            return thought
+        case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(thought))):
+            return thought
+        case _:
+            return ""
 
 
 def _calls(response: Any) -> Iterator[ToolCall]:
