@@ -60,6 +60,20 @@ def test_estimate_takes_the_prices_of_the_project(mono: Path, capfd: pytest.Capt
         assert json.loads(capfd.readouterr().out)["usd"] is not None
 
 
+@pytest.mark.parametrize("price", ["{}", "{input: 3}", "{input: -3, output: -15}", "{input: 3, outptu: 15}"])
+@pytest.mark.parametrize("address", ["https://x.example/v1", "http://127.0.0.1:9/v1"])
+def test_a_faulty_price_is_no_price_and_nothing_is_said_to_be_free(
+    mono: Path, capfd: pytest.CaptureFixture[str], price: str, address: str
+) -> None:
+    own = f"providers:\n  small: {{kind: openai, baseUrl: '{address}', price: {price}}}\n"
+    (mono / "svc" / ".loop-ls.yaml").write_text(own)
+    assert main(["estimate", "svc/polish.yaml"]) == 0
+    shown = capfd.readouterr().out
+    assert "No price is known of `small` `any`" in shown
+    assert "$" not in shown and "nothing is paid" not in shown
+    assert (".loop-ls.yaml", "LS008", "error") in told(capfd)
+
+
 def test_a_run_goes_by_the_same_settings(alone: Place) -> None:
     alone.write("svc/.loop-ls.yaml", SETTINGS + "rules: {WF701: error}\n")
     alone.write("svc/polish.yaml", LOOP)
