@@ -11,6 +11,7 @@ from loop_ls.engine.core.ports import EmbedRequest, ModelFailure, ModelRequest
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Ledger
+from loop_ls.engine.money.pricing import price_of
 from loop_ls.testing.models import ScriptedModels
 
 CHEAP = {"baseUrl": "https://a.example.org/v1", "price": {"input": 0, "output": 1}}
@@ -66,3 +67,9 @@ async def test_vectors_pass_the_same_gate() -> None:
     with pytest.raises(CapReached):
         await models.embed(EmbedRequest("a", ("y" * 10_000,), "m"))
     assert len(door.embedded) == 1
+
+
+@pytest.mark.parametrize("price", [{}, {"input": 3}, {"input": -3, "output": -15}, {"input": 3, "outptu": 15}, "free"])
+@pytest.mark.parametrize("url", ["https://x.example/v1", "http://127.0.0.1:9/v1"])
+def test_a_faulty_price_is_unknown_wherever_the_provider_is(url: str, price: object) -> None:
+    assert price_of("mine", "m", {"mine": {"kind": "openai", "baseUrl": url, "price": price}}, {}) is None
