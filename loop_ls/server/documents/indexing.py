@@ -334,8 +334,10 @@ class Indexing:
         ours = is_candidate(folder.text, path) and (folder.document(uri) is not None or not folder.passes_over(path))
         document = from_disk(uri_of(path), path) if ours else None
         if document is not None:
+            before = folder.workspace.nested
             folder.put(document)
-            if is_settings and folder.read_settings():  # the first settings of a project below
+            # The first settings of a project below: `put` may have found the project already.
+            if is_settings and (folder.read_settings() or folder.workspace.nested != before):
                 self._watcher.publish_all()
             return
         below = path + "/"

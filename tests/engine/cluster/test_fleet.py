@@ -11,7 +11,7 @@ from loop_ls.testing.postgres import PostgresServer
 from tests.soak.fleet import Fleet
 from tests.soak.model import ModelServer
 
-LOOPS, ITERATIONS, AT_ONCE = 20, 6, 8
+LOOPS, ITERATIONS, AT_ONCE = 40, 6, 8
 
 
 @pytest.mark.timeout(240)
@@ -24,7 +24,7 @@ async def test_loops_go_on_elsewhere_and_nothing_finished_is_paid_again(
     await fleet.open()
     try:
         killed, cut, _ = await asyncio.gather(fleet.worker(), fleet.worker(cuttable=True), fleet.worker())
-        await fleet.start(LOOPS)
+        await fleet.start_spread(LOOPS, killed, cut)
         async with asyncio.timeout(60):
             while not (await fleet.owned_by(killed) and await fleet.owned_by(cut)) or sum(model.asked.values()) < 30:
                 await asyncio.sleep(0.05)

@@ -43,7 +43,7 @@ test("the message says what is asked, once; its output can be read, and approvin
 test("rejecting is a failure, and says so although the file is in front", async () => {
   await button(question(), "Reject").click();
   await window.told("rejected").waitFor();
-  await window.message("Fixer failed").waitFor();
+  await window.message("Fixer: rejected").waitFor();
 });
 
 test("feedback is another try, which the lens approves", async () => {
@@ -53,5 +53,5 @@ test("feedback is another try, which the lens approves", async () => {
   await window.message("on iteration 2").waitFor({ timeout: 60_000 });
   await window.told(/waiting for approval · iteration 2/).waitFor();
   await window.lens("Approve").click();
-  await window.told(/approved after 2 iterations/).waitFor();
+  await window.told(/approved in iteration 2/).waitFor();
 });
