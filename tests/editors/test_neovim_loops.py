@@ -58,7 +58,7 @@ def test_an_assistant_asks_for_its_message_and_is_approved_by_the_question(
     assert "waits for your decision on iteration 1: old pond" in first
     assert first.endswith("Approve | Reject | Show output")
     assert first == second
-    assert any(one.endswith(".md\nold pond") for one in nvim.lua(BUFFERS))
+    assert any(one.endswith(".md\n```text\nold pond\n```") for one in nvim.lua(BUFFERS))
 
 
 def test_what_was_put_aside_is_rejected_by_the_lens(open_in_neovim: Open, tmp_path: Path) -> None:
