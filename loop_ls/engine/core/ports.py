@@ -24,6 +24,9 @@ Json = Any
 
 #: A fact before it has a number: kind (see `engine.events`) and its payload.
 Fact = tuple[str, dict[str, Json]]
+#: Characters of an answer with its thoughts, of a model or a program. It is kept in the memory and in the record, so
+#: who sends without end must not decide how long it is.
+LONGEST_ANSWER = 16 * 1024 * 1024
 
 
 class Stopped(Exception):

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.engine.capabilities.guard import require_endpoint
-from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.core.ports import LONGEST_ANSWER, ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.core.redaction import StreamMask, redact, unquoted
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.attempt import Attempt
@@ -34,9 +34,6 @@ IDLE_SECONDS = 60.0
 DRAIN_SECONDS = 0.5
 ERROR_BODY_BYTES = 64 * 1024
 WHOLE_BODY_BYTES = 32 * 1024 * 1024
-#: Characters of an answer with its thoughts. It is kept in the memory and in the record, so a provider that
-#: sends without end must not decide how long it is.
-LONGEST_ANSWER = 16 * 1024 * 1024
 
 Hear = Callable[[str], None]
 

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from loop_ls.engine.capabilities.guard import using_program
-from loop_ls.engine.core.ports import EXHAUSTED, Failure, LostAttempt
+from loop_ls.engine.core.ports import EXHAUSTED, LONGEST_ANSWER, Failure, LostAttempt
 from loop_ls.engine.core.price_table import Booked, Price, Usage, booked, known_price
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.providers.failures import clock_time, reset_moment
 from loop_ls.engine.runners.concurrency import gate_of
 from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines
-from loop_ls.engine.runners.output_parser import CLUE, LONGEST_ANSWER, AgentOutput, OutputParser, TooMuch
+from loop_ls.engine.runners.output_parser import CLUE, AgentOutput, OutputParser, TooMuch
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
 
 #: What an agent says when nobody writes to it, which is no error.

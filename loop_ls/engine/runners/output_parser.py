@@ -10,13 +10,11 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from loop_ls.engine.core.ports import LONGEST_ANSWER
 from loop_ls.engine.runners.runner import Hear
 
 #: Of a clue, so much is told.
 CLUE = 500
-#: Characters of an answer. It is kept in the memory and in the record, so a program that prints without end
-#: must not decide how long it is.
-LONGEST_ANSWER = 16 * 1024 * 1024
 
 #: No amount of money or tokens is larger.
 MOST = 10**12

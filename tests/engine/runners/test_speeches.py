@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.core.ports import Failure, ModelFailure
+from loop_ls.engine.core.ports import LONGEST_ANSWER, Failure, ModelFailure
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
 from loop_ls.engine.runners.codex import Codex, CodexOutput
 from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.model import ModelRunner
 from loop_ls.engine.runners.opencode import Opencode, OpencodeOutput
-from loop_ls.engine.runners.output_parser import CLUE, LONGEST_ANSWER, OutputParser, PlainOutput, TooMuch
+from loop_ls.engine.runners.output_parser import CLUE, OutputParser, PlainOutput, TooMuch
 from loop_ls.engine.runners.resolve import runner_for
 from loop_ls.engine.runners.runner import Assignment, deaf
 from loop_ls.engine.runners.stream_json import StreamJson
