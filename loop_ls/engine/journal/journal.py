@@ -364,6 +364,12 @@ class Journal:
                 with suppress(RuntimeError):  # the loop has ended
                     self._loop.call_soon_threadsafe(self._show, facts)
 
+    async def hear_others(self) -> None:
+        """Show what others had written by now, before something is answered or decided by what was heard: who was
+        told of a question or an end by one engine may speak to another one in the next moment."""
+        if self.storage.shared:
+            await self.read(self.catch_up)
+
     def _line_up(self, results: list[_Result]) -> list[Event] | None:
         """What to show once these are stored: None where nobody else wrote in between."""
         if not self.storage.shared:

@@ -98,6 +98,7 @@ async def resolve(
 async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> Answer:
     """The same decision for every question that is asked now -> `{ok, resolved}`. Raises `Refused` where one of
     them does not take it."""
+    await journal.hear_others()
     told, asking = [], [run for run in runs for _ in run.state.asked]
     for each in asking:
         await require_allowed(approval, each.state)

@@ -34,6 +34,7 @@ async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str 
         raise Refused("bad_argument", f"`{verb}` is none of `pause`, `resume` and `stop`.")
     asked, why = cast(Verb, verb), cast(Cause, cause if cause in get_args(Cause) else "user")
     if isinstance(run_id, str) and run_id.lower() == "all":
+        await journal.hear_others()
         meant = [_unless_late(asked, each, journal, why) for each in runs if each.state.status in POSSIBLE[asked]]
         told = await asyncio.gather(*meant)  # together they wait for the disk once
         return {"ok": True, "runs": [_shown(state) for state in told if state is not None]}

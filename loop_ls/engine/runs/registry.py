@@ -179,6 +179,7 @@ class Runs:
         """The run that an id, whole or shortened, means. Raises `Refused`."""
         if not isinstance(given, str) or not given:
             raise Refused("bad_argument", "`runId` says which run; it is not given.")
+        await self._journal.hear_others()
         if given in self.live:
             return given
         found = await self._journal.read(self._journal.storage.matching, given, 3)
@@ -205,6 +206,7 @@ class Runs:
 
     async def newest(self, status: str | None, uri: str | None, limit: int) -> list[RunState]:
         """States, newest first. `status` may be `active`: all that have not ended."""
+        await self._journal.hear_others()
         found: list[RunState] = []
         before: int | None = None
         while len(found) < limit:

@@ -39,12 +39,24 @@ async def test_a_fork_takes_answers_that_another_engine_has_recorded(engine: Ope
     one, other = await engine("a"), await engine("b")
     run_id = (await one.ask("start", {"root": "/tmp", "path": "w.yaml"}))["runId"]
     await heard(other, "manual_approval_required", run_id)
-    await one.ask("approve", run_id, None, True, None, "fine")
+    assert (await one.ask("approve", run_id, None, True, None, "fine"))["ok"]
     await heard(other, "completed", run_id)
     fork = await other.ask("fork", run_id)
     assert fork["ok"], fork
     assert (await heard(other, "completed", fork["runId"]))["finalOutput"] == "fine"
     assert len((tmp_path / "paid.log").read_text().splitlines()) == 1
+
+
+async def test_an_engine_answers_by_what_others_have_just_written(engine: Open) -> None:
+    engines = [await engine("a"), await engine("b")]
+    for heard_by, asked in (engines, reversed(engines)):
+        run_id = (await heard_by.ask("start", {"root": "/tmp", "path": "w.yaml"}))["runId"]
+        await heard(heard_by, "manual_approval_required", run_id)
+        assert (await asked.ask("state", run_id))["state"]["status"] == "waiting_approval"
+        assert (await asked.ask("approve", "all", None, True, None, "fine"))["resolved"] != []
+        await heard(heard_by, "completed", run_id)
+        assert (await asked.ask("control", "stop", run_id))["code"] == "wrong_status"
+        assert (await asked.ask("delete", run_id))["ok"]
 
 
 async def test_a_run_goes_out_of_a_database_and_comes_back(engine: Open) -> None:
