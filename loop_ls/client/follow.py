@@ -10,12 +10,12 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from loop_ls.client.engine_location import EngineUnavailable
+from loop_ls.client.engine_location import EngineUnavailable, Handover
 
 if TYPE_CHECKING:
-    from loop_ls.client.session import EngineClient
+    import httpx
 
 Event = dict[str, Any]
 
@@ -24,12 +24,25 @@ SILENCE_SECONDS = 25.0
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0
 
 
+class Connection(Protocol):
+    """What listening needs of a client."""
+
+    handover: Handover
+
+    @property
+    def closing(self) -> asyncio.Event: ...
+
+    async def http(self) -> httpx.AsyncClient: ...
+
+    async def renew(self, *, revive: bool = True) -> bool: ...
+
+
 class _Goodbye(Exception):
     """The engine ends on purpose."""
 
 
 async def follow(
-    client: EngineClient,
+    client: Connection,
     after: int | None,
     run_id: str | None,
     on_connection: Callable[[bool], None] | None,
@@ -83,9 +96,7 @@ class _StreamPosition:
         return True
 
 
-async def _stream(
-    client: EngineClient, place: _StreamPosition, run_id: str | None
-) -> AsyncGenerator[Event | None, None]:
+async def _stream(client: Connection, place: _StreamPosition, run_id: str | None) -> AsyncGenerator[Event | None, None]:
     """Events of one connection; None says that it stands. Ends when it breaks."""
     import httpx
 
@@ -142,7 +153,7 @@ async def _events(chunks: AsyncIterator[bytes], closing: asyncio.Event) -> Async
         closed.cancel()
 
 
-async def _pause(client: EngineClient, wait: float) -> float:
+async def _pause(client: Connection, wait: float) -> float:
     try:
         async with asyncio.timeout(wait):
             await client.closing.wait()

@@ -7,13 +7,6 @@ from graphlib import CycleError, TopologicalSorter
 
 from tests.architecture.test_imports import ROOT, modules, tree
 
-#: Circles that are known; a room that gets rid of one takes it out. In `server` there is none.
-KNOWN = (
-    {"engine.core.ports", "engine.events.kinds"},
-    {"engine.runs.approvals", "engine.runs.registry"},
-    {"client.follow", "client.session"},
-)
-
 
 def _graph() -> dict[str, set[str]]:
     """Every module of the product, and which of them it imports."""
@@ -44,8 +37,4 @@ def _circle(graph: dict[str, set[str]]) -> list[str]:
 
 
 def test_there_is_no_circle_of_imports() -> None:
-    graph = _graph()
-    for known in KNOWN:
-        for name in known & graph.keys():
-            graph[name] -= known
-    assert _circle(graph) == []
+    assert _circle(_graph()) == []

@@ -10,14 +10,12 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from loop_ls.contract.facts.kinds import ManualApprovalRequired
+from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolCall, ToolSpec, Turn
 from loop_ls.engine.core.price_table import Usage
-
-if TYPE_CHECKING:
-    from loop_ls.contract.facts.kinds import ManualApprovalRequired
-    from loop_ls.engine.core.location import Place
 
 #: A JSON value. Everything that crosses the journal is one, errors included.
 Json = Any
@@ -76,6 +74,12 @@ class Approval:
     approved: bool
     decision: Decision
     feedback: str | None = None
+
+    @classmethod
+    def of_fact(cls, body: Mapping[str, Any]) -> Approval:
+        """The decision that an `approval_resolved` fact holds."""
+        approved = bool(body.get("approved"))
+        return cls(approved, body.get("decision") or ("approve" if approved else "reject"), body.get("feedback"))
 
 
 class Recorder(Protocol):

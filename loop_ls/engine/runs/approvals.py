@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import Any, cast, get_args
 
 from loop_ls.contract.facts.kinds import ApprovalResolved
 from loop_ls.engine.core.errors import Refused
@@ -17,20 +17,11 @@ from loop_ls.engine.core.ports import Approval, Decision
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
+from loop_ls.engine.runs.registry import LiveRun
 from loop_ls.index.disk.discovery import load_settings
 from loop_ls.index.disk.projects import home_of
 
-if TYPE_CHECKING:
-    from loop_ls.engine.runs.registry import LiveRun
-
 Answer = dict[str, Any]
-
-
-def approval_of(body: Mapping[str, Any]) -> Approval:
-    """The decision that an `approval_resolved` fact holds."""
-    approved = bool(body.get("approved"))
-    decision: Decision = body.get("decision") or ("approve" if approved else "reject")
-    return Approval(approved, decision, body.get("feedback"))
 
 
 def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:

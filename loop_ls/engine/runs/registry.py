@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Approval
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState, Status
 from loop_ls.engine.journal import Journal, JournalRefused, RunRow
-from loop_ls.engine.runs.approvals import approval_of
 
 PAGE = 1000
 DAMAGED = "damaged"
@@ -65,7 +65,7 @@ class Runs:
             if event.kind == "loop_updated":
                 run.control.changed = run.state.changed or {}
             if event.kind == "approval_resolved":
-                run.control.decide(event.body["place"], approval_of(event.body))
+                run.control.decide(event.body["place"], Approval.of_fact(event.body))
             elif event.kind in ANSWERS and "question" in event.body:
                 run.control.decide(event.body["question"], event.body["answer"])
             if run.state.ended:
