@@ -1,13 +1,11 @@
 import { defineConfig } from "vitest/config";
 
-// Real windows: one after the other, each with time to load. What a busy machine cut short is tried once
-// more and named in the report, as the tests of the server are.
+// Real windows: one after the other, each with time to load.
 export default defineConfig({
   test: {
     include: ["test/exthost/**/*.test.ts", "test/ui/**/*.test.ts"],
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    retry: 1,
   },
 });
