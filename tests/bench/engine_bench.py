@@ -33,7 +33,6 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.durable import run_queue
 from loop_ls.engine.durable.workers import PostgresWorkers
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
@@ -142,7 +141,6 @@ class Door(ScriptedModels):
 
 async def opened(folder: Path, program: Nothing) -> Engine:
     if DATABASE:
-        run_queue.AT_ONCE = 2000
         engine = Engine(
             folder,
             {"workflow": program},

@@ -103,16 +103,6 @@ class Fleet:
             found.append(answer["runId"])
         return found
 
-    async def start_spread(self, count: int, *workers: Worker) -> None:
-        """Starts `count` runs, a few at a time until each of these workers owns some: whoever looks into the queue
-        first may take all that is in it."""
-        left = count
-        while left and not all([await self.owned_by(one) for one in workers]):
-            await self.start(min(2, left))
-            left -= min(2, left)
-            await asyncio.sleep(0.3)
-        await self.start(left)
-
     async def all_ended(self, patience: float) -> None:
         async with asyncio.timeout(patience):
             while len(self.ended) < len(self.began):

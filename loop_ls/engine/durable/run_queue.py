@@ -14,10 +14,11 @@ from typing import Any
 from loop_ls.engine.journal.postgres_connection import CONNECT
 from loop_ls.engine.journal.schema import FORMAT
 
-#: Runs that one process has at most: one that waits for a person holds a place, so there are many.
-AT_ONCE = 400
-#: Seconds between two looks into the queue.
-POLL = 0.5
+#: Seconds between two looks into the queue, and between two of those for what is not used here (delays, deadlines,
+#: schedules, the queue of DBOS itself).
+POLL, RARELY = 0.5, 3600.0
+#: Seconds between two messages of DBOS to those who wait for its events. Nobody does; it ends after one at most.
+TOLD = 1.0
 #: DBOS gives a workflow up after so many claims; runs that wait see many restarts.
 CLAIMS = 1_000_000
 THREADS = 16
@@ -40,7 +41,7 @@ class RunQueue:
     async def open(self, run: Callable[[str], Awaitable[None]]) -> None:
         """On the loop, where `run` then runs. It returns when the run has ended; `CancelledError` leaves the run
         as it is, for whoever owns it by then."""
-        from dbos import DBOS, DBOSPortableJSONSerializer
+        from dbos import DBOS, DBOSPortableJSONSerializer, _workflow_commands
 
         async def bring(run_id: str) -> None:
             await run(run_id)
@@ -57,13 +58,17 @@ class RunQueue:
                 "sys_db_pool_size": THREADS,
                 "max_executor_threads": THREADS,
                 "db_engine_kwargs": {"connect_args": {**CONNECT, "application_name": "loop-ls"}},
-                "scheduler_polling_interval_sec": 3600.0,
+                "scheduler_polling_interval_sec": RARELY,
+                "notification_coalesce_sec": TOLD,
                 "log_level": "ERROR",
             }
         )
         logging.getLogger("dbos").addFilter(_is_news)
+        _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = RARELY
+        self._dbos._registry.get_internal_queue()._polling_interval_sec = RARELY
         DBOS.launch()
-        await DBOS.register_queue_async(NAME, worker_concurrency=AT_ONCE, polling_interval_sec=POLL)
+        # One until the first heartbeat: `loop_ls.share` says how many runs a worker may have.
+        await DBOS.register_queue_async(NAME, worker_concurrency=1, polling_interval_sec=POLL)
 
     def recover(self, executors: Sequence[str]) -> None:
         """From a thread: put what dead processes owned back into the queue. Asking twice is harmless."""

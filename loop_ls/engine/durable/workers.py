@@ -37,11 +37,12 @@ PREPARE = 60.0
 #: Seconds that the end of DBOS may take.
 PATIENCE = 3.0
 
-SIGN = (
-    "insert into loop_ls.worker(name, backend) values(%s, pg_backend_pid())"
-    " on conflict (name) do update set seen = clock_timestamp(), backend = excluded.backend"
-    " returning (select value::int from loop_ls.meta where name = 'format'), (select position from loop_ls.head)"
-)
+SIGN = """
+insert into loop_ls.worker(name, backend, waiting) values(%s, pg_backend_pid(), %s)
+on conflict (name) do update set seen = clock_timestamp(), backend = excluded.backend, waiting = excluded.waiting
+returning (select value::int from loop_ls.meta where name = 'format'), (select position from loop_ls.head)
+"""
+SHARE = "select loop_ls.share()"
 #: Who owns runs and is not alive. One that left has no row. Who was away itself (not `sure`) cannot tell who is dead.
 DEAD = """
 select distinct s.executor_id from dbos.workflow_status s where s.status = 'PENDING' and s.queue_name = 'runs'
@@ -107,7 +108,7 @@ class PostgresWorkers:
         finally:
             db.execute("select pg_advisory_unlock(%s)", (MIGRATING,))
         if self._takes:
-            db.execute(SIGN, (self.executor,))
+            db.execute(SIGN, (self.executor, 0))
 
     def claim(self, run_id: str) -> tuple[str, bool] | None:
         """From a thread: the token of our claim on a run, and whether somebody had it before. None: not ours."""
@@ -142,7 +143,9 @@ class PostgresWorkers:
                 return  # the loop of the engine has ended
 
     def _sign(self, db: Any) -> None:
-        version, position = db.execute(SIGN, (self.executor,)).fetchone()
+        waiting = self._member.waiting if self._takes else None
+        version, position = db.execute(SIGN, (self.executor, waiting)).fetchone()
+        db.execute(SHARE)
         if version != FORMAT:
             raise newer(version)
         now = time.monotonic()
@@ -153,7 +156,9 @@ class PostgresWorkers:
         self._member.facts(position)
         sure = {"sure": now - self._since > self._lease, "lease": self._lease, "missed": MISSED * self._beat}
         if self._takes and (dead := [row[0] for row in db.execute(DEAD, sure)]):
+            db.execute("delete from loop_ls.worker where name = any(%s)", (dead,))
             self._queue.recover(dead)
+            db.execute(SHARE)
 
     def _listen(self, db: Any, until: float) -> bool:
         """Hear of the others until the next beat, or until somebody left and what it had shall go on."""

@@ -22,6 +22,7 @@ create schema if not exists loop_ls;
 create table if not exists loop_ls.meta(name text primary key, value text);
 create table if not exists loop_ls.worker(
     name text primary key, backend int, seen timestamptz not null default clock_timestamp());
+alter table loop_ls.worker add column if not exists waiting int;
 create table if not exists loop_ls.run(
     number bigint generated always as identity primary key, id text collate "C" not null unique, snapshot text,
     last_seq int not null default 0);
@@ -127,6 +128,16 @@ create or replace function loop_ls.enqueue(run text, version text) returns void 
 begin
     perform dbos.enqueue_workflow('run', 'runs', array[to_json(run)], workflow_id => run, app_version => version,
         application_name => 'loop-ls');
+    perform loop_ls.share();
+end $$;
+
+create or replace function loop_ls.share() returns void language plpgsql as $$
+begin  -- so that no worker takes a whole burst off the queue. Those that take no runs do not tell how many wait.
+    update dbos.queues q set worker_concurrency = s.share from (
+        select least((select count(*) from loop_ls.run where snapshot is null) / greatest(count(*), 1) + 2,
+            1000 + coalesce(max(waiting), 0)) as share
+        from loop_ls.worker where waiting is not null and seen > clock_timestamp() - interval '3 seconds') s
+    where q.name = 'runs' and q.worker_concurrency is distinct from s.share;
 end $$;
 
 create or replace function loop_ls.pass(

@@ -16,6 +16,7 @@ from loop_ls.engine.core.ports import Fact
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.recovery.crash_recovery import waits
 from loop_ls.engine.runs.control_commands import do
 from loop_ls.engine.runs.registry import LiveRun, Runs
 
@@ -72,6 +73,11 @@ class ClusterMember:
     def load(self) -> int:
         """How many runs are ours."""
         return sum(run.mine for run in self._runs)
+
+    @property
+    def waiting(self) -> int:
+        """How many of those wait for a person. From any thread."""
+        return sum(run.mine and waits(run) for run in list(self._runs.live.values()))
 
     # -- what is ours -----------------------------------------------------------------------------------
 

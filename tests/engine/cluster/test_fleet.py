@@ -24,7 +24,7 @@ async def test_loops_go_on_elsewhere_and_nothing_finished_is_paid_again(
     await fleet.open()
     try:
         killed, cut, _ = await asyncio.gather(fleet.worker(), fleet.worker(cuttable=True), fleet.worker())
-        await fleet.start_spread(LOOPS, killed, cut)
+        await fleet.start(LOOPS)
         async with asyncio.timeout(60):
             while not (await fleet.owned_by(killed) and await fleet.owned_by(cut)) or sum(model.asked.values()) < 30:
                 await asyncio.sleep(0.05)

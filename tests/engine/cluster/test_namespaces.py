@@ -45,7 +45,7 @@ async def test_a_host_whose_cable_is_pulled_loses_its_loops_to_others_and_pays_n
     await fleet.open()
     try:
         far, near = await asyncio.gather(fleet.worker(host=host), fleet.worker())
-        await fleet.start_spread(LOOPS, far, near)
+        await fleet.start(LOOPS)
         async with asyncio.timeout(60):
             while not (await fleet.owned_by(far) and await fleet.owned_by(near)) or sum(model.asked.values()) < 15:
                 await asyncio.sleep(0.05)

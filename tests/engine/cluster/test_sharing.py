@@ -32,13 +32,10 @@ async def test_runs_are_shared_among_engines_and_each_hears_all_of_all(cell: Ope
     world = World(tmp_path, seconds=0.02)
     cells = [await cell(name, world) for name in "abc"]
     runs = await cells[0].start(12)
-    async with asyncio.timeout(30):
-        while len(set(world.at.values())) < 2:  # whoever looks first takes what there is
-            runs += await cells[0].start(1)
-            await asyncio.sleep(0.05)
     await asyncio.gather(*(each.ended(runs) for each in cells))
     assert set(world.paid.values()) == {1}
     assert len(world.paid) == len(runs) * 3 * 2
+    assert len(set(world.at.values())) > 1
     for run_id in runs:
         facts = await cells[1].facts(run_id)
         check(facts, 3)

@@ -1,0 +1,66 @@
+"""How many runs each worker takes off the common queue."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from loop_ls.engine.durable.run_queue import RunQueue
+from loop_ls.engine.journal.postgres import PostgresStorage
+from tests.engine.cluster.cells import Cell, World
+
+Open = Callable[..., Awaitable[Cell]]
+
+
+async def called(world: World, runs: int) -> Counter[str]:
+    """Cell -> the runs that it works at, once somebody works at each."""
+    async with asyncio.timeout(30):
+        while len(world.paid) < runs:
+            await asyncio.sleep(0.02)
+    return Counter(world.at.values())
+
+
+async def test_a_burst_is_spread_over_all_workers(cell: Open, tmp_path: Path) -> None:
+    world = World(tmp_path, seconds=600)
+    workers = [await cell(name, world) for name in "abc"]
+    await workers[0].start(60)
+    assert max((await called(world, 60)).values()) <= 22
+
+
+async def test_runs_that_wait_for_people_leave_room_for_others(cell: Open, tmp_path: Path) -> None:
+    world = World(tmp_path, asks=True)
+    one = await cell("a", world)
+    waiting = await one.start(20)
+    await one.heard(["manual_approval_required"], waiting)
+    await cell("b", world)
+    more = await one.start(20)
+    await one.heard(["manual_approval_required"], more)
+    assert (await called(world, 40))["b"] >= 15
+
+
+@pytest.mark.parametrize(
+    ("runs", "waiting", "share"),
+    [
+        (60, [0, 0, 0], 22),
+        (60, [0, 0, None], 32),  # starts runs and takes none
+        (60, [], 62),
+        (5000, [0, 0], 1000),  # more than a worker has at once
+        (5000, [3000, 0], 2502),
+    ],
+)
+def test_a_share(database: str, runs: int, waiting: list[int | None], share: int) -> None:
+    PostgresStorage(database).close()
+    RunQueue(database, "nobody").migrate()
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("insert into loop_ls.run(id) select n::text from generate_series(1, %s) n", (runs,))
+        db.execute("insert into loop_ls.worker(name, waiting, seen) values('dead', 0, now() - interval '10 seconds')")
+        for number, count in enumerate(waiting):
+            db.execute("insert into loop_ls.worker(name, waiting) values(%s, %s)", (str(number), count))
+        db.execute("insert into dbos.queues(name) values('runs') on conflict do nothing")
+        db.execute("select loop_ls.share()")
+        assert db.execute("select worker_concurrency from dbos.queues where name = 'runs'").fetchone() == (share,)
