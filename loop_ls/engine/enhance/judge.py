@@ -68,7 +68,7 @@ class EnhanceJudge:
         seen = await self._seen(turn, output)
         observed, decision = round_record.read(seen["observed"]), Decision(**seen["decision"])
         course = self.course
-        course.observed[turn.number] = observed
+        course.see(turn.number, observed)
         self.planner.spent = Decimal(seen["spent"])
         if decision.fixation:
             await self._warn(turn, observed)
@@ -119,7 +119,17 @@ class EnhanceJudge:
         recall, place = self.recorder.recall, turn.place
         document = Document.open("file:///round.yaml", self.course.texts[turn.number])
         truncated = bool(recall(place.part("truncated")))
-        observed = observe(turn.number, place.key, facts, document, output, feedback_in(facts, turn.number), truncated)
+        observed = observe(
+            turn.number,
+            place.key,
+            facts,
+            document,
+            output,
+            feedback_in(facts, turn.number),
+            truncated,
+            self.course.baseline,
+            self.course.ran_at_first,
+        )
         error = recall(place.part("error"))
         if error is not None and not observed.failures:
             whole = FailedStep(turn.number, self.plan.name, "step_error", "execution", error=error)
@@ -246,6 +256,9 @@ class EnhanceJudge:
 
     def _went_on(self, turn: Turn, text: str, applied: Sequence[Operation], proposed: Proposed) -> None:
         self.course.texts[turn.number + 1] = text
+        document = self.open(text).document
+        for op in applied:
+            self.course.baseline = self.course.baseline.with_op(op, document)
         entry = proposed.history(turn.number, fingerprint(self.course.observed[turn.number].failures))
         self.course.history.append({**entry, "applied": [op.wire() for op in applied]})
 
@@ -310,6 +323,7 @@ class EnhanceJudge:
         known = replace(self.known, skills=known_skills(copy.workspace, copy.document))
         return Planning(
             known,
+            self.course.baseline,
             self.errors,
             self.course.hashes(),
             self.knobs.max_ops_per_round,

@@ -21,6 +21,7 @@ from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Validate
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.enhance.edit_target import EditorTarget, EditTarget, FileTarget, Sent
+from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.judge import EnhanceJudge, common
 from loop_ls.engine.enhance.plan.apply import Errors
 from loop_ls.engine.enhance.plan.plan_context import PlanContext, maxima
@@ -71,10 +72,10 @@ class _Loop:
     def __init__(self, program: EnhanceProgram, plan: Plan, recorder: Recorder, models: Models) -> None:
         self.program, self.plan, self.recorder, self.models = program, plan, recorder, models
         self.knobs: Knobs = knobs(plan.details["knobs"])[0]
-        self.course = EnhanceMemory(texts={0: plan.texts[plan.path]})
         self.place = Place(workflow=plan.name, file=plan.path).element(plan.name)
         self.workspace = _workspace(plan)
         start = self.open(plan.texts[plan.path])
+        self.course = EnhanceMemory(self._baseline(start), texts={0: plan.texts[plan.path]})
         self.known = PlanContext(
             pool=self.knobs.fallback_pool, first_maxima=maxima(start.document), workflow_exists=self._exists
         )
@@ -165,6 +166,11 @@ class _Loop:
         return f"No round succeeded.{partial}{left}"
 
     # -- ports of the parts ------------------------------------------------------------------------
+
+    def _baseline(self, start: WorkingCopy) -> Baseline:
+        found = Baseline.of(start.workspace, start.document, frozenset(self.knobs.verifiers))
+        quoted = tuple(text for text in (self.plan.input, *map(str, self.plan.parameters.values())) if text)
+        return replace(found, quoted=quoted, reviewed=self.knobs.pause_between_rounds)
 
     async def facts(self) -> Sequence[Event]:
         return await self.program.facts(self.plan.run_id)

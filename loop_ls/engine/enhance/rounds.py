@@ -16,6 +16,7 @@ from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, ModelReply, ModelRequest, Models, Recorder, Waiting
+from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.report.failures import Observed
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.money.caps import CapReached
@@ -28,8 +29,10 @@ RunWorkflow = Callable[[Plan, Turn, Recorder, Models], Awaitable[Outcome]]
 
 @dataclass
 class EnhanceMemory:
-    """The memory: the text of each round, what was seen of it, and what the planner has tried so far."""
+    """The memory: the text of each round, what was seen of it, and what the planner has tried so far.
+    `baseline` is what plans are compared with."""
 
+    baseline: Baseline
     texts: dict[int, str] = field(default_factory=dict)
     observed: dict[int, Observed] = field(default_factory=dict)
     outputs: dict[int, str] = field(default_factory=dict)
@@ -41,6 +44,18 @@ class EnhanceMemory:
     def remember(self, turn: Turn, output: str) -> None:
         self.texts.setdefault(turn.number, self.text)  # a replayed round is not run again
         self.outputs[turn.number] = output
+
+    def see(self, number: int, observed: Observed) -> None:
+        """What a round was like: an element that failed once is watched from then on."""
+        self.observed[number] = observed
+        names = {one.step.partition("/")[0] for one in observed.failures}
+        self.baseline = replace(self.baseline, failed=self.baseline.failed | names)
+
+    @property
+    def ran_at_first(self) -> tuple[str, ...]:
+        """What ran in round 1; nothing before its end is known."""
+        first = self.observed.get(1)
+        return () if first is None else first.ran
 
     @property
     def text(self) -> str:

@@ -41,6 +41,7 @@ class Knobs:
     pause_timeout_seconds: float = 0.0
     excerpt_chars: int = 2000
     fallback_pool: tuple[Target, ...] = ()
+    verifiers: tuple[str, ...] = ()
     transient_backoff_seconds: float = 5.0
     apply_when_headless: bool = False
     on_give_up: Literal["keep", "revert", "best"] = "keep"
@@ -90,6 +91,9 @@ def fault(key: Key, value: Json) -> str | None:
         good = isinstance(value, list) and all(_pair(one) is not None for one in value)
         return None if good else "is a list of objects with `provider` and `model`"
     match key.type:
+        case Type.TEXTS:
+            good = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
+            return None if good else "is a list of names"
         case Type.BOOLEAN:
             return None if isinstance(value, bool) else "is `true` or `false`"
         case Type.INTEGER | Type.NUMBER:
@@ -143,6 +147,8 @@ def _own(section: Any, workflow: str | None) -> Mapping[str, Json]:
 def _value(name: str, value: Json) -> Json:
     if name == "fallbackPool":
         return tuple(pair for one in value if (pair := _pair(one)) is not None)
+    if name == "verifiers":
+        return tuple(value)
     return float(value) if _KEYS[name].type is Type.NUMBER else value
 
 

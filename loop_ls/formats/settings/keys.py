@@ -303,6 +303,12 @@ ENHANCED = shape(
     "an entry of `enhance.workflows`",
     "One workflow that is improved between runs; its values win over those of `enhance`.",
     Key("enabled", Type.BOOLEAN, "Starts the enhance loop instead of a plain run.", default="false"),
+    Key(
+        "verifiers",
+        Type.TEXTS,
+        "Steps that check the work: their answer begins with PASS or FAIL. No plan changes them.",
+        default="steps whose prompt asks for PASS or FAIL",
+    ),
     *_KNOBS,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from loop_ls.formats.workflow.criterion_markers import markers, mentions
 from loop_ls.formats.workflow.local_condition import read_local
 from loop_ls.index.element import Element, Slot, Use
 from loop_ls.rules.docs.phrases import listed, shortened
@@ -18,7 +19,6 @@ from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.until.criteria import from_last_step
 from loop_ls.rules.until.joined import Joined, joined
-from loop_ls.rules.until.markers import markers, mentions
 from loop_ls.rules.until.vague import is_no_sentence, is_vague
 from loop_ls.rules.workflow.variable_rules import is_judged_text
 

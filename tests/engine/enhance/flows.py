@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.ops.operations import Operation
 from loop_ls.engine.enhance.plan.apply import Planned, Planning
 from loop_ls.engine.enhance.plan.plan_context import PlanContext, known_skills, maxima
@@ -34,7 +35,7 @@ steps:
     provider: openai
     model: gpt-4o
     needs: [draft]
-    if: "{{draft}}"
+    if: "{{input}}"
     run: Review {{draft}}   # strictly
   - name: publish
     run: Publish {{review}}
@@ -82,9 +83,11 @@ class Desk:
     most_ops: int = 8
     most_steps: int = 5
     earlier: Mapping[int, str] | None = None
+    baseline: Mapping[str, Any] | None = None
 
     def plan(self, *ops: Any) -> Planned:
-        planning = Planning(self.known, errors_of, self.earlier or {}, self.most_ops, self.most_steps)
+        baseline = replace(Baseline.of(self.copy.workspace, self.copy.document), **(self.baseline or {}))
+        planning = Planning(self.known, baseline, errors_of, self.earlier or {}, self.most_ops, self.most_steps)
         return planning.plan(self.copy, ops)
 
     def taken(self, **op: Any) -> str:

@@ -195,7 +195,7 @@ async def test_EB_037_what_has_converged_is_not_stuck() -> None:
     loop = Loop(
         text=text + VERIFY,
         script={"verify": ["FAIL", "PASS"]},
-        planner=[plan_of(instructions("publish", "Publish {{draft}}"))],
+        planner=[plan_of(instructions("publish", "Publish {{review}} soon"))],
         knobs={"convergenceMode": "lenient"},
     )
     assert (await loop.run()).reason == "converged"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, new_name, no_circle, no_constant_false
+from loop_ls.engine.enhance.invariants.shape import tail
+from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, new_name, no_circle
 from loop_ls.engine.enhance.ops.loops import check_until
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected
 from loop_ls.engine.enhance.ops.writing import item, tidy
@@ -21,7 +22,6 @@ _CHECK = (
     "Begin your answer with PASS if it meets the criterion, else with FAIL, and say why in one sentence.\n\n"
     "{work}\n"
 )
-_VERIFIER_MARK = "Begin your answer with PASS if it meets the criterion, else with FAIL"
 
 
 def add_step(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
@@ -32,8 +32,6 @@ def add_step(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[O
     existing(copy, fields.get("needs", []))
     if fields.get("on_failure") == "retry" and fields.get("max_retries", 0) < 1:
         raise Rejected("bad_fields", "`retry` needs `max_retries` of 1 or more")
-    if "if" in fields:
-        no_constant_false(fields["if"])
     for skill in fields.get("skills", []):
         if skill not in known.skills:
             raise Rejected("bad_fields", f"there is no skill `{skill}`")
@@ -44,8 +42,10 @@ def add_step(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[O
     if template is not None and not known.workflow_exists(template["name"]):
         raise Rejected("bad_fields", f"there is no other workflow `{template['name']}`")
     keys = {key: fields[key] for key in _STEP_KEYS if key in fields}
-    near = fields.get("after") or fields.get("before")
-    changed = _inserted(copy, "steps", item(keys), near, before="before" in fields)
+    near, before = fields.get("after") or fields.get("before"), "before" in fields
+    if near is None and copy.document.steps:  # the last step gives the result, and goes on doing so
+        near, before = tail(copy.document)[-1][0], True
+    changed = _inserted(copy, "steps", item(keys), near, before)
     no_circle(copy, changed)
     return changed
 
@@ -61,6 +61,8 @@ def add_loop(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[O
     if not known.workflow_exists(fields["workflow"]):
         raise Rejected("bad_fields", f"there is no other workflow `{fields['workflow']}`")
     check_until(copy, None, fields["until"])
+    for value in (fields.get("with") or {}).values():
+        known_placeholders(copy, None, "with", str(value))
     keys = {key: fields[key] for key in _LOOP_KEYS if key in fields}
     changed = _inserted(copy, "loops", item(keys), None)
     no_circle(copy, changed)
@@ -74,21 +76,13 @@ def add_verifier(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tup
     name, checked = op.fields["name"], copy.step(op.fields["checks"])
     new_name(copy, name)
     known_placeholders(copy, checked, "run", op.fields["criterion"])
-    if any(verifies(one, checked.name) for one in copy.document.steps):
+    if checked.name in known.checked:
         raise Rejected("bad_fields", f"`{checked.name}` is checked already")
     prompt = _CHECK.format(criterion=op.fields["criterion"].strip(), work=f"{{{{{checked.name}}}}}")
     written = item({"name": name, "needs": [checked.name], "run": prompt})
     changed = _inserted(copy, "steps", written, checked.name)
     no_circle(copy, changed)
     return changed
-
-
-def verifies(element: Element, checked: str | None = None) -> bool:
-    """Whether a step is a check that answers PASS or FAIL; of a certain step where one is named."""
-    prompt = element.block.text("run") or ""
-    if _VERIFIER_MARK not in prompt:
-        return False
-    return checked is None or any(need.name == checked for need in element.needs)
 
 
 def _arguments(fields: dict[str, Json]) -> list[str]:

@@ -1,8 +1,7 @@
-"""Checks that several operations share: placeholders, names, circles, hidden failures."""
+"""Checks that several operations share: placeholders, names, circles."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from loop_ls.engine.enhance.ops.operations import Rejected
@@ -11,15 +10,6 @@ from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.workflow.placeholder_syntax import names_in, producers
 from loop_ls.index.element import Element
 from loop_ls.index.scope import scope_at
-
-#: Conditions that hold for no result, as they are written.
-_FALSE = frozenset({"", "0", "false", "no", "off", "null", "none", "never"})
-#: Criteria that every output meets.
-_ALWAYS = re.compile(
-    r"(?:\W|the|is|it|this|condition|output|loop|always|should|just|please|simply|answer|say|reply|with)*"
-    r"(?:true|yes|1|always|done\s+anyway|exit|stop|anything|any\s+output)(?:\W|true|yes|always|now|immediately)*",
-    re.IGNORECASE,
-)
 
 
 def new_name(copy: WorkingCopy, name: str) -> None:
@@ -61,28 +51,3 @@ def no_circle(before: WorkingCopy, after: WorkingCopy) -> None:
 def uses_result(element: Element, name: str) -> bool:
     """Whether an element reads the result of another one."""
     return any(name in producers(use.name) for use in element.uses)
-
-
-def no_constant_false(condition: str) -> None:
-    """Raises `Rejected(hides_failure)`: a step that never runs is a step removed."""
-    text = condition.strip().strip("\"'").strip()
-    if text.lower() in _FALSE or _compares_unequal(text):
-        raise Rejected("hides_failure", "an `if` that never holds removes the step")
-
-
-_COMPARED = re.compile(r"""["']?([^"'{}=!]*?)["']?\s*(==|!=)\s*["']?([^"'{}=!]*?)["']?""")
-
-
-def _compares_unequal(text: str) -> bool:
-    """`1 == 2` and `a != a`: two constants that decide nothing."""
-    found = _COMPARED.fullmatch(text)
-    if found is None:
-        return False
-    same = found[1].strip() == found[3].strip()
-    return same if found[2] == "!=" else not same
-
-
-def no_tautology(until: str) -> None:
-    """Raises `Rejected(hides_failure)` for a criterion that everything meets."""
-    if _ALWAYS.fullmatch(until.strip()):
-        raise Rejected("hides_failure", "an `until` that everything meets ends the loop without checking")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.engine.enhance.ops.guards import known_placeholders, new_name, no_circle, no_tautology
+from loop_ls.engine.enhance.ops.guards import known_placeholders, new_name, no_circle
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected
 from loop_ls.engine.enhance.ops.writing import flow, insert, order_of, set_value
 from loop_ls.engine.enhance.plan.plan_context import PlanContext
@@ -80,17 +80,13 @@ def set_min_success_rate(
     copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
 ) -> WorkingCopy:
     element, loop = copy.loop(op.fields["target"])
-    present = loop.number("min_success_rate") or 0.0
-    if op.fields["value"] < present:
-        raise Rejected("hides_failure", f"a lower `min_success_rate` than {present:g} would only hide failures")
     return copy.edited(set_value(copy, loop_target(element, loop), "min_success_rate", op.fields["value"], _LOOP))
 
 
 def check_until(copy: WorkingCopy, element: Element | None, until: str) -> None:
-    """Raises `Rejected` for a criterion that quotes what it judges, or that everything meets."""
+    """Raises `Rejected` for a criterion that quotes what it judges."""
     if any(name in _JUDGED for name in names_in(until)):
         raise Rejected("bad_fields", "the judge sees the output: `until` does not repeat it")
-    no_tautology(until)
     known_placeholders(copy, element, "until", until)
 
 

@@ -14,8 +14,6 @@ _TIMED_BY_ITEM = "a loop has `timeout_per_item` and `total_timeout` instead of `
 
 def set_on_failure(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element, policy = copy.element(op.fields["target"]), op.fields["on_failure"]
-    if policy == "continue" and known.failing_verifiers == {element.name}:
-        raise Rejected("hides_failure", f"`{element.name}` is the only check that fails: going on would hide it")
     if policy == "retry" and not _retries(element, plan):
         raise Rejected("bad_fields", f"`retry` needs `max_retries` of 1 or more on `{element.name}`")
     target, kind = policy_target(element)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, no_circle, no_constant_false, uses_result
+from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, no_circle, uses_result
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected
 from loop_ls.engine.enhance.ops.policies import execution_target
 from loop_ls.engine.enhance.ops.writing import add_words, drop, flow, insert, order_of, remove_words, set_value
@@ -64,7 +64,6 @@ def set_condition(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tu
         if not element.block.has("if"):
             raise Rejected("no_change", f"`{element.name}` has no `if`")
         return copy.edited(drop(copy, target_of(element), "if"))
-    no_constant_false(condition)
     known_placeholders(copy, element, "if", condition)
     changed = copy.edited(set_value(copy, target_of(element), "if", condition, _STEP))
     no_circle(copy, changed)

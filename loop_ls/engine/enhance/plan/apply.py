@@ -7,9 +7,11 @@ keep whom every step asks first, and be no text that an earlier round has run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.invariants.violations import new_violations
 from loop_ls.engine.enhance.ops.catalogue import read_operation
 from loop_ls.engine.enhance.ops.effects import EFFECTS
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected, Rejection
@@ -49,9 +51,10 @@ class Planned:
 @dataclass(frozen=True)
 class Planning:
     """`earlier` are the hashes of the texts of all rounds so far, by round. `errors` sees a copy as the
-    language server does."""
+    language server does, `baseline` is what no plan may get away from."""
 
     known: PlanContext
+    baseline: Baseline
     errors: Errors
     earlier: Mapping[int, str]
     most_ops: int = 8
@@ -64,21 +67,27 @@ class Planning:
         read = [_read(value) for value in proposed]
         well_formed = tuple(one for one in read if isinstance(one, Operation))
         before = primaries(start.document)
-        copy, edited = start, set[str]()
+        copy, edited, baseline = start, set[str](), self.baseline
         for value, op in zip(proposed, read, strict=True):
             if isinstance(op, Refusal):
                 refused.append(op)
                 continue
             try:
                 self._within_limits(op, len(accepted), edited)
-                copy = self._tried(copy, op, well_formed, before)
+                changed = self._tried(copy, op, well_formed, before, baseline)
+                _invariants_kept(baseline, start, changed)
             except Rejected as found:
                 refused.append(_refusal(value, found.rejection))
                 continue
+            copy, baseline = changed, baseline.with_op(op, changed.document)
             edited.add(op.target)
             accepted.append((op, copy))
         refused += self._dropped_for_errors(start, accepted)
         copy = accepted[-1][1] if accepted else start
+        if accepted and all(op.op == "set_description" for op, _ in accepted):
+            told = "a description changes nothing of what the workflow does"
+            refused += [_refusal(op.wire(), Rejection("no_change", told)) for op, _ in accepted]
+            accepted, copy = [], start
         repeated = self._repeated(copy) if accepted else None
         if repeated is not None:
             told = f"the text would be that of round {repeated} again"
@@ -94,9 +103,15 @@ class Planning:
             raise Rejected("too_many", f"at most {self.most_steps} steps are changed in one round")
 
     def _tried(
-        self, copy: WorkingCopy, op: Operation, plan: tuple[Operation, ...], before: Mapping[str, Json]
+        self,
+        copy: WorkingCopy,
+        op: Operation,
+        plan: tuple[Operation, ...],
+        before: Mapping[str, Json],
+        baseline: Baseline,
     ) -> WorkingCopy:
-        changed = EFFECTS[op.op](copy, op, self.known, plan)
+        known = replace(self.known, checked=baseline.verifiers.added_for())
+        changed = EFFECTS[op.op](copy, op, known, plan)
         if changed.text == copy.text:
             raise Rejected("no_change", f"`{op.op}` leaves `{op.target}` as it is")
         _identity_kept(copy, changed)
@@ -136,6 +151,13 @@ def _refusal(value: Json, rejection: Rejection) -> Refusal:
     target = given.get("target") or given.get("name") or ""
     op = given.get("op")
     return Refusal(op if isinstance(op, str) else "", str(target), rejection.code, rejection.message)
+
+
+def _invariants_kept(baseline: Baseline, start: WorkingCopy, changed: WorkingCopy) -> None:
+    """Raises `Rejected` for the first invariant that the plan, with this operation, breaks."""
+    found = new_violations(baseline, changed.workspace, start.document, changed.document)
+    if found:
+        raise Rejected(found[0].code, found[0].message)
 
 
 def _identity_kept(before: WorkingCopy, after: WorkingCopy) -> None:

@@ -14,15 +14,14 @@ from loop_ls.index.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """`pool` are the fallbacks that the user offers, `first_maxima` the `max_iterations` of round 1.
-    `failing` are the names of the steps that a report names; `failing_verifiers` those of them whose
-    own work is to check. `workflow_exists` answers whether a reference from this file means another one."""
+    """`pool` are the fallbacks that the user offers, `first_maxima` the `max_iterations` of round 1. `checked`
+    are the steps that a plan has added a check for. `workflow_exists` answers whether a reference from this
+    file means another one."""
 
     pool: tuple[Target, ...] = ()
     skills: frozenset[str] = frozenset()
     first_maxima: Mapping[str, int] = field(default_factory=dict)
-    failing: frozenset[str] = frozenset()
-    failing_verifiers: frozenset[str] = frozenset()
+    checked: frozenset[str] = frozenset()
     workflow_exists: Callable[[str], bool] = lambda reference: False
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loop_ls.engine.enhance.report.failures import Mode, Observed, has_converged, only
+from loop_ls.engine.enhance.report.failures import Mode, Observed, has_converged, independent, only
 from loop_ls.engine.enhance.report.fingerprint import fingerprint
 
 Next = Literal["converged", "gave_up", "back_off", "plan"]
@@ -50,10 +50,13 @@ def decide(now: Situation) -> Decision:
         return Decision("gave_up", "budget", fixation)
     if observed.round >= now.max_rounds:
         return Decision("gave_up", "max_rounds", fixation)
-    if only(observed.failures, "permanent"):
-        return Decision("gave_up", "unfixable", fixation)
     if transient:
         return Decision("back_off")
+    counting = independent(observed.failures)
+    if not any(one.fixable for one in counting):
+        waits = any(one.weight == "transient" for one in counting)
+        passing = waits and not any(one.weight == "permanent" for one in counting)
+        return Decision("back_off") if passing else Decision("gave_up", "unfixable", fixation)
     return Decision("plan", fixation=fixation)
 
 

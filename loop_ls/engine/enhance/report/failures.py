@@ -36,6 +36,7 @@ KINDS: dict[str, Kind] = {
     "upstream_failed": Kind("soft", False, dependent=True),
     "budget_stop": Kind("soft", False, dependent=True),
     "intentional_skip": Kind("soft", False),
+    "skipped_by_plan": Kind("hard", True),
     "fallback_output": Kind("soft", True),
     "rate_limit": Kind("transient", False),
     "network": Kind("transient", False),
@@ -127,7 +128,7 @@ class Observed:
     """One round as it ended: what failed, in document order, and what the run gave.
 
     `successful` tells that the run produced its final output with no hard failure in a step that the
-    output depends on.
+    output depends on; `ran` names the elements that were not skipped.
     """
 
     round: int
@@ -136,6 +137,7 @@ class Observed:
     output: str = ""
     successful: bool = True
     truncated_by_budget: bool = False
+    ran: tuple[str, ...] = ()
     feedback: tuple[Feedback, ...] = field(default=())
 
 

@@ -1,7 +1,8 @@
 """Whether two rounds fail in the same way: a hash of what failed, without anything that varies by itself.
 
 Outputs, costs, times, ids and a judge's prose are left out on purpose: they differ every time, and a
-fingerprint that held them would never repeat.
+fingerprint that held them would never repeat. So is the wording of a criterion: a plan that only says `until`
+in other words has not come any further.
 """
 
 from __future__ import annotations
@@ -46,7 +47,6 @@ def _identity(one: FailedStep) -> tuple[object, ...]:
         error.get("code", ""),
         normalised(str(error.get("message", ""))),
         one.verifier.verdict,
-        one.verifier.criterion,
         (one.iterations or {}).get("exit_reason", ""),
     )
 

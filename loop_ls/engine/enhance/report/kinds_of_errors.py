@@ -33,7 +33,13 @@ _KINDS: dict[str, str] = {
 }
 
 #: What providers say when an account is used up, beside the status that they say it with.
-_QUOTA = ("insufficient_quota", "exceeded your current quota", "credit balance", "billing hard limit")
+_QUOTA = (
+    "insufficient_quota",
+    "exceeded your current quota",
+    "credit balance",
+    "billing hard limit",
+    "insufficient balance",
+)
 
 
 def kind_of(error: Mapping[str, Json], reason: str | None = None) -> str:

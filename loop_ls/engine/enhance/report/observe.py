@@ -6,24 +6,25 @@ one that failed and was passed over has.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from loop_ls.engine.enhance.ops.add import verifies
+from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.plan.plan_context import primaries
 from loop_ls.engine.enhance.report.failures import KINDS, FailedStep, Feedback, Observed, Totals, Verifier
 from loop_ls.engine.enhance.report.kinds_of_errors import kind_of
 from loop_ls.engine.enhance.report.traces import Trace, traces
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
+from loop_ls.formats.workflow.condition import parse_condition
+from loop_ls.formats.workflow.verdict_prompt import verdict_in
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.text.encoding import to_units
 
 Json = Any
-#: What a check begins with that says no.
-_SAID_NO = re.compile(r"\W*fail(?:ed|s)?\b", re.IGNORECASE)
+#: Ends of a loop that are none of its limits.
+_MET = frozenset({"condition_met", "completed"})
 
 
 def observe(
@@ -34,13 +35,18 @@ def observe(
     output: str,
     feedback: Sequence[Feedback] = (),
     truncated: bool = False,
+    baseline: Baseline | None = None,
+    ran: Iterable[str] = (),
 ) -> Observed:
-    """Round `number`, whose facts lie below `place` (`report/1`). `truncated`: the budget ended it."""
+    """Round `number`, whose facts lie below `place` (`report/1`). `truncated`: the budget ended it. `ran` are
+    the elements that ran in round 1."""
+    baseline = baseline or Baseline.alone(document)
+    expected = frozenset(ran)
     found = traces(place, events, document)
     first = primaries(document)
     failures: list[FailedStep] = []
     for element in document.elements:
-        own = _failures(number, element, found, document, first, feedback, truncated)
+        own = _failures(number, element, found, document, first, feedback, truncated, baseline, expected)
         failures += own
     return Observed(
         round=number,
@@ -49,6 +55,7 @@ def observe(
         output=output,
         successful=not truncated and _successful(document, found, failures),
         truncated_by_budget=truncated,
+        ran=tuple(one.name for one in document.elements if found[one.name].ended in ("completed", "failed")),
         feedback=tuple(feedback),
     )
 
@@ -74,6 +81,8 @@ def _failures(
     first: dict[str, tuple[str | None, str | None]],
     feedback: Sequence[Feedback],
     truncated: bool,
+    baseline: Baseline,
+    expected: frozenset[str],
 ) -> list[FailedStep]:
     trace = found[element.name]
     said = tuple(one.text for one in feedback if one.step == element.name)
@@ -95,14 +104,27 @@ def _failures(
 
     match trace.ended:
         case "skipped":
-            return [failed("intentional_skip", skip_reason=f"its `if` was false: {trace.condition}")]
+            kind = "intentional_skip" if _intended(element, baseline, expected) else "skipped_by_plan"
+            return [failed(kind, skip_reason=f"its `if` was false: {trace.condition}")]
         case "none":
             return [_not_run(failed, element, found, document, truncated)]
         case "failed":
             return [_ended_badly(failed, element, trace)]
         case "completed":
-            return _completed(failed, element, trace, found, document, feedback)
+            return _completed(failed, element, trace, found, baseline, feedback)
     return []
+
+
+def _intended(element: Element, baseline: Baseline, expected: frozenset[str]) -> bool:
+    """Whether a skip is one that round 1 would have had: by the same `if`, of an element that it skipped, too."""
+    before, condition = baseline.shape(element.name), element.block.text("if")
+    return (
+        element.name not in expected
+        and baseline.first.element(element.name) is not None
+        and before is not None
+        and condition is not None
+        and before.condition == parse_condition(condition)
+    )
 
 
 def _not_run(failed: Any, element: Element, found: dict[str, Trace], document: Document, truncated: bool) -> FailedStep:
@@ -137,7 +159,7 @@ def _completed(
     element: Element,
     trace: Trace,
     found: dict[str, Trace],
-    document: Document,
+    baseline: Baseline,
     feedback: Sequence[Feedback],
 ) -> list[FailedStep]:
     if any(one.negative and one.step == element.name for one in feedback):
@@ -146,13 +168,17 @@ def _completed(
         until = element.loop.text("until") or ""
         if trace.verdict == "error":
             return [failed("verifier_error", verifier=Verifier("error", until, trace.answer))]
-        if trace.reason == "max_iterations" and until:
+        if until and trace.reason is not None and trace.reason not in _MET:
             return [failed("until_not_met", verifier=Verifier("fail", until, trace.answer))]
-    check = next((one for one in document.steps if verifies(one, element.name)), None)
-    if check is not None and found[check.name].ended == "completed":
-        said = found[check.name].output
-        if _SAID_NO.match(said):
-            return [failed("verifier_fail", verifier=Verifier("fail", check.name, said))]
+    for name in baseline.verifiers.of(element.name):
+        check = found.get(name)
+        if check is None or check.ended != "completed":
+            continue
+        said = verdict_in(check.output)
+        if said == "fail":
+            return [failed("verifier_fail", verifier=Verifier("fail", name, check.output))]
+        if said is None and name in baseline.verifiers.strict:
+            return [failed("verifier_error", verifier=Verifier("error", name, check.output))]
     if trace.answered_by is not None and failed("fallback_output").fallback:
         return [failed("fallback_output")]
     return []

@@ -17,7 +17,10 @@ def written(observed: Observed) -> dict[str, Json]:
 def read(value: dict[str, Json]) -> Observed:
     failures = tuple(_failure(one) for one in value["failures"])
     feedback = tuple(Feedback(**one) for one in value["feedback"])
-    return Observed(**{**value, "failures": failures, "totals": Totals(**value["totals"]), "feedback": feedback})
+    ran = tuple(value.get("ran") or ())
+    return Observed(
+        **{**value, "ran": ran, "failures": failures, "totals": Totals(**value["totals"]), "feedback": feedback}
+    )
 
 
 def _failure(value: dict[str, Json]) -> FailedStep:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.rules.until.markers import markers, mentions
+from loop_ls.formats.workflow.criterion_markers import markers, mentions
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,306 @@
+"""The invariants of a plan: what a candidate breaks, compared with the baseline on the effective workflow.
+
+Each is a function that yields violations. A violation that the text before the plan has already, with the same
+value, comes from its author, who may do all of this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.invariants.bounds import worst_calls
+from loop_ls.engine.enhance.invariants.shape import (
+    POLICY_RANK,
+    Shape,
+    reaches,
+    shape_of,
+    source_of,
+    tail,
+)
+from loop_ls.formats.workflow.criterion_markers import markers
+from loop_ls.index.document import Document
+from loop_ls.index.element import Element
+from loop_ls.index.workspace import Workspace
+
+#: How many times as much as round 1 a plan may make the workflow cost and wait.
+_MOST_TIMES = 3
+#: So many words in a row of an input are no accident.
+_LEAK_WORDS = 8
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")
+_QUOTED = re.compile(r"[\"'`]([^\"'`\n]{3,80})[\"'`]")
+_SHORTEST_SENTENCE = 3
+
+
+class Violation(NamedTuple):
+    """`code` as in rejections; `found` is the value that breaks it, to tell one state from another."""
+
+    code: str
+    subject: str
+    message: str
+    found: str = ""
+
+
+class Compared(NamedTuple):
+    """The candidate `now` beside its baseline."""
+
+    base: Baseline
+    workspace: Workspace
+    now: Document
+
+    def both(self) -> Iterator[tuple[Element, Shape, Shape]]:
+        """Every element that was seen before, as it was and as it is."""
+        for element in self.now.elements:
+            before = self.base.shape(element.name)
+            if before is not None:
+                yield element, before, shape_of(self.now, element)
+
+
+def violations(base: Baseline, workspace: Workspace, now: Document) -> tuple[Violation, ...]:
+    """All that a text breaks."""
+    compared = Compared(base, workspace, now)
+    return tuple(found for check in _CHECKS for found in check(compared))
+
+
+def new_violations(base: Baseline, workspace: Workspace, before: Document, now: Document) -> tuple[Violation, ...]:
+    """What `now` breaks and the text before the plan did not."""
+    known = {(one.code, one.subject, one.found) for one in violations(base, workspace, before)}
+    return tuple(one for one in violations(base, workspace, now) if (one.code, one.subject, one.found) not in known)
+
+
+# -- what counts as the result --------------------------------------------------------------------------
+
+
+def _result(it: Compared) -> Iterator[Violation]:
+    """Who gives the result stays: a check behind the last step would be returned instead of the work."""
+    first, now = it.base.first, it.now
+    if not first.steps and now.steps:
+        told = f"`{now.steps[-1].name}` would give the result, and so far a loop does"
+        yield Violation("changes_result", now.steps[-1].name, told)
+        return
+    was, is_ = tail(first), tail(now)
+    if was != is_ and was:
+        name = next((one[0] for one in is_ if one not in was), is_[-1][0] if is_ else "")
+        told = f"`{was[0][0]}` gives the result of the workflow, and the plan would change that"
+        yield Violation("changes_result", name, told, repr(is_))
+
+
+def _flow(it: Compared) -> Iterator[Violation]:
+    """What reached the result, a check or a loop's judge still does."""
+    first = it.base.first
+    targets = {name for name, _ in tail(first)} | set(it.base.verifiers.checked)
+    targets |= set(it.base.verifiers.checked.values())
+    targets |= {one.name for one in first.elements if one.loop is not None}
+    for name in sorted(targets):
+        if first.element(name) is None or it.now.element(name) is None:
+            continue
+        lost = reaches(first, name) - reaches(it.now, name)
+        if lost:
+            gone = ", ".join(f"`{one}`" for one in sorted(lost))
+            yield Violation("changes_result", name, f"{gone} would no longer reach `{name}`", repr(sorted(lost)))
+
+
+# -- what guards and checks --------------------------------------------------------------------------------
+
+
+def _guards(it: Compared) -> Iterator[Violation]:
+    """The `if`s of round 1 stay, its elements get none, and what an `if` reads is asked as before."""
+    first = it.base.first
+    sources = _guard_sources(it.base)
+    for element, before, now in it.both():
+        if first.element(element.name) is None:
+            continue
+        if before.condition != now.condition:
+            told = f"the `if` of `{element.name}` is its author's: a plan does not touch it"
+            yield Violation("hides_failure", element.name, told, repr(now.condition))
+        if element.name in sources and before.question != now.question:
+            told = f"an `if` depends on `{element.name}`: a plan does not change what it is asked"
+            yield Violation("hides_failure", element.name, told, repr(now.question))
+
+
+def _verifiers(it: Compared) -> Iterator[Violation]:
+    for element, before, now in it.both():
+        if element.name in it.base.verifiers.checked and before != now:
+            told = f"`{element.name}` checks the work: a plan does not change it"
+            yield Violation("hides_failure", element.name, told, repr(now))
+
+
+def _until(it: Compared) -> Iterator[Violation]:
+    if it.base.reviewed:
+        return
+    for element, before, now in it.both():
+        if before.until != now.until:
+            told = (
+                f"the `until` of `{element.name}` says when the work is done: a plan changes it only where a person "
+                "reviews it (`pauseBetweenRounds`)"
+            )
+            yield Violation("hides_failure", element.name, told, now.until)
+
+
+def _subject(it: Compared) -> Iterator[Violation]:
+    """What is judged does not learn the words of its judge."""
+    for element, before, now in it.both():
+        fresh = _fresh_text(before, now)
+        if not fresh:
+            continue
+        for criterion in _criteria(it, element.name):
+            said = _repeats(criterion, fresh, _all_text(before))
+            if said is not None:
+                told = f"`{element.name}` would be told the words that its check looks for: {said}"
+                yield Violation("leaks_check", element.name, told, fresh)
+                break
+
+
+def _policies(it: Compared) -> Iterator[Violation]:
+    watched = it.base.failed | set(it.base.verifiers.checked) | _guard_sources(it.base)
+    for element, before, now in it.both():
+        if element.name in watched and POLICY_RANK.get(now.policy, 2) > POLICY_RANK.get(before.policy, 0):
+            told = (
+                f"`{element.name}` failed or decides: `{now.policy}` instead of `{before.policy}` would hide failures"
+            )
+            yield Violation("hides_failure", element.name, told, now.policy)
+
+
+def _rates(it: Compared) -> Iterator[Violation]:
+    for element, before, now in it.both():
+        if element.loop_mode != "iterate":
+            continue
+        if now.rate < before.rate:
+            told = f"a lower `min_success_rate` than {before.rate:g} would only hide failures"
+            yield Violation("hides_failure", element.name, told, repr(now.rate))
+        if (now.iterations or 0) < (before.iterations or 0):
+            told = f"fewer than {before.iterations} items of `{element.name}` would be left out"
+            yield Violation("hides_failure", element.name, told, repr(now.iterations))
+        if _items(before) != _items(now):
+            told = f"the `items` of `{element.name}` are its author's"
+            yield Violation("hides_failure", element.name, told, repr(_items(now)))
+
+
+# -- what is out of reach ----------------------------------------------------------------------------------
+
+
+def _reach(it: Compared) -> Iterator[Violation]:
+    first, now = it.base.first, it.now
+    for element, before, is_ in it.both():
+        if before.servers != is_.servers or before.mode != is_.mode or before.callee != is_.callee:
+            told = f"`{element.name}` would work with other servers or another workflow"
+            yield Violation("out_of_reach", element.name, told, repr((is_.servers, is_.mode, is_.callee)))
+    if {name: pair.text for name, pair in first.env.items()} != {name: pair.text for name, pair in now.env.items()}:
+        yield Violation("out_of_reach", "env", "`env` is its author's")
+    known = _callees(it.base.workspace, first)
+    for key in sorted(_callees(it.workspace, now) - known):
+        yield Violation("out_of_reach", key, f"`{key}` is not called by this workflow so far")
+
+
+def _leaks(it: Compared) -> Iterator[Violation]:
+    for element in it.now.elements:
+        shape = shape_of(it.now, element)
+        before = it.base.first.element(element.name)
+        old = "" if before is None else _all_text(shape_of(it.base.first, before))
+        text = _all_text(shape)
+        for quoted in it.base.quoted:
+            if _has_run_of(quoted, text) and not _has_run_of(quoted, old):
+                told = f"`{element.name}` would know this input by heart"
+                yield Violation("leaks_check", element.name, told, text)
+                break
+
+
+def _limits(it: Compared) -> Iterator[Violation]:
+    was, is_ = worst_calls(it.base.workspace, it.base.first), worst_calls(it.workspace, it.now)
+    if was and is_ > _MOST_TIMES * was:
+        told = f"the workflow could ask {is_} times, and {was} times at first: at most {_MOST_TIMES} times as much"
+        yield Violation("out_of_range", "", told, str(is_))
+    for element, before, now in it.both():
+        if before.timeout is not None and now.timeout is not None and now.timeout > _MOST_TIMES * before.timeout:
+            told = f"`{element.name}` had {before.timeout:g} seconds at first: at most {_MOST_TIMES} times as long"
+            yield Violation("out_of_range", element.name, told, repr(now.timeout))
+
+
+_CHECKS: tuple[Callable[[Compared], Iterator[Violation]], ...] = (
+    *(_result, _flow, _verifiers, _guards, _until, _subject, _policies, _rates, _reach, _leaks, _limits),
+)
+
+
+# -- shared ------------------------------------------------------------------------------------------------
+
+
+def _guard_sources(base: Baseline) -> frozenset[str]:
+    """Elements whose results an `if` of round 1 reads."""
+    found = set[str]()
+    for element in base.first.elements:
+        for use in element.uses:
+            if use.slot.kind == "if":
+                found.update(source_of(base.first, use.name))
+    return frozenset(name for name in found if base.first.element(name) is not None)
+
+
+def _criteria(it: Compared, name: str) -> Iterator[str]:
+    """What judges an element, in words: its own `until`, and the prompts of its verifiers."""
+    before = it.base.shape(name)
+    if before is not None and before.until:
+        yield before.until
+    for verifier in it.base.verifiers.of(name):
+        shape = it.base.shape(verifier)
+        if shape is not None and verifier != name:
+            yield _all_text(shape)
+
+
+def _all_text(shape: Shape) -> str:
+    return "\n".join(text for kind, _, text in shape.texts if kind != "until")
+
+
+def _fresh_text(before: Shape, now: Shape) -> str:
+    """Texts of an element that are not as they were."""
+    old = set(before.texts)
+    return "\n".join(one[2] for one in now.texts if one not in old and one[0] != "until")
+
+
+def _repeats(criterion: str, fresh: str, old: str) -> str | None:
+    """A sentence, quoted text or marker of the criterion that is new in a text."""
+    new, was = _words(fresh), _words(old)
+    for sentence in _SENTENCE.split(criterion):
+        words = _words(sentence)
+        if len(words.split()) >= _SHORTEST_SENTENCE and _within(words, new) and not _within(words, was):
+            return f"`{sentence.strip()[:80]}`"
+    for marker in (*markers(criterion), *_QUOTED.findall(criterion)):
+        words = _words(marker)
+        if words and _within(words, new) and not _within(words, was):
+            return f"`{marker}`"
+    return None
+
+
+def _within(words: str, text: str) -> bool:
+    return f" {words} " in f" {text} "
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _has_run_of(quoted: str, text: str) -> bool:
+    """Whether so many words in a row stand in both."""
+    words, whole = _words(quoted).split(), _words(text)
+    runs = (words[at : at + _LEAK_WORDS] for at in range(max(0, len(words) - _LEAK_WORDS + 1)))
+    return any(_within(" ".join(run), whole) for run in runs)
+
+
+def _items(shape: Shape) -> tuple[str, ...]:
+    return tuple(text for kind, _, text in shape.texts if kind == "items")
+
+
+def _callees(workspace: Workspace, document: Document) -> frozenset[str]:
+    """The keys of all workflows that a file can reach."""
+    found, waiting = set[str](), [document]
+    while waiting:
+        one = waiting.pop()
+        for element in one.calling:
+            resolved = workspace.resolve(one, element.reference) if element.reference else None
+            if resolved is None or resolved.key is None or resolved.key in found:
+                continue
+            found.add(resolved.key)
+            if resolved.document is not None:
+                waiting.append(resolved.document)
+    return frozenset(found)
