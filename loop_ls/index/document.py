@@ -25,7 +25,7 @@ from loop_ls.index.top_level import Head
 from loop_ls.syntax.tree import Tree, read_json, read_yaml, unread
 from loop_ls.text.fault import Fault
 from loop_ls.text.invariant import invariant
-from loop_ls.text.lines import Text
+from loop_ls.text.lines import BOM, Text
 from loop_ls.text.position import Span
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Document:
 
     def rewritten(self, new: str, version: int) -> Document:
         """The document of a whole new text, most of which is often the old one."""
-        if not self.tree.fits(self.text):
+        if not self.tree.fits(self.text) or new.startswith(BOM) != self.text.bom:  # a client counts that, too
             return self.__class__.open(self.uri, new, version, self.path)
         return self.with_tree(self.tree.after(*self.text.rewritten(new)), version)
 

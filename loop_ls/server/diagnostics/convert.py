@@ -47,11 +47,12 @@ class Diagnostics:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Finding, Written]] = {}
+        self._mark = 0
 
     def written(self, findings: Sequence[Finding], setting: Setting) -> list[Written]:
         """At most `MOST`, the most serious ones, in the order of the file, and one that tells of the rest."""
         shown = most_serious(findings)
-        known = self._known
+        known = self._known if setting.places.mark == self._mark else {}
         kept: dict[int, tuple[Finding, Written]] = {}
         found: list[Written] = []
         for finding in shown:
@@ -62,7 +63,7 @@ class Diagnostics:
             if not finding.related:  # the text around a related place may change without the finding
                 kept[id(finding)] = entry
             found.append(entry[1])
-        self._known = kept
+        self._known, self._mark = kept, setting.places.mark
         if len(shown) < len(findings):
             found.append(written(_rest(len(findings) - len(shown), setting.source)))
         return found

@@ -1,6 +1,7 @@
 """Polling for files that changed on the disk: for clients that watch none, and before closed files are edited.
 
-A file counts as unchanged while its time, size and inode are. Only those that differ are read again.
+A file counts as unchanged while its times, size and inode are: programs that copy set the time of the text back. Only
+those that differ are read again.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ _SHARE = 50
 
 
 class Stamp(NamedTuple):
-    """Nanoseconds of the last change, bytes, inode."""
+    """Nanoseconds of the last change of the text and of the entry, bytes, inode."""
 
     changed: int
+    touched: int
     size: int
     inode: int
 
@@ -84,4 +86,8 @@ def _stamp(path: str) -> Stamp | None:
         status = Path(path).stat()
     except (OSError, ValueError):
         return None
-    return Stamp(status.st_mtime_ns, status.st_size, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+    return (
+        Stamp(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+        if stat.S_ISREG(status.st_mode)
+        else None
+    )

@@ -5,23 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from loop_ls.text.encoding import Encoding, from_units, to_units
-from loop_ls.text.lines import Text
+from loop_ls.text.lines import BOM, Text
 from loop_ls.text.position import Position, Span
 
 
 class PositionMapping:
-    """Reads and writes positions and ranges of `text` in units of `encoding`."""
+    """Reads and writes positions and ranges of `text` in units of `encoding`. `sent`: the client sent this text, so a
+    byte order mark in front of it is one of the characters that it counts."""
 
-    __slots__ = ("_encoding", "_text")
+    __slots__ = ("_encoding", "_text", "mark")
 
-    def __init__(self, text: Text, encoding: Encoding) -> None:
+    def __init__(self, text: Text, encoding: Encoding, sent: bool = False) -> None:
         self._text, self._encoding = text, encoding
+        #: Units of the byte order mark that are counted.
+        self.mark = to_units(BOM, 1, encoding) if sent and text.bom else 0
 
     def position(self, at: Position) -> dict[str, int]:
         line, column = at
         if column and line < len(self._text.lines):
             column = to_units(self._text.lines[line], column, self._encoding)
-        return {"line": line, "character": column}
+        return {"line": line, "character": column if line else column + self.mark}
 
     def range(self, span: Span) -> dict[str, dict[str, int]]:
         return {"start": self.position(span.start), "end": self.position(span.end)}
@@ -41,7 +44,7 @@ class PositionMapping:
         """A place of the editor; one behind the text is the end of the text."""
         if line >= len(self._text.lines):
             return self._text.end
-        return Position(line, from_units(self._text.lines[line], units, self._encoding))
+        return Position(line, from_units(self._text.lines[line], units if line else units - self.mark, self._encoding))
 
     def read_position(self, position: Any) -> Position:
         """A position as it came in JSON. Raises `ValueError` for something else."""

@@ -192,7 +192,8 @@ class Session:
         return differs
 
     def places(self, document: Document) -> PositionMapping:
-        return PositionMapping(document.text, self.encoding)
+        sent = document.text.bom and self.find(document.uri) is not None
+        return PositionMapping(document.text, self.encoding, sent)
 
     def places_of(self, uri: str) -> PositionMapping | None:
         """Places of a document that is open or indexed."""

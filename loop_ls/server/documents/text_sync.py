@@ -16,7 +16,7 @@ from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.session import OpenDocument, read, without_text
 from loop_ls.server.documents.uris import is_view
 from loop_ls.text.decode import MAX_BYTES
-from loop_ls.text.lines import Text
+from loop_ls.text.lines import BOM, Text
 from loop_ls.text.position import Span
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+#: In front of all characters of a text, as LSP writes it.
+_FIRST = {"line": 0, "character": 0}
 
 
 class Watcher(Protocol):
@@ -165,10 +167,10 @@ class Texts:
             checked = _checked(change)
             if checked.get("range") is None:
                 text = Text.of(checked["text"])
-            else:
-                text = text.edit(
-                    _span(PositionMapping(text, self._session.encoding), checked["range"]), checked["text"]
-                )
+                continue
+            span = _span(PositionMapping(text, self._session.encoding, sent=True), checked["range"])
+            whole = _across_the_mark(text, span, checked)
+            text = text.edit(span, checked["text"]) if whole is None else Text.of(whole)
         return text
 
     def _reopen(self, opened: OpenDocument, text: Text, version: int) -> None:
@@ -179,11 +181,14 @@ class Texts:
 
     def _applied(self, document: Document, change: Any, version: int) -> Document:
         change = _checked(change)
-        if change.get("range") is None:
-            self.fresh = True
-            return document.rewritten(change["text"], version)
-        span = _span(self._session.places(document), change["range"])
-        return document.edit(span, change["text"], version)
+        whole = change["text"]
+        if change.get("range") is not None:
+            span = _span(PositionMapping(document.text, self._session.encoding, sent=True), change["range"])
+            whole = _across_the_mark(document.text, span, change)
+            if whole is None:
+                return document.edit(span, change["text"], version)
+        self.fresh = True
+        return document.rewritten(whole, version)
 
 
 def _from_the_last_whole_text(changes: list[Any]) -> list[Any]:
@@ -207,6 +212,19 @@ def _span(places: PositionMapping, found: Any) -> Span:
         return places.read_range(found)
     except ValueError as error:
         raise JsonRpcInvalidParams(str(error)) from None
+
+
+def _across_the_mark(text: Text, span: Span, change: Json) -> str | None:
+    """The whole new text, if a change begins in front of all characters and a byte order mark is among those that
+    stood or will stand there; else None."""
+    if change["range"]["start"] != _FIRST:
+        return None
+    line, column = span.end
+    first = (change["text"] or text.line(line)[column:])[:1]
+    if first != BOM and not text.bom:
+        return None
+    mark = BOM if text.bom and change["range"]["end"] == _FIRST else ""
+    return f"{change['text']}{mark}{text.slice(Span(span.end, text.end))}"
 
 
 def _version(item: Json) -> int:

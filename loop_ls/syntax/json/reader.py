@@ -35,7 +35,7 @@ _NUMBER = pattern(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _WORDS = frozenset({"true", "false", "null"})
 _CLOSES = {"{": "}", "[": "]"}
 #: More faults than this, and what follows is not read: this is no JSON.
-MAX_FAULTS = 100
+MAX_FAULTS = 40
 
 
 class _Open:

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from loop_ls.index.document import Document
+from loop_ls.server.documents.disk_sweep import DiskSweep
+from loop_ls.server.documents.folders import Folder
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 from tests.server.support.flows import DRAFT, LOOP
@@ -108,6 +111,21 @@ def test_two_clients_rename_in_files_that_the_other_one_and_an_agent_rewrite(
     second.change(draft, 2, {"text": edited["draft.yaml"]})
     again = applied(rename(second, draft, "theme", "matter"))
     assert again == {name: text.replace("theme", "matter") for name, text in edited.items()}
+
+
+def test_a_file_is_looked_at_again_whose_time_and_size_were_set_back(tmp_path: Path) -> None:
+    """As `cp -p`, `rsync -t` and checkouts do."""
+    file = tmp_path / "flow.yaml"
+    file.write_text("name: one\n")
+    stamp = file.stat()
+    sweep = DiskSweep(lambda _: ())
+    folder = Folder(tmp_path.as_uri(), tmp_path, None)
+    folder.put(Document.open(file.as_uri(), "name: one\n"))
+    sweep.learn([str(file)])
+    assert sweep.changed([folder]) == set()
+    file.write_text("name: two\n")
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert sweep.changed([folder]) == {str(file)}
 
 
 def test_a_use_that_came_behind_our_back_is_renamed_too(clients: Callable[[], RawClient], folder: Path) -> None:

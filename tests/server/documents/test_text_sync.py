@@ -44,6 +44,30 @@ def test_what_lsp_calls_a_line_is_a_line(server: RawClient) -> None:
     assert lines == [7, 9]
 
 
+@pytest.mark.parametrize(("encoding", "width"), [("utf-8", 3), ("utf-16", 1), ("utf-32", 1)])
+def test_a_byte_order_mark_that_the_client_sends_is_a_character(server: RawClient, encoding: str, width: int) -> None:
+    """Editors keep it to themselves; programs that read a file and send what they read count it."""
+    server.begin({"general": {"positionEncodings": [encoding]}})
+    server.open(URI, "\ufeffnmae: odd\n$schema: workflow/v2.0\nversion: 1.0.0\nsteps:\n  - {name: a, run: x}\n")
+
+    def unknown_keys(version: int) -> list[Json]:
+        return [found["range"] for found in server.diagnostics(URI, version) if found["code"] == "WF006"]
+
+    def change(version: int, start: int, end: int, text: str) -> list[Json]:
+        span = {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": end}}
+        server.change(URI, version, {"range": span, "text": text})
+        return unknown_keys(version)
+
+    at = [{"start": {"line": 0, "character": width}, "end": {"line": 0, "character": width + 4}}]
+    assert unknown_keys(1) == at
+    assert change(2, width, width + 4, "name") == []
+    assert change(3, width, width + 4, "nmae") == at
+    assert change(4, 0, width, "") == [{"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 4}}]
+    assert change(5, 0, 0, "\ufeff") == at
+    assert change(6, 0, 0, "# ") == []  # in front of the mark, which is then a character inside of the text
+    assert change(7, 0, 2, "") == at
+
+
 def test_many_random_edits_leave_server_and_editor_equal(server: RawClient) -> None:
     """Findings of the edited text equal those of the same text opened afresh."""
     server.begin()
