@@ -1,67 +1,73 @@
-"""Answers: what operations say when they succeed.
+"""Answers: what operations say when they succeed, and how they refuse.
 
-Answers may hold more than is named here; what is named is there and of this type. A refusal is `Error` over HTTP and
-`{ok: false, code, message, hint}` everywhere else.
+Plain dictionaries with the types of their fields: the engine makes them, clients read them, and nothing is copied on
+the way. Answers may hold more than is named here; what is named is there and of this type. pydantic reads these
+types, too, for the description of the interface and for the tests that check every answer.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from loop_ls.contract.run_state import RunStateView
+from loop_ls.contract.facts.payload import Error
+from loop_ls.contract.run_state import RunStateView, TokenCount
+from loop_ls.text.json_value import Json, JsonObject
 
-Object = dict[str, object]
 FromZero = Annotated[int, Field(ge=0)]
 FromOne = Annotated[int, Field(ge=1)]
-#: A field that may be missing, and is never null.
-OPTIONAL_TEXT = ""
 
 
-class Part(BaseModel):
-    """A value inside an answer."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
-
-
-class Done(Part):
+class Done(TypedDict):
     ok: Literal[True]
+
+
+class Refusal(TypedDict):
+    """An operation that was refused, as every surface but HTTP hears it. Some codes say more in fields of their own."""
+
+    ok: Literal[False]
+    code: str
+    message: str
+    hint: str
+    names: NotRequired[list[str]]
+    digest: NotRequired[str]
 
 
 # -- parts -------------------------------------------------------------------------------------------
 
 
-class Stage(Part):
+class Stage(TypedDict):
     stage_index: FromZero
     name: str | None
     role: str | None
     status: str
     started_at: str | None
-    completed_at: str | None = None
-    output: str = OPTIONAL_TEXT
-    error: Object = {}
+    completed_at: NotRequired[str | None]
+    output: NotRequired[str]
+    error: NotRequired[Error]
 
 
-class Iteration(Part):
+class Iteration(TypedDict):
     id: str
     loop_id: str
     iteration_number: FromZero | None
     attempt: FromZero
     status: str
     calls: FromZero
-    tokens: Object
+    tokens: TokenCount
     stages: list[Stage]
-    output: str = OPTIONAL_TEXT
-    verdict: str = OPTIONAL_TEXT
-    answer: str = OPTIONAL_TEXT
-    question: str = OPTIONAL_TEXT
-    usd: float = 0
+    output: NotRequired[str]
+    verdict: NotRequired[str]
+    answer: NotRequired[str]
+    question: NotRequired[str]
+    usd: NotRequired[float]
     started_at: str | None
-    completed_at: str | None = None
+    completed_at: NotRequired[str | None]
 
 
-class Loop(Part):
+class Loop(TypedDict):
     id: str
     definition_name: str | None
     session_id: str | None
@@ -69,10 +75,10 @@ class Loop(Part):
     status: str
     completion_reason: str | None
     current_iteration: FromZero
-    current_stage: object
+    current_stage: Json
     max_iterations: FromZero | None
-    termination_criteria: object
-    metadata: Object
+    termination_criteria: Json
+    metadata: JsonObject
     user: str
     started_at: str | None
     completed_at: str | None
@@ -80,51 +86,57 @@ class Loop(Part):
     state: RunStateView
 
 
-class DefinitionRole(Part):
+class DefinitionRole(TypedDict):
     role: str
     prompt: str | None
     max_iterations: FromZero | None
 
 
-class Termination(Part):
+class Termination(TypedDict):
     type: str
-    value: object
+    value: Json
 
 
-class Definition(Part):
+class Definition(TypedDict):
     name: str
     format: str
     description: str
-    parameters: list[Object]
+    parameters: list[JsonObject]
     roles: list[DefinitionRole]
     termination: Termination | None
-    error: str | None = None
+    error: NotRequired[str | None]
 
 
-class Event(Part):
+class Event(TypedDict):
     """A fact as it is told; its kind says what else it has (`contract.facts`)."""
 
-    run_id: str = Field(alias="runId")
+    runId: str
     seq: FromOne
     position: FromOne
     at: str
     kind: str
+    place: NotRequired[str]
+    loop: NotRequired[str]
+    iteration: NotRequired[int]
+    depth: NotRequired[int]
 
 
-class Error(Part):
+class HttpRefusal(TypedDict):
+    """What HTTP answers in place of an answer: the sentence, which one, and what to do."""
+
     error: str
     code: str
-    hint: str = OPTIONAL_TEXT
-    details: Object = {}
+    hint: NotRequired[str]
+    details: NotRequired[JsonObject]
 
 
-class Prompt(Part):
+class Prompt(TypedDict):
     place: str
     purpose: str
     prompt: str
 
 
-class Node(Part):
+class Node(TypedDict):
     """A step or a loop of a run, and what it waits for."""
 
     name: str
@@ -133,25 +145,25 @@ class Node(Part):
     needs: list[str]
 
 
-class Count(Part):
+class Count(TypedDict):
     total: FromZero
     by_status: dict[str, FromZero]
 
 
-class StageCount(Part):
+class StageCount(TypedDict):
     total: FromZero
-    by_status: Object
-    by_role: Object
+    by_status: JsonObject
+    by_role: JsonObject
 
 
-class Timings(Part):
+class Timings(TypedDict):
     total_iteration_seconds: float
     average_iteration_seconds: float
-    iteration_timings: list[Object]
+    iteration_timings: list[JsonObject]
 
 
-class RunStatus(Part):
-    run_id: str = Field(alias="runId")
+class RunStatus(TypedDict):
+    runId: str
     status: str
 
 
@@ -200,7 +212,7 @@ class Metrics(Done):
     stages: StageCount
     timings: Timings
     calls: FromZero
-    tokens: Object
+    tokens: JsonObject
     usd: float | None
 
 
@@ -230,17 +242,17 @@ class OneIteration(Done):
 
 
 class EnhanceStatus(Done):
-    state: Object
+    state: JsonObject
 
 
 class EnhanceTimeline(Done):
-    status: Object
-    rounds: list[Object]
+    status: JsonObject
+    rounds: list[JsonObject]
     markdown: str
 
 
 class Acknowledged(Done):
-    plan_id: object = Field(alias="planId")
+    planId: Json
 
 
 class Chosen(Done):
@@ -248,17 +260,17 @@ class Chosen(Done):
 
 
 class NewRun(Done):
-    run_id: str = Field(alias="runId")
+    runId: str
 
 
 class Started(NewRun):
-    loop: Loop | None = None
-    iteration: Iteration | None = None
-    stages: list[Stage] = []
+    loop: NotRequired[Loop | None]
+    iteration: NotRequired[Iteration | None]
+    stages: NotRequired[list[Stage]]
 
 
 class Exported(Done):
-    run: Object
+    run: JsonObject
 
 
 class Imported(NewRun):
@@ -267,10 +279,10 @@ class Imported(NewRun):
 
 class Verdicts(Done):
     condition: str
-    judge: Object
-    verdicts: list[Object]
-    agreement: list[Object]
-    cost_usd: float = Field(alias="costUsd")
+    judge: JsonObject
+    verdicts: list[JsonObject]
+    agreement: list[JsonObject]
+    costUsd: float
     tokens: FromZero
 
 
@@ -281,32 +293,32 @@ class Deleted(Done):
 
 class Controlled(Done):
     runs: list[RunStatus]
-    id: str = OPTIONAL_TEXT
-    status: str = OPTIONAL_TEXT
+    id: NotRequired[str]
+    status: NotRequired[str]
 
 
 class Approved(Done):
-    resolved: object
+    resolved: Json
 
 
 class EngineStatus(Done):
-    engine: Object
+    engine: JsonObject
 
 
 class EngineStopping(Done):
     status: str
-    in_flight: FromZero = Field(alias="inFlight")
+    inFlight: FromZero
 
 
-class Health(Part):
+class Health(TypedDict):
     status: str
     workspace_id: str
     version: str
     protocol: FromZero
-    managers: Object
+    managers: JsonObject
     journal: str
 
 
-class OpenApi(Part):
+class OpenApi(TypedDict):
     openapi: str
-    paths: Object
+    paths: JsonObject

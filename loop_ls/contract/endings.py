@@ -7,7 +7,8 @@ TypeScript table is generated from this one. Plain Python: the language server i
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, get_args
 
 Status = Literal[
     "queued",
@@ -178,9 +179,10 @@ def line(status: str, reason: str | None, number: int = 0, unit: str = "iteratio
             return f"{stopped}{where}{colon}{why}"
 
 
-def ending(state: dict[str, Any]) -> dict[str, str] | None:
+def ending(state: Mapping[str, object]) -> dict[str, str] | None:
     """`{kind, sign, short, line}` of a run's state as it travels; None until the run has ended."""
-    status, reason = str(state.get("status")), state.get("reason")
+    status, given, number = str(state.get("status")), state.get("reason"), state.get("iteration")
+    reason = given if isinstance(given, str) else None
     if status not in ENDED:
         return None
     kind = kind_of(status, reason)
@@ -188,7 +190,7 @@ def ending(state: dict[str, Any]) -> dict[str, str] | None:
     error = state.get("error")
     message = str(error.get("message") or "") if isinstance(error, dict) else ""
     detail = _first_line(str(state.get("because") or "") if kind == "limit" else message)
-    told = line(status, reason, int(state.get("iteration") or 0), unit, detail)
+    told = line(status, reason, number if isinstance(number, int) else 0, unit, detail)
     return {"kind": kind, "sign": _SIGNS[kind], "short": short(reason, status), "line": told}
 
 

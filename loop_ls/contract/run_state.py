@@ -1,33 +1,41 @@
 """Run state: what a run is now, as it travels to every client.
 
-Folded from facts by `engine.events.state`; a test validates what the fold answers against this model, the HTTP
+Folded from facts by `engine.events.state`; a test validates what the fold answers against this type, the HTTP
 description and the client's TypeScript are made from it. Fields that are None do not travel.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
 
 from loop_ls.contract.endings import Kind, Status
-from loop_ls.contract.facts.payload import Json, WireModel
+from loop_ls.contract.facts.payload import Error
+from loop_ls.text.json_value import JsonObject
+
+#: A field that nobody declared is an error.
+closed = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True))
 
 
-class StateModel(WireModel):
-    """A part of a run's state: complete, so a field that nobody declared is an error."""
+class Shortened(TypedDict):
+    """What an answer with cut texts says of each of its objects."""
 
-    model_config = ConfigDict(extra="forbid")
+    cut: NotRequired[dict[str, int]]
+    """How long the texts are that were cut."""
 
 
-class Target(StateModel):
+@closed
+class Target(Shortened):
     """What was started: a workflow, a loop, a step, a role loop (`definition`) or an assistant."""
 
     kind: str
-    name: str | None = None
+    name: NotRequired[str | None]
 
 
-class EndingView(StateModel):
+@closed
+class EndingView(Shortened):
     """How the run ended, in the words of `contract.endings`."""
 
     kind: Kind
@@ -36,134 +44,134 @@ class EndingView(StateModel):
     line: str
 
 
-class TokenCount(StateModel):
-    input: int = 0
-    output: int = 0
+@closed
+class TokenCount(Shortened):
+    input: int
+    output: int
 
 
-class Caps(StateModel):
+@closed
+class Caps(Shortened):
     """What the run may spend: US dollars, tokens, seconds of its own time."""
 
-    budget_usd: float | None = None
-    max_tokens: float | None = None
-    wall_clock: float | str | None = None
+    budgetUsd: NotRequired[float | None]
+    maxTokens: NotRequired[float | None]
+    wallClock: NotRequired[float | str | None]
 
 
-class StageTurn(StateModel):
+@closed
+class StageTurn(Shortened):
     """The stage of a role loop that is at work."""
 
-    index: int | None = None
-    role: str | None = None
-    label: str | None = None
+    index: NotRequired[int | None]
+    role: NotRequired[str | None]
+    label: NotRequired[str | None]
 
 
-class VerdictView(StateModel):
+@closed
+class VerdictView(TypedDict):
     """The last verdict on the loop that the state follows. `local`: decided without a model."""
 
-    iteration: int | None = None
-    verdict: Literal["yes", "no", "unclear", "error"] | None = None
-    answer: str | None = None
-    local: bool | None = None
-    cut: bool | None = None
+    iteration: NotRequired[int | None]
+    verdict: NotRequired[Literal["yes", "no", "unclear", "error"] | None]
+    answer: NotRequired[str | None]
+    local: NotRequired[bool | None]
+    cut: NotRequired[bool | dict[str, int] | None]
 
 
-class PendingApproval(StateModel):
+@closed
+class PendingApproval(Shortened):
     """A decision that a person is asked for. `revise`: the answer may ask for changes."""
 
-    loop_id: str | None = None
-    iteration: int | None = None
-    output: str | None = None
-    place: str | None = None
-    revise: bool | None = None
+    loopId: NotRequired[str]
+    place: NotRequired[str]
+    iteration: NotRequired[int | None]
+    output: NotRequired[str | None]
+    revise: NotRequired[bool | None]
 
 
-class Question(StateModel):
+@closed
+class Question(Shortened):
     """What an enhance loop asks an editor (`edit_sent`) or a person (`loop_paused`)."""
 
     kind: Literal["edit_sent", "loop_paused"]
-    question: str | None = None
-    plan_id: str | None = None
-    reason: str | None = None
-    conflict: str | None = None
-    failure_reason: str | None = None
-    round: int | None = None
-    place: str | None = None
+    question: NotRequired[str | None]
+    planId: NotRequired[str | None]
+    reason: NotRequired[str | None]
+    conflict: NotRequired[str | None]
+    failureReason: NotRequired[str | None]
+    round: NotRequired[int | None]
+    place: NotRequired[str | None]
 
 
-class ErrorView(WireModel):
-    """A failure as data: which one, one sentence, what to do."""
-
-    model_config = ConfigDict(extra="allow")
-    code: str = ""
-    message: str = ""
-    hint: str | None = None
-
-
-class CutAnswer(StateModel):
+@closed
+class CutAnswer(Shortened):
     """An answer that ended at its length limit (tokens)."""
 
-    place: str = ""
-    purpose: str | None = None
-    max_tokens: int | None = None
+    place: NotRequired[str | None]
+    purpose: NotRequired[str | None]
+    maxTokens: NotRequired[int | None]
 
 
-class Source(WireModel):
+class Source(Shortened):
     """Whose answers the run takes: a fork or a replay of another run."""
 
-    model_config = ConfigDict(extra="allow")
-    kind: str | None = None
-    run_id: str | None = None
-    iteration: int | None = None
+    kind: NotRequired[str | None]
+    runId: NotRequired[str | None]
+    iteration: NotRequired[int | None]
 
 
-class RunStateView(StateModel):
+@closed
+class RunStateView(Shortened):
     """The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work."""
 
-    run_id: str
-    format: str = ""
-    name: str = ""
-    uri: str | None = None
-    path: str | None = None
-    target: Target | None = None
-    session_id: str | None = None
-    goal: str | None = None
-    metadata: dict[str, Json] | None = None
-    project_id: str | None = None
-    origin: str = "cli"
-    detach: bool | None = None
-    user: str | None = None
+    runId: str
+    format: str
+    name: str
+    uri: NotRequired[str]
+    path: NotRequired[str]
+    target: NotRequired[Target]
+    sessionId: NotRequired[str]
+    goal: NotRequired[str]
+    metadata: NotRequired[JsonObject]
+    projectId: NotRequired[str]
+    origin: str
+    detach: NotRequired[bool]
+    user: NotRequired[str]
     status: Status
-    reason: str | None = None
-    ending: EndingView | None = Field(None, description="How the run ended; absent until it has.")
-    label: str | None = None
-    loop: str | None = None
-    iteration: int = 0
-    max_iterations: int | None = None
-    stage: str | None = None
-    turn: StageTurn | None = None
-    dispatch: dict[str, Json] | None = None
-    started_at: str | None = None
-    ended_at: str | None = None
-    elapsed_ms: int = 0
-    cost_usd: float | None = None
-    unpriced: bool | None = Field(None, description="Some calls have no known price; `costUsd` is what is known.")
-    caps: Caps | None = None
-    because: str | None = None
-    resumes_at: str | None = None
-    cut_off: list[CutAnswer] | None = None
-    source: Source | None = None
-    imported: bool | None = None
-    mock: bool | None = None
-    tokens: TokenCount = TokenCount()
-    calls: int = 0
-    criterion: dict[str, Json] | None = None
-    verdict: VerdictView | None = None
-    progress_log: list[str] = []
-    pending_approval: PendingApproval | None = None
-    pending_approvals: list[PendingApproval] | None = None
-    question: Question | None = None
-    last_output: str | None = None
-    error: ErrorView | None = None
-    may_have_paid_twice: bool | None = None
-    exit_code: int | None = None
-    last_seq: int = 0
+    reason: NotRequired[str]
+    ending: NotRequired[EndingView]
+    """How the run ended; absent until it has."""
+    label: NotRequired[str]
+    loop: NotRequired[str]
+    iteration: int
+    maxIterations: NotRequired[int]
+    stage: NotRequired[str]
+    turn: NotRequired[StageTurn]
+    dispatch: NotRequired[JsonObject]
+    startedAt: NotRequired[str]
+    endedAt: NotRequired[str]
+    elapsedMs: int
+    costUsd: NotRequired[float]
+    unpriced: NotRequired[bool]
+    """Some calls have no known price; `costUsd` is what is known."""
+    caps: NotRequired[Caps]
+    because: NotRequired[str]
+    resumesAt: NotRequired[str]
+    cutOff: NotRequired[list[CutAnswer]]
+    source: NotRequired[Source]
+    imported: NotRequired[bool]
+    mock: NotRequired[bool]
+    tokens: TokenCount
+    calls: int
+    criterion: NotRequired[JsonObject]
+    verdict: NotRequired[VerdictView]
+    progressLog: list[str]
+    pendingApproval: NotRequired[PendingApproval]
+    pendingApprovals: NotRequired[list[PendingApproval]]
+    question: NotRequired[Question]
+    lastOutput: NotRequired[str]
+    error: NotRequired[Error]
+    mayHavePaidTwice: NotRequired[bool]
+    exitCode: NotRequired[int]
+    lastSeq: int

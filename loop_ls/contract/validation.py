@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic import BaseModel, TypeAdapter
     from pydantic_core import ErrorDetails
 
 
@@ -35,10 +35,11 @@ def request_type(name: str) -> type[BaseModel]:
 
 
 @cache
-def answer_type(name: str) -> type[BaseModel]:
+def answer_type(name: str) -> TypeAdapter[object]:
     """The type of `contract.answers` with this name."""
-    found: type[BaseModel] = getattr(importlib.import_module("loop_ls.contract.answers"), name)
-    return found
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(getattr(importlib.import_module("loop_ls.contract.answers"), name))
 
 
 def load() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from loop_ls.contract.facts.kinds import PAYLOADS
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.engine.events import Event, fold
 
+STATE = TypeAdapter(RunStateView)
 PLACE = {"place": "develop/2", "loop": "develop", "depth": 0}
 STARTED: dict[str, Any] = {
     "format": "workflow",
@@ -53,16 +55,15 @@ def state_after(facts: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
 @pytest.mark.parametrize("number", range(1, len(FACTS) + 1))
 def test_the_state_after_each_fact_is_one_of_the_contract(number: int) -> None:
     assert all(kind in PAYLOADS for kind, _ in FACTS)
-    RunStateView.model_validate(state_after(FACTS[:number]))
+    STATE.validate_python(state_after(FACTS[:number]))
 
 
 @pytest.mark.parametrize("end", ENDS, ids=[kind for kind, _ in ENDS])
 def test_a_run_that_has_ended_says_how(end: tuple[str, dict[str, Any]]) -> None:
-    state = RunStateView.model_validate(state_after([*FACTS, end]))
-    assert state.ending is not None
-    assert state.ending.line
+    state = STATE.validate_python(state_after([*FACTS, end]))
+    assert state["ending"]["line"]
 
 
 def test_a_field_that_nobody_declared_is_noticed() -> None:
     with pytest.raises(ValueError, match="surprise"):
-        RunStateView.model_validate({**state_after(FACTS), "surprise": 1})
+        STATE.validate_python({**state_after(FACTS), "surprise": 1})

@@ -1,15 +1,22 @@
-"""One PostgreSQL server for all tests that need one, an empty database for each of them.
+"""One PostgreSQL server for all tests that need one, an empty database for each of them; every answer over HTTP is
+checked against the contract.
 
 What is tested outside of a run may do everything; a run is limited to its own capabilities here too.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp
 
+from loop_ls.contract.validation import answer_type
+from loop_ls.engine.api.route import Route, mounted
 from loop_ls.engine.capabilities import guard
 from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program
 from loop_ls.engine.runs import control_commands
@@ -32,6 +39,27 @@ class Everything(Capabilities):
 
     def has(self, one: Capability) -> bool:
         return True
+
+
+@pytest.fixture(autouse=True)
+def answers_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an engine of this process answers over HTTP is of the type that the operation names, refusals too."""
+    app = sys.modules.get("loop_ls.engine.api.app")
+    if app is not None:
+        monkeypatch.setattr(app, "mounted", lambda routes: mounted(tuple(checked(route) for route in routes)))
+
+
+def checked(route: Route) -> Route:
+    async def handler(request: Request) -> Response | ASGIApp:
+        response = await route.handler(request)
+        if isinstance(response, JSONResponse):
+            refused = response.status_code >= 400
+            kind = answer_type("HttpRefusal" if refused else route.operation.answer)
+            kind.validate_json(response.body, strict=True)
+            assert refused or response.status_code == route.operation.status
+        return response
+
+    return Route(route.operation, handler)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,8 @@ from typing import Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from loop_ls.contract.facts.payload import Fact, Json, Location, Payload, WireModel
+from loop_ls.contract.facts.payload import Fact, Location, Payload, WireModel
+from loop_ls.text.json_value import Json
 
 
 class ReportModel(BaseModel):

@@ -7,25 +7,13 @@ payload with `payload`. Fields that are None do not travel. Fields that a reader
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 
 from loop_ls.contract.facts import enhance
-from loop_ls.contract.facts.payload import Payload
-
-Json = Any
-
-
-class Error(BaseModel):
-    """A failure as data: which one, one sentence, what to do."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, defer_build=True)
-    code: str
-    message: str
-    hint: str = ""
-
+from loop_ls.contract.facts.payload import Error, Payload
+from loop_ls.text.json_value import Json
 
 # -- the run -------------------------------------------------------------------------------------
 

@@ -5,14 +5,24 @@ Fields that are None do not travel.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, NotRequired, Protocol
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+from typing_extensions import TypedDict
 
-Json = Any
+from loop_ls.text.json_value import Json
+
 #: A fact as it is journalled: its kind and its fields.
 Fact = tuple[str, dict[str, Json]]
+
+
+class Error(TypedDict):
+    """A failure as data: which one, one sentence, what to do."""
+
+    code: str
+    message: str
+    hint: NotRequired[str]
 
 
 class Location(Protocol):

@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core.core_schema import WithDefaultSchema
 
-from loop_ls.contract import answers
 from loop_ls.contract.operations import OPERATIONS
-from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.validation import answer_type, request_type
 from loop_ls.engine.api.answers import STATUS
 from loop_ls.engine.core.users import ROLES
@@ -24,9 +22,9 @@ Schema = dict[str, Any]
 
 _REF = "#/components/schemas/{model}"
 #: Types that the document knows by another name than their class.
-_SHOWN = {RunStateView.__name__: "RunState"}
+_SHOWN = {"RunStateView": "RunState", "Error": "Failure", "HttpRefusal": "Error"}
 #: Shapes of rows and facts that the document shows though no operation answers one alone.
-_ALONE: tuple[type[BaseModel], ...] = (RunStateView, answers.Definition, answers.Event, answers.Error)
+_ALONE = ("RunStateView", "Definition", "Event", "HttpRefusal")
 
 
 def ref(name: str) -> Schema:
@@ -36,11 +34,16 @@ def ref(name: str) -> Schema:
 @cache
 def components() -> dict[str, Schema]:
     """All schemas of the document by their names."""
-    bodies = {request_type(one.request) for one in OPERATIONS.values() if one.request}
-    told = {answer_type(one.answer) for one in OPERATIONS.values() if one.answer != "str"}
-    types = sorted({*bodies, *told, *_ALONE}, key=lambda one: (one.__module__, one.__name__))
-    _, found = models_json_schema(
-        [(one, "validation") for one in types], ref_template=_REF, schema_generator=_WithoutDefaults
+    types: dict[str, TypeAdapter[Any]] = {name: answer_type(name) for name in _ALONE}
+    for one in OPERATIONS.values():
+        if one.answer != "str":
+            types[one.answer] = answer_type(one.answer)
+        if one.request:
+            types[one.request] = TypeAdapter(request_type(one.request))
+    _, found = TypeAdapter.json_schemas(
+        [(name, "validation", types[name]) for name in sorted(types)],
+        ref_template=_REF,
+        schema_generator=_WithoutDefaults,
     )
     made = {_SHOWN.get(name, name): _renamed(schema) for name, schema in found["$defs"].items()}
     made["Error"] = {**made["Error"], "properties": {**made["Error"]["properties"], "code": {"enum": sorted(STATUS)}}}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from loop_ls.contract.facts.kinds import Error, StepCompleted, StepFailed, StepStarted
+from loop_ls.contract.facts.kinds import StepCompleted, StepFailed, StepStarted
+from loop_ls.contract.facts.payload import Error
 from loop_ls.engine.bodies.called import run_template
 from loop_ls.engine.bodies.consensus import run_consensus
 from loop_ls.engine.bodies.context import Finished, Frame

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from loop_ls.contract.facts.kinds import Error, Retrying, StepCompleted, StepFailed, StepSkipped, StepStarted, Warned
+from loop_ls.contract.facts.kinds import Retrying, StepCompleted, StepFailed, StepSkipped, StepStarted, Warned
+from loop_ls.contract.facts.payload import Error
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import further_tries
 from loop_ls.engine.context.if_condition import condition_holds

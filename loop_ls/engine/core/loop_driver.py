@@ -10,14 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from loop_ls.contract.facts.kinds import (
-    Error,
-    Iteration,
-    IterationFailed,
-    IterationStarted,
-    Retrying,
-    UnchangedOutputWarning,
-)
+from loop_ls.contract.facts.kinds import Iteration, IterationFailed, IterationStarted, Retrying, UnchangedOutputWarning
+from loop_ls.contract.facts.payload import Error
 from loop_ls.engine.core.fixation import FixationCounter, worth_saying
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Fact, Failure, ModelFailure, Recorder

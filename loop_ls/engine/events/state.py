@@ -7,10 +7,24 @@ the same facts sees the same state.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from loop_ls.contract.endings import ENDED, Status, ending, exit_code, status_of
 from loop_ls.engine.events.event import Event, utc
+from loop_ls.text.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from loop_ls.contract.facts.payload import Error
+    from loop_ls.contract.run_state import (
+        Caps,
+        CutAnswer,
+        PendingApproval,
+        Question,
+        RunStateView,
+        Source,
+        StageTurn,
+        VerdictView,
+    )
 
 #: Warnings that hold for the rest of the run: its file is not what it was started with (UP-60).
 LABELS = {"file_gone": "file deleted", "file_faulty": "file faulty", "loop_disabled": "loop disabled"}
@@ -21,6 +35,9 @@ WORKING: frozenset[str] = frozenset({"running", "stopping"})
 
 #: Answers at their length limit that a state names, the newest.
 MOST_CUT = 20
+
+#: Fields of a state that a fact sets.
+Changes = dict[str, object]
 
 #: Limits of a run that are about what it spends.
 CAPS = ("budgetUsd", "maxTokens", "wallClock")
@@ -36,11 +53,11 @@ class RunState(NamedTuple):
     uri: str | None = None
     path: str | None = None
     root: str = ""
-    target: dict[str, Any] | None = None
+    target: JsonObject | None = None
     session_id: str | None = None
     goal: str | None = None
-    metadata: dict[str, Any] | None = None  # what people noted about it, labels included
-    changed: dict[str, Any] | None = None  # what people changed since it was started
+    metadata: JsonObject | None = None  # what people noted about it, labels included
+    changed: JsonObject | None = None  # what people changed since it was started
     project_id: str | None = None
     origin: str = "cli"
     detach: bool = False
@@ -52,8 +69,8 @@ class RunState(NamedTuple):
     iteration: int = 0
     max_iterations: int | None = None
     stage: str | None = None
-    turn: dict[str, Any] | None = None  # of a role loop: index, role and label of the stage that it is at
-    dispatch: dict[str, Any] | None = None  # of a role loop: whether that stage reached an agent
+    turn: StageTurn | None = None  # of a role loop: index, role and label of the stage that it is at
+    dispatch: JsonObject | None = None  # of a role loop: whether that stage reached an agent
     started_at: float | None = None
     ended_at: float | None = None
     active: float = 0.0
@@ -63,20 +80,20 @@ class RunState(NamedTuple):
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
-    criterion: dict[str, Any] | None = None
-    verdict: dict[str, Any] | None = None
+    criterion: JsonObject | None = None
+    verdict: VerdictView | None = None
     progress_log: tuple[str, ...] = ()
-    asked: tuple[dict[str, Any], ...] = ()  # what people are asked and have not answered, in order
-    source: dict[str, Any] | None = None  # whose answers it takes: a fork, a replay
+    asked: tuple[PendingApproval, ...] = ()  # what people are asked and have not answered, in order
+    source: Source | None = None  # whose answers it takes: a fork, a replay
     imported: bool = False
     mock: bool = False  # its answers are made up
-    caps: dict[str, Any] | None = None  # what the run may spend, as its first fact says
+    caps: Caps | None = None  # what the run may spend, as its first fact says
     because: str | None = None
-    cut: tuple[dict[str, Any], ...] = ()  # answers that ended at their length limit: where, and at which one
+    cut: tuple[CutAnswer, ...] = ()  # answers that ended at their length limit: where, and at which one
     resumes_at: str | None = None  # when a run that is paused goes on by itself
-    question: dict[str, Any] | None = None  # what an enhance loop has asked outside of the engine
+    question: Question | None = None  # what an enhance loop has asked outside of the engine
     last_output: str | None = None
-    error: dict[str, Any] | None = None
+    error: Error | None = None
     recovered: int = 0
     may_have_paid_twice: bool = False
     last_seq: int = 0
@@ -92,20 +109,20 @@ class RunState(NamedTuple):
         # The time between a crash and the return of the engine was nobody's work.
         idle = event.kind in ("recovered", "interrupted") or self.status not in WORKING
         spent = 0.0 if idle or self.last_at is None else max(0.0, event.at - self.last_at)
-        counted: dict[str, Any] = {
+        counted: Changes = {
             "run_id": event.run_id,
             "last_seq": event.seq,
             "last_position": event.position,
             "last_at": event.at,
             "active": self.active + spent,
         }
-        return self._replace(**(counted | _changes(self, event.kind, event.body, event.at)))
+        return self._replace(**cast("Any", counted | _changes(self, event.kind, event.body, event.at)))
 
-    def wire(self, now: float | None = None) -> dict[str, Any]:
+    def wire(self, now: float | None = None) -> RunStateView:
         """As it travels; `now` adds the time since the last fact of a run that works."""
         running = now is not None and self.last_at is not None and self.status in WORKING
         since = max(0.0, now - self.last_at) if running and now is not None and self.last_at is not None else 0.0
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "runId": self.run_id,
             "format": self.format,
             "name": self.name,
@@ -155,7 +172,7 @@ class RunState(NamedTuple):
             "lastSeq": self.last_seq,
         }
         found["ending"] = ending(found)
-        return {name: value for name, value in found.items() if value is not None}
+        return cast("RunStateView", {name: value for name, value in found.items() if value is not None})
 
 
 def fold(events: Iterable[Event], state: RunState | None = None) -> RunState:
@@ -170,7 +187,7 @@ def _moment(at: float | None) -> str | None:
     return None if at is None else utc(at)
 
 
-def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
+def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> Changes:
     match kind:
         case "run_started":
             return _started(body, at)
@@ -208,7 +225,7 @@ def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> dic
             return _status(state, kind, body, at)
 
 
-def _started(body: dict[str, Any], at: float) -> dict[str, Any]:
+def _started(body: dict[str, Any], at: float) -> Changes:
     limits = body.get("limits") or {}
     return {
         "status": "running",
@@ -234,7 +251,7 @@ def _started(body: dict[str, Any], at: float) -> dict[str, Any]:
     }
 
 
-def _updated(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+def _updated(state: RunState, body: dict[str, Any]) -> Changes:
     changed = dict(state.changed or {})
     changed |= {name: body[name] for name in ("goal", "maxIterations") if name in body}
     if body.get("unlimited"):
@@ -250,7 +267,7 @@ def _updated(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> Changes:
     """Deep: what is not named stays."""
     found = dict(old)
     for name, value in new.items():
@@ -259,7 +276,7 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _first_turn(body: dict[str, Any], at: float) -> dict[str, Any]:
+def _first_turn(body: dict[str, Any], at: float) -> Changes:
     """A role loop is in its first iteration from the start; its first stage waits to be handed out."""
     plan = body.get("plan") or {}
     stages = plan.get("stages") or []
@@ -270,7 +287,7 @@ def _first_turn(body: dict[str, Any], at: float) -> dict[str, Any]:
     return {"iteration": 1, "project_id": plan.get("projectId"), "turn": first, "dispatch": waiting}
 
 
-def _turn(kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
+def _turn(kind: str, body: dict[str, Any], at: float) -> Changes:
     """A stage reached its agent, or it failed; only one that never got there is a matter of dispatch."""
     index, label = body.get("index"), body.get("stage")
     if kind == "stage_failed":
@@ -290,7 +307,7 @@ def _turn(kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
     return {"stage": label, "turn": {"index": index, "role": body.get("role"), "label": label}, "dispatch": sent}
 
 
-def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict[str, Any]:
+def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> Changes:
     match kind:
         case "paused":
             parked = {"resumes_at": body.get("until"), "because": body.get("because")}
@@ -330,23 +347,23 @@ def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> dict
             return {}
 
 
-def _ended(status: str, reason: str, at: float) -> dict[str, Any]:
+def _ended(status: str, reason: str, at: float) -> Changes:
     closed = {"stage": None, "asked": (), "question": None, "resumes_at": None, "because": None}
     return {"status": status, "reason": reason, "ended_at": at, **closed}
 
 
-def _question(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+def _question(kind: str, body: dict[str, Any]) -> Changes:
     shown = ("question", "planId", "reason", "conflict", "failureReason", "round", "place")
     return {"kind": kind, **{name: body[name] for name in shown if name in body}}
 
 
-def _asked(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+def _asked(state: RunState, body: dict[str, Any]) -> Changes:
     asked = {key: body[key] for key in ("loopId", "iteration", "output", "place", "revise") if key in body}
     waits = state.status == "running"  # a paused run stays paused; it waits once it is resumed
     return {"asked": (*state.asked, asked), "status": "waiting_approval" if waits else state.status}
 
 
-def _answered(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+def _answered(state: RunState, body: dict[str, Any]) -> Changes:
     left = tuple(each for each in state.asked if each.get("place") != body.get("place"))
     done = state.status == "waiting_approval" and not left
     return {"asked": left, "status": "running" if done else state.status}
@@ -356,7 +373,7 @@ def _followed(state: RunState, body: dict[str, Any]) -> bool:
     return int(body.get("depth", 0)) <= state.depth
 
 
-def _loop_begins(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+def _loop_begins(state: RunState, body: dict[str, Any]) -> Changes:
     depth = int(body.get("depth", 0))
     if state.loop is not None and depth > state.depth:
         return {}
@@ -372,7 +389,7 @@ def _loop_begins(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _iteration_begins(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+def _iteration_begins(state: RunState, body: dict[str, Any]) -> Changes:
     if not _followed(state, body) and state.iteration:
         return {}
     return {
@@ -383,12 +400,12 @@ def _iteration_begins(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cut(body: dict[str, Any]) -> dict[str, Any]:
+def _cut(body: dict[str, Any]) -> Changes:
     shown = {"place": body.get("place", ""), "purpose": body.get("purpose"), "maxTokens": body.get("maxTokens")}
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def _paid(state: RunState, body: dict[str, Any]) -> dict[str, Any]:
+def _paid(state: RunState, body: dict[str, Any]) -> Changes:
     if body.get("copied"):  # another run has paid for it
         return {}
     usd, tokens = body.get("usd"), body.get("tokens") or {}

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 
-from loop_ls.contract.facts.kinds import Call, Error, Retrying, Tokens, Warned
+from loop_ls.contract.facts.kinds import Call, Retrying, Tokens, Warned
+from loop_ls.contract.facts.payload import Error
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolSpec, Turn
 from loop_ls.engine.core.ports import (
@@ -212,7 +213,7 @@ def _facts(answer: Json, question: Question) -> Iterable[Fact]:
     call = {"provider": answer["provider"], "model": answer["model"], "purpose": question.purpose}
     if "error" in answer:
         if not answer.get("booked"):
-            yield Call(**call, **answer.get("spent", {}), error=Error(**answer["error"])).fact(place)
+            yield Call(**call, **answer.get("spent", {}), error=answer["error"]).fact(place)
         return
     yield Call(
         **call,

@@ -12,7 +12,8 @@ from functools import partial
 from itertools import count
 from typing import NamedTuple
 
-from loop_ls.contract.facts.kinds import Call, Error, Retrying, Tokens
+from loop_ls.contract.facts.kinds import Call, Retrying, Tokens
+from loop_ls.contract.facts.payload import Error
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure, Json, ModelFailure, Models, Recorder, Waiting
 from loop_ls.engine.model_calls.ask import error_of, parked_or_ended
@@ -95,6 +96,6 @@ def _facts(place: Place, purpose: str, answer: Json) -> list[Fact]:
     if answer.get("booked"):
         return []
     if "error" in answer:
-        return [Call(**call, error=Error(**answer["error"])).fact(place)]
+        return [Call(**call, error=answer["error"]).fact(place)]
     tokens = Tokens(input=answer["tokens"])
     return [Call(**call, tokens=tokens, usd=answer["usd"], duration=answer["duration"]).fact(place)]

@@ -11,7 +11,8 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from loop_ls.contract.facts.kinds import Call, Error, Tokens
+from loop_ls.contract.facts.kinds import Call, Tokens
+from loop_ls.contract.facts.payload import Error
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import LostAttempt, Recorder
 

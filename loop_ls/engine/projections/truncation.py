@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from loop_ls.contract.run_state import RunStateView
+
 #: No answer holds more rows than this.
 LIMIT = 1000
 #: These say what something is, not what it holds: half of one would mean something else.
@@ -38,7 +40,7 @@ def cut(value: Any, most: int | None) -> Any:
     return {**shorter, "cut": long} if long else shorter
 
 
-def short(state: dict[str, Any], most: int = 2000) -> dict[str, Any]:
+def short(state: RunStateView, most: int = 2000) -> RunStateView:
     """A state for a list: its last output is a taste."""
     output = state.get("lastOutput")
     if isinstance(output, str) and len(output) > most:

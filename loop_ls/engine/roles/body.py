@@ -153,7 +153,7 @@ class Rounds:
     ) -> Json:
         error = error_of(failure)
         fact = StageFailed(stage=stage.label, role=stage.role, index=index, error=error, dispatch=dispatch or None)
-        answer = {"failure": {"code": error.code, "message": error.message, "hint": error.hint}}
+        answer = {"failure": error}
         await self.started.recorder.record(place.part("stage"), [fact.fact(place)], answer=answer)
         return answer
 

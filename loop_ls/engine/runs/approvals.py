@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, cast, get_args
 
 from loop_ls.contract.facts.kinds import ApprovalResolved
+from loop_ls.contract.run_state import PendingApproval
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Approval, Decision
 from loop_ls.engine.events import RunState
@@ -99,7 +100,7 @@ async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Appro
     return {"ok": True, "resolved": told}
 
 
-def _pending(state: RunState, loop_id: str | None) -> dict[str, Any]:
+def _pending(state: RunState, loop_id: str | None) -> PendingApproval:
     """What is meant: the question of that loop, or the only one there is."""
     meant = [each for each in state.asked if loop_id in (None, each.get("loopId"))]
     if not meant:

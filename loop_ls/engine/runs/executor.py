@@ -193,7 +193,7 @@ async def _lost(run: LiveRun, journal: Journal, feed: EventBus, refused: Journal
     The closing fact is written as soon as it can be; an engine that starts before goes on with the run."""
     failed = _failed(run, Failure(refused.code, refused.message, refused.hint))
     kind, body = failed.fact()
-    run.state = run.state._replace(status="failed", reason="error", ended_at=journal.clock(), error=body["error"])
+    run.state = run.state._replace(status="failed", reason="error", ended_at=journal.clock(), error=failed.error)
     feed.publish([Event(run.run_id, 0, journal.clock(), kind, body)])
     while True:
         await asyncio.sleep(WRITE_AGAIN)

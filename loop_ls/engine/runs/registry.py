@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from loop_ls.contract.facts.kinds import RunStarted
+from loop_ls.contract.facts.payload import Error
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Approval
 from loop_ls.engine.core.run_gate import Control
@@ -80,7 +81,7 @@ class Runs:
         if run is None or run.state.ended:
             return
         if why is not None:
-            error = {"code": why.code, "message": why.message, "hint": why.hint}
+            error: Error = {"code": why.code, "message": why.message, "hint": why.hint}
             run.found_in = run.state.status
             run.state = run.state._replace(status="interrupted", reason=why.code, error=error)
         elif run.found_in is not None:
@@ -241,7 +242,7 @@ class Runs:
 
 
 def _damaged(run_id: str, state: RunState, why: str) -> RunState:
-    told = {
+    told: Error = {
         "code": DAMAGED,
         "message": f"The record of this run is damaged: {why}.",
         "hint": "It does not go on. Restore a copy of the journal, or start it anew.",
@@ -253,10 +254,10 @@ def _damaged(run_id: str, state: RunState, why: str) -> RunState:
 
 
 def _is_damaged(state: RunState) -> bool:
-    return (state.error or {}).get("code") == DAMAGED
+    return state.error is not None and state.error.get("code") == DAMAGED
 
 
-def _whose(state: RunState) -> tuple[Any, ...]:
+def _whose(state: RunState) -> tuple[object, ...]:
     """What has one loop at a time: an assistant, a document."""
     return state.format, state.root, state.path if state.format == "enhance" else state.target
 

@@ -50,7 +50,7 @@ class EnhancePreparer:
     ) -> RunStarted:
         """As for a plain run; the planner of an enhance loop is asked as well. Raises `Refused`."""
         named = started.plan.get("planner") if started.format == ENHANCE else None
-        planner = Target(str(named.get("provider")), str(named.get("model"))) if named else None
+        planner = Target(str(named.get("provider")), str(named.get("model"))) if isinstance(named, Mapping) else None
         return await self._workflow.agree(started, texts, consent, models, planner)
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:

@@ -2,6 +2,7 @@
 
 /** What the run may spend: US dollars, tokens, seconds of its own time. */
 export interface Caps {
+  cut?: Record<string, number>;
   budgetUsd?: number;
   maxTokens?: number;
   wallClock?: number | string;
@@ -9,6 +10,7 @@ export interface Caps {
 
 /** An answer that ended at its length limit (tokens). */
 export interface CutAnswer {
+  cut?: Record<string, number>;
   place?: string;
   purpose?: string;
   maxTokens?: number;
@@ -16,6 +18,7 @@ export interface CutAnswer {
 
 /** How the run ended, in the words of `contract.endings`. */
 export interface EndingView {
+  cut?: Record<string, number>;
   kind: "success" | "limit" | "failure" | "blocked" | "stopped";
   sign: string;
   short: string;
@@ -23,23 +26,25 @@ export interface EndingView {
 }
 
 /** A failure as data: which one, one sentence, what to do. */
-export interface ErrorView {
-  code?: string;
-  message?: string;
+export interface Error {
+  code: string;
+  message: string;
   hint?: string;
 }
 
 /** A decision that a person is asked for. `revise`: the answer may ask for changes. */
 export interface PendingApproval {
+  cut?: Record<string, number>;
   loopId?: string;
+  place?: string;
   iteration?: number;
   output?: string;
-  place?: string;
   revise?: boolean;
 }
 
 /** What an enhance loop asks an editor (`edit_sent`) or a person (`loop_paused`). */
 export interface Question {
+  cut?: Record<string, number>;
   kind: "edit_sent" | "loop_paused";
   question?: string;
   planId?: string;
@@ -52,6 +57,7 @@ export interface Question {
 
 /** Whose answers the run takes: a fork or a replay of another run. */
 export interface Source {
+  cut?: Record<string, number>;
   kind?: string;
   runId?: string;
   iteration?: number;
@@ -59,6 +65,7 @@ export interface Source {
 
 /** The stage of a role loop that is at work. */
 export interface StageTurn {
+  cut?: Record<string, number>;
   index?: number;
   role?: string;
   label?: string;
@@ -66,13 +73,15 @@ export interface StageTurn {
 
 /** What was started: a workflow, a loop, a step, a role loop (`definition`) or an assistant. */
 export interface Target {
+  cut?: Record<string, number>;
   kind: string;
   name?: string;
 }
 
 export interface TokenCount {
-  input?: number;
-  output?: number;
+  cut?: Record<string, number>;
+  input: number;
+  output: number;
 }
 
 /** The last verdict on the loop that the state follows. `local`: decided without a model. */
@@ -81,11 +90,12 @@ export interface VerdictView {
   verdict?: "yes" | "no" | "unclear" | "error";
   answer?: string;
   local?: boolean;
-  cut?: boolean;
+  cut?: boolean | Record<string, number>;
 }
 
 /** The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work. */
 export interface RunStateView {
+  cut?: Record<string, number>;
   runId: string;
   format: string;
   name: string;
@@ -132,7 +142,7 @@ export interface RunStateView {
   pendingApprovals?: PendingApproval[];
   question?: Question;
   lastOutput?: string;
-  error?: ErrorView;
+  error?: Error;
   mayHavePaidTwice?: boolean;
   exitCode?: number;
   lastSeq: number;
