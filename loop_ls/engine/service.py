@@ -30,6 +30,7 @@ from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
 from loop_ls.engine.projections.iteration_facts import facts_of_iteration
+from loop_ls.engine.projections.kept_views import KeptViews
 from loop_ls.engine.projections.prompts import prompts
 from loop_ls.engine.projections.run_graph import drawn
 from loop_ls.engine.projections.truncation import LIMIT, limited, short
@@ -50,7 +51,6 @@ from loop_ls.engine.runs.update import read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import Carried, exported, same_run
-from loop_ls.formats.settings.enhance_states import phase
 
 logger = logging.getLogger(__name__)
 
@@ -89,6 +89,7 @@ class Engine:
         self._mask_of = mask_of or RunSecrets(os.environ).of
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
+        self.views = KeptViews(self.events)
         self.member: ClusterMember | None = None
         self._is_open = self._draining = False
         self._starting_once = asyncio.Lock()  # starts with a key come one after the other
@@ -126,7 +127,7 @@ class Engine:
         self._spending = ProjectSpending(self.journal, self._runs, self._clock)
         self._retention = RunRetention(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
-        self.journal.forgotten.append(self.feed.gone)
+        self.journal.forgotten += [self.feed.gone, self.views.forget]
         if self._workers is not None:
             self.journal.told = position
             workers = self._workers(self.journal.storage)
@@ -151,7 +152,7 @@ class Engine:
         facts = [Recovered(in_flight=in_flight, may_have_paid_twice=bool(in_flight) or unsure).fact()]
         if run.state.format in WAITS_FOR_PEOPLE and run.state.status != "stopping":
             run.control.pause()
-            facts.append(Interrupted(found_in=phase(await self._told(run.run_id))).fact())
+            facts.append(Interrupted(found_in=(await self.views.of(run.run_id)).rounds.phase).fact())
         return facts
 
     @property
@@ -433,7 +434,7 @@ class Engine:
             if state.format != "enhance":
                 raise Refused("not_found", f"Run {found} is no enhance loop.", "`loop-ls runs` says what each is.")
             if verb in ("status", "timeline"):
-                return timeline.answer(verb, found, state.name, await self._told(found))
+                return timeline.answer(verb, found, state.name, (await self.views.of(found)).rounds)
             if verb not in TELL:
                 raise Refused("bad_argument", f"`{verb}` is nothing that an enhance loop knows.")
             if run is None:
@@ -451,9 +452,6 @@ class Engine:
             found += page.events
             more = page.more and bool(page.events)
         return found
-
-    async def _told(self, run_id: str) -> list[Answer]:
-        return [event.wire() for event in await self.facts_of(run_id)]
 
     async def delete(self, run_id: str, whose: Callable[[str | None], bool] | None = None) -> Answer:
         """Remove a run that has ended from the record -> `{ok, runId}`; `all` that have ended, and of users

@@ -16,6 +16,7 @@ from loop_ls.rules.engine.finding import TextEdit, Tier
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
+    from loop_ls.contract.run_view.parts import Verdict
     from loop_ls.features.runs.enhance_rounds import Rounds
 
 #: Edits of several documents: uri -> edits whose spans do not overlap.
@@ -216,17 +217,6 @@ class Action:
     tier: Tier = Tier.SAFE
     findings: tuple[int, ...] = ()
     creates: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the judge said of one iteration (event `judged`)."""
-
-    iteration: int
-    verdict: str  # yes | no | unclear | error; failed: the iteration itself failed, `answer` says how
-    output: str = ""  # what was judged
-    answer: str = ""
-    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)

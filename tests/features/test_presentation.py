@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.answers import LoopView, RunView, Verdict
+from loop_ls.contract.run_view.parts import Verdict
+from loop_ls.features.answers import LoopView, RunView
 from loop_ls.features.inlay_hints.inlay_hints import inlays
 from loop_ls.features.semantic_tokens.token import MODIFIERS
 from loop_ls.features.semantic_tokens.tokens import tokens

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from loop_ls.cli.watch.model import Part, Round, Watched
+from loop_ls.cli.watch.model import Part, Watched, mark, said
 from loop_ls.cli.watch.words import clock, first_line, fitted, last_line, loop_ending, money, tokens
+from loop_ls.contract.run_view.parts import Row
 
 PICTURES_A_SECOND = 8
 BAR = 18
@@ -71,15 +72,15 @@ class LivePicture:
         watched = self._watched
         head = Text(f" {watched.name}", "bold")
         state = "stopping…" if watched.stopping else "paused" if watched.paused else ""
-        for said, style in (
+        for told, style in (
             (state, "bold yellow"),
-            (money(watched.usd), "green"),
-            (tokens(watched.tokens), "dim"),
+            (money(watched.view.usd), "green"),
+            (tokens(watched.view.tokens), "dim"),
             (clock(watched.elapsed), "dim"),
         ):
-            if said:
+            if told:
                 head.append("   ")
-                head.append(said, style)
+                head.append(told, style)
         return head
 
     def _part(self, part: Part, width: int) -> list[Text]:
@@ -88,8 +89,8 @@ class LivePicture:
         line.append(f"{sign} ", style)
         line.append(part.name, "bold" if part.is_loop else "")
         if not part.is_loop:
-            said = first_line(part.text) if part.state != "running" else self._heard()
-            line.append(f"   {fitted(said, max(8, width - len(part.name) - 9))}", "dim")
+            told = first_line(part.text) if part.state != "running" else self._heard()
+            line.append(f"   {fitted(told, max(8, width - len(part.name) - 9))}", "dim")
             return [line]
         number = part.rounds[-1].number if part.rounds else 0
         if part.state == "running":
@@ -99,19 +100,20 @@ class LivePicture:
             line.append(f"  {loop_ending(part.reason, number)[2:]}", style)
         return [line, *(self._round(part, each, width) for each in _shown(part.rounds))]
 
-    def _round(self, part: Part, one: Round | None, width: int) -> Text:
+    def _round(self, part: Part, one: Row | None, width: int) -> Text:
         if one is None:
             return Text("         ⋮", "dim")
-        mark, style = _MARKS[one.mark]
+        known = mark(one)
+        sign, style = _MARKS[known]
         line = Text(f"     {one.number:>3}  ")
-        line.append(f"{mark:<4}", style)
-        running = one is part.rounds[-1] and part.state == "running" and not one.mark
-        price = money(one.usd)
+        line.append(f"{sign:<4}", style)
+        running = one is part.rounds[-1] and part.state == "running" and not known
+        price = money(one.total_usd)
         room = width - 16 - len(price)
-        said = self._heard() if running and not one.text else first_line(one.text.strip() or one.answer)
+        told = self._heard() if running and not one.output else first_line(said(one))
         if one.attempt > 1:
-            said = f"(attempt {one.attempt}) {said}"
-        line.append(fitted(said, max(8, room)), "" if one.mark else "cyan")
+            told = f"(attempt {one.attempt}) {told}"
+        line.append(fitted(told, max(8, room)), "" if known else "cyan")
         if price and not running:
             line.append(f"  {price}", "dim")
         return line
@@ -127,7 +129,7 @@ class LivePicture:
         return f"{step}: {last_line(text)}" if "/" in place else last_line(text)
 
 
-def _shown(rounds: list[Round]) -> list[Round | None]:
+def _shown(rounds: Sequence[Row]) -> list[Row | None]:
     """All rounds, or the first and the last ones with a gap between."""
     if len(rounds) <= ROUNDS:
         return list(rounds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.cli.watch.model import Watched
+from loop_ls.cli.watch.model import Watched, mark, said
 from loop_ls.cli.watch.words import first_line, fitted, loop_ending, money
 from loop_ls.report.terminal_text import shown
 
@@ -29,8 +29,8 @@ def told(event: Event, watched: Watched) -> list[str]:
             return _judged(event, place, watched)
         case "iteration_failed":
             number, limit = event.get("iteration"), ""
-            said = str((event.get("error") or {}).get("message", ""))
-            return [_line(f"{event.get('loop')} {number}{limit} failed", said)]
+            message = str((event.get("error") or {}).get("message", ""))
+            return [_line(f"{event.get('loop')} {number}{limit} failed", message)]
         case "retrying":
             return [f"{place}: {watched.waiting}"]
         case "paused" if event.get("because"):
@@ -44,16 +44,14 @@ def told(event: Event, watched: Watched) -> list[str]:
 
 
 def _judged(event: Event, place: str, watched: Watched) -> list[str]:
-    part = watched.parts.get(place.partition(":")[0].partition("/")[0])
-    if part is None or not part.rounds:
+    row = watched.view.row_of(place)
+    if row is None or row.kind != "iteration":
         return []
-    now, nested = part.rounds[-1], place.count("/") > 1
-    if nested:
-        verdict = {"yes": "YES", "no": "NO"}.get(str(event.get("verdict")), "?")
-        return [f"  {event.get('loop')} {event.get('iteration')}  {verdict}"]
-    price = f"  {money(now.usd)}" if now.usd else ""
-    limit = f"/{part.limit}" if part.limit else ""
-    return [_line(f"{part.name} {now.number}{limit}  {now.mark:<3}", now.text.strip() or now.answer) + price]
+    if place.count("/") > 1:
+        return [f"  {row.name} {row.number}  {mark(row)}"]
+    price = f"  {money(row.total_usd)}" if row.total_usd else ""
+    limit = f"/{row.max}" if row.max else ""
+    return [_line(f"{shown(row.name)} {row.number}{limit}  {mark(row):<3}", said(row)) + price]
 
 
 def _line(head: str, text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.cli.watch.model import Watched
+from loop_ls.cli.watch.model import Watched, mark
 from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.words import ending
 from loop_ls.engine.projections.verbose_log import verbose_lines
@@ -110,7 +110,7 @@ def _report(state: Answer, watched: Watched, as_json: bool) -> None:
 
 def _kept(watched: Watched) -> str:
     """What a stopped run leaves behind: nothing that was finished is lost."""
-    whole = [one for part in watched.parts.values() for one in part.rounds if one.mark in ("YES", "NO", "?")]
+    whole = [one for part in watched.parts.values() for one in part.rounds if mark(one) in ("YES", "NO", "?")]
     steps = [part for part in watched.parts.values() if not part.is_loop and part.state == "done"]
     kept = [f"{len(whole)} iteration{'s' * (len(whole) != 1)} with output and verdict"] if whole else []
     kept += [f"{len(steps)} step{'s' * (len(steps) != 1)}"] if steps else []

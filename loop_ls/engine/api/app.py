@@ -26,7 +26,6 @@ from loop_ls.engine.api.routes import agents
 from loop_ls.engine.api.routes.engine_routes import Facts
 from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.core.users import Tokens
-from loop_ls.engine.projections.kept_metrics import KeptMetrics
 from loop_ls.engine.service import Engine
 
 __all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
@@ -61,7 +60,6 @@ def application(
     )
     state = app.state
     state.engine, state.facts, state.presence, state.leave = engine, facts, presence, leave
-    state.metrics = KeptMetrics(engine.events)
     state.catalogue, state.numbers, state.assistants = catalogue, numbers, assistants
     state.openapi = functools.cache(lambda: document(ROUTES, f"http://127.0.0.1:{facts.port}"))
     return Guard(_with_sockets(app, sockets), facts.token, tokens, presence.touch)

@@ -1,7 +1,4 @@
-"""An enhance loop as people read it: its state by the names of its document, and the timeline of its rounds.
-
-A fold over facts, nothing else.
-"""
+"""Timeline of an enhance loop: its state by the names of its document, and its rounds as rows and as Markdown."""
 
 from __future__ import annotations
 
@@ -10,122 +7,96 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from loop_ls.formats.settings.enhance_states import phase
+from loop_ls.contract.run_view.rounds import Round, Rounds, listed
 from loop_ls.text.markdown import code, escaped, fenced
 
 Json = Any
 Event = Mapping[str, Json]
 
 
-def status(events: Iterable[Event]) -> dict[str, Json]:
+def status(rounds: Rounds) -> dict[str, Json]:
     """`{state, round, maxRounds, spentUsd, capUsd, shown, label?, reason?, question?}`; `shown` is for people."""
-    listed = list(events)
-    found: dict[str, Json] = {"state": phase(listed), "round": 0, "maxRounds": None, "spentUsd": 0.0, "capUsd": None}
-    for event in listed:
-        found |= {name: event[name] for name in ("round", "maxRounds", "spentUsd", "capUsd") if name in event}
-        match event.get("kind"):
-            case "loop_fixation_warning":
-                found["label"] = "fixation-risk"
-            case "report_ready":
-                found.pop("label", None)
-            case "completed":
-                found["reason"] = event.get("reason")
-                found["because"] = event.get("because")
-    if found["maxRounds"]:
-        found["shown"] = (
-            f"Round {found['round']} of {found['maxRounds']} · ${found['spentUsd']:.2f} of ${found['capUsd']:.2f}"
-        )
+    found: dict[str, Json] = {
+        "state": rounds.phase,
+        "round": rounds.number,
+        "maxRounds": rounds.most,
+        "spentUsd": rounds.spent,
+        "capUsd": rounds.cap,
+    }
+    if rounds.fixation:
+        found["label"] = "fixation-risk"
+    if rounds.reason:
+        found |= {"reason": rounds.reason, "because": rounds.because}
+    if rounds.most:
+        found["shown"] = f"Round {rounds.number} of {rounds.most} · ${rounds.spent:.2f} of ${rounds.cap or 0.0:.2f}"
     return found
 
 
-def timeline(events: Iterable[Event]) -> dict[str, Json]:
+def timeline(rounds: Rounds) -> dict[str, Json]:
     """`{status, rounds}`: of each round what failed, what was proposed, applied and refused, and why."""
-    listed = list(events)
-    rounds: dict[int, dict[str, Json]] = {}
-    for event in listed:
-        number = event.get("round")
-        if not isinstance(number, int):
-            continue
-        entry = rounds.setdefault(number, _empty(number))
-        _take(entry, event)
-    ordered = [rounds[number] for number in sorted(rounds)]
-    if ordered and not ordered[-1]["proposed"] and phase(listed) in ("gave_up", "converged"):
-        last = ordered[-1]
-        asked = [event for event in listed if event.get("round") == last["round"]]
-        last["planned"] = _without_plan(last, asked)
-    return {"status": status(listed), "rounds": ordered}
+    every = rounds.all()
+    entries = [_entry(one) for one in every]
+    if every and not every[-1].proposed and rounds.phase in ("gave_up", "converged"):
+        entries[-1]["planned"] = _without_plan(every[-1])
+    return {"status": status(rounds), "rounds": entries}
 
 
-def _without_plan(entry: Mapping[str, Json], events: Iterable[Event]) -> str:
+def _without_plan(one: Round) -> str:
     """Why a last round has no changes; empty: those that were refused say it."""
-    told = [event for event in events if str(event.get("kind")).startswith("planner_")]
-    if not told:
+    if not one.planned:
         return "not planned (last round)"
-    if entry["rejected"]:
+    if one.rejected:
         return ""
-    failed = [event.get("message") for event in told if event.get("kind") == "planner_failed"]
-    return f"planned, without a plan that can be used: {failed[-1]}" if failed else "planned, without a change"
+    return f"planned, without a plan that can be used: {one.problem}" if one.problem else "planned, without a change"
 
 
-def answer(verb: str, run_id: str, name: str, events: Iterable[Event]) -> dict[str, Json]:
+def answer(verb: str, run_id: str, name: str, rounds: Rounds) -> dict[str, Json]:
     """What `status` and `timeline` answer."""
-    listed = list(events)
     if verb == "status":
-        return {"ok": True, "state": {"runId": run_id, **status(listed)}}
-    told = timeline(listed)
+        return {"ok": True, "state": {"runId": run_id, **status(rounds)}}
+    told = timeline(rounds)
     return {"ok": True, **told, "markdown": markdown(told, name)}
 
 
-def _empty(number: int) -> dict[str, Json]:
-    return {
-        "round": number,
-        "status": "running",
-        "failed": [],
-        "proposed": [],
-        "rejected": [],
-        "applied": [],
-        "rationale": "",
-        "diff": "",
-        "label": "ok",
+def _entry(one: Round) -> dict[str, Json]:
+    sent, proposal, said = one.sent, one.proposal or {}, one.answer
+    entry: dict[str, Json] = {
+        "round": one.number,
+        "status": one.status,
+        "startedAt": one.started_at,
+        "failed": one.failures,
+        "proposed": one.proposed,
+        "rejected": one.rejected,
+        "applied": one.applied,
+        "rationale": proposal.get("rationale", ""),
+        "diff": one.diff,
+        "label": "fixation-risk" if one.fixation else "ok",
+        "planId": proposal.get("planId"),
+        "plannerUsd": one.planner_usd,
+        **_reported(one),
     }
+    if sent is not None:
+        entry["sent"] = {name: sent.get(name) for name in ("planId", "label", "edits", "changes", "at")}
+    if said is not None and said.get("kind") == "edit_acknowledged":
+        entry["ack"] = {"outcome": "applied", "milliseconds": _between(sent, said)}
+    elif said is not None:
+        entry["ack"] = {"outcome": said.get("outcome", "refused"), "reason": said.get("failureReason", "")}
+    return {name: value for name, value in entry.items() if value is not None}
 
 
-def _take(entry: dict[str, Json], event: Event) -> None:
-    match event.get("kind"):
-        case "round_started":
-            entry["startedAt"] = event.get("at")
-        case "report_ready":
-            report = event.get("report") or {}
-            entry["endedAt"] = event.get("at")
-            entry["status"] = "converged" if event.get("converged") else "failed"
-            entry["failed"] = list(event.get("failures") or ())
-            entry["fingerprint"] = event.get("fingerprint")
-            entry["totals"] = report.get("totals")
-            cost = report.get("cost") or {}
-            entry["roundUsd"], entry["cumulativeUsd"] = cost.get("round_usd"), cost.get("cumulative_usd")
-            entry["successful"] = event.get("successful")
-            entry["unfixable"] = list(report.get("unfixable") or ())
-        case "planner_finished" | "planner_failed":
-            entry["plannerUsd"] = entry.get("plannerUsd", 0.0) + (event.get("plannerUsd") or 0.0)
-        case "loop_fixation_warning":
-            entry["label"] = "fixation-risk"
-        case "op_rejected":
-            refused = {name: event.get(name) for name in ("op", "target", "reasonCode", "message")}
-            if refused not in entry["rejected"]:  # a planner that was asked again proposed it again
-                entry["rejected"].append(refused)
-        case "ops_proposed":
-            entry["proposed"] = list(event.get("ops") or ())
-            entry["rationale"] = event.get("rationale", "")
-            entry["planId"] = event.get("planId")
-            entry["diff"] = event.get("diff", "")
-        case "edit_sent":
-            entry["sent"] = {name: event.get(name) for name in ("planId", "label", "edits", "changes", "at")}
-            entry["diff"] = event.get("diff", entry["diff"])
-        case "edit_acknowledged":
-            entry["applied"] = list((entry.get("sent") or {}).get("changes") or ())
-            entry["ack"] = {"outcome": "applied", "milliseconds": _between(entry.get("sent"), event)}
-        case "edit_refused":
-            entry["ack"] = {"outcome": event.get("outcome", "refused"), "reason": event.get("failureReason", "")}
+def _reported(one: Round) -> dict[str, Json]:
+    if one.report is None:
+        return {}
+    found = one.full_report
+    return {
+        "endedAt": one.report.get("at"),
+        "fingerprint": one.report.get("fingerprint"),
+        "totals": found.get("totals"),
+        "roundUsd": one.cost.get("round_usd"),
+        "cumulativeUsd": one.cost.get("cumulative_usd"),
+        "successful": one.report.get("successful"),
+        "unfixable": listed(found.get("unfixable")),
+    }
 
 
 def _between(sent: Mapping[str, Json] | None, event: Event) -> int | None:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from loop_ls.engine.projections.history import IterationRows
+from loop_ls.contract.run_view.fold import RunView
+from loop_ls.engine.projections.history import rows_of, stages_of
 
 Row = dict[str, Any]
 
@@ -16,11 +17,11 @@ Row = dict[str, Any]
 TIMINGS = 100
 
 
-def measured(state: Row, rows_read: IterationRows, now: datetime) -> Row:
+def measured(state: Row, view: RunView, now: datetime) -> Row:
     """`{loop_id, status, current_iteration, duration_seconds, iterations, stages, timings, calls, ...}`."""
-    rows = rows_read.iterations()
-    stages = [*rows_read.outside, *(stage for row in rows for stage in row["stages"])]
-    seconds = [_kept(row, now) for row in rows]
+    rows = rows_of(state["runId"], view)
+    stages = [*stages_of(view.outside), *(stage for row in rows for stage in row["stages"])]
+    seconds = [lasted(row, now) for row in rows]
     timings = [
         {"iteration": row["iteration_number"], "id": row["id"], "seconds": took}
         for row, took in zip(rows[-TIMINGS:], seconds[-TIMINGS:], strict=True)
@@ -46,15 +47,6 @@ def measured(state: Row, rows_read: IterationRows, now: datetime) -> Row:
         "tokens": state.get("tokens") or {},
         "usd": state.get("costUsd"),
     }
-
-
-def _kept(row: Row, now: datetime) -> float:
-    """`lasted`, worked out once for what has ended."""
-    if not row.get("completed_at"):
-        return lasted(row, now)
-    if row.get("lasted_until") != row["completed_at"]:  # a verdict comes after the end of the body
-        row["lasted_until"], row["lasted"] = row["completed_at"], lasted(row, now)
-    return float(row["lasted"])
 
 
 def lasted(row: Row, now: datetime) -> float:

@@ -1,16 +1,18 @@
-"""The rounds of an enhance loop as an editor shows them, folded from the facts of the run.
+"""The rounds of an enhance loop as an editor shows them.
 
-`rounds_of(facts)` makes the value; `progress_in_words` and `ended_in_rounds` are its lines for people.
+`rounds_of(view)` makes the value; `progress_in_words` and `ended_in_rounds` are its lines for people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loop_ls.contract.endings import line, sign
-from loop_ls.formats.settings.enhance_states import phase
+
+if TYPE_CHECKING:
+    from loop_ls.contract.run_view import rounds
 
 Json = Mapping[str, Any]
 
@@ -63,36 +65,20 @@ class Rounds:
     changed_after: int = 0
 
 
-def rounds_of(facts: Iterable[Json]) -> Rounds:
-    """Facts of one enhance loop, in order; forgives what is missing."""
-    listed = list(facts)
-    number = most = changed_after = 0
-    spent = cap = 0.0
-    reason, fixation = "", False
-    failures: tuple[StepFailure, ...] = ()
-    changes: tuple[StepChange, ...] = ()
-    sent: tuple[StepChange, ...] = ()
-    for fact in listed:
-        number, most = fact.get("round", number), fact.get("maxRounds", most)
-        spent, cap = fact.get("spentUsd", spent), fact.get("capUsd", cap)
-        match fact.get("kind"):
-            case "round_started":
-                failures = ()
-            case "report_ready":
-                failures, fixation = tuple(map(_failure, fact.get("failures") or ())), False
-            case "loop_fixation_warning":
-                fixation = True
-            case "edit_sent":
-                sent = tuple(map(_change, fact.get("changes") or ()))
-            case "edit_acknowledged":
-                changes, changed_after = sent, number
-            case "loop_continued" if not fact.get("withEdits"):
-                changes = ()
-            case "completed":
-                reason = str(fact.get("reason") or "")
-            case _:
-                pass
-    return Rounds(phase(listed), number, most, spent, cap, reason, fixation, failures, changes, changed_after)
+def rounds_of(view: rounds.Rounds) -> Rounds:
+    """What the editor shows of an enhance loop's rounds."""
+    return Rounds(
+        view.phase,
+        view.number,
+        view.most or 0,
+        view.spent,
+        view.cap or 0.0,
+        view.reason,
+        view.fixation,
+        tuple(map(_failure, view.failures)),
+        tuple(map(_change, view.changes)),
+        view.changed_after,
+    )
 
 
 def burn(rounds: Rounds) -> str:

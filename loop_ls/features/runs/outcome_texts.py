@@ -5,9 +5,14 @@ The words of endings are those of `contract.endings`, as on every other surface.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from loop_ls.contract.endings import ENDED, line, sign
-from loop_ls.features.answers import LoopView, RunView, Verdict
+from loop_ls.features.answers import LoopView, RunView
 from loop_ls.features.text.humanize import clock, count, excerpt, money
+
+if TYPE_CHECKING:
+    from loop_ls.contract.run_view.parts import Verdict
 
 __all__ = ["ENDED", "VERDICTS", "ended_in_words", "run_in_words", "sign", "spent", "verdict_in_words"]
 

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.answers import LoopView, RunView
 from loop_ls.features.lenses.lenses import progress_of_loop, progress_of_run, with_state
@@ -16,12 +16,15 @@ from loop_ls.features.runs.enhance_rounds import Rounds, ended_in_rounds, progre
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign
 from loop_ls.features.runs.run_view import run_view
 
+if TYPE_CHECKING:
+    from loop_ls.contract.run_view import fold
+
 Json = Mapping[str, Any]
 
 
-def seen(state: Json, facts: Iterable[Json] = ()) -> RunView:
-    """What is shown of a run; without facts, as far as its state tells."""
-    run = run_view(state, facts)
+def seen(state: Json, view: fold.RunView | None = None) -> RunView:
+    """What is shown of a run; without a view of its facts, as far as its state tells."""
+    run = run_view(state, view)
     if state.get("format") == "enhance" and (run.rounds is None or not run.rounds.most):
         run = replace(run, rounds=_rounds(state, run))
     return run

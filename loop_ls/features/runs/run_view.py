@@ -1,43 +1,30 @@
-"""A run's state and events (the JSON of protocol 4) as the values that lenses and findings show.
+"""The state of a run and the view of its facts as the values that lenses and findings show.
 
-`run_view(state, events)` takes what the engine client answers and forgives what is missing.
+`run_view(state, view)` takes what the engine answers and forgives what is missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from loop_ls.contract.endings import ENDED
-from loop_ls.features.answers import LoopView, RunView, Verdict
+from loop_ls.features.answers import LoopView, RunView
 from loop_ls.features.runs.enhance_rounds import rounds_of
+
+if TYPE_CHECKING:
+    from loop_ls.contract.run_view import fold
+    from loop_ls.contract.run_view.parts import Loop
 
 Json = Mapping[str, Any]
 
-#: Of a result no more is shown than this.
-_SHOWN = 600
 
-
-def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
-    """`events` are those of the run, in order; of loops only those of the started file are kept."""
+def run_view(state: Json, view: fold.RunView | None = None) -> RunView:
+    """Without a view, as far as the state tells."""
     target = state.get("target")
     target = target if isinstance(target, Mapping) else {}
-    loops: dict[str, LoopView] = {}
-    outputs: dict[str, str] = {}
-    results: dict[str, str] = {}
-    recovered = False
-    in_rounds = _text(state, "format") == "enhance"
-    facts = list(events)
-    for event in facts:
-        if event.get("kind") == "recovered":
-            recovered = True
-        elif in_rounds and event.get("kind") == "round_started":
-            loops, outputs, results = {}, {}, {}
-        elif (event.get("depth") or 0) == in_rounds:  # a round is a run of the file: one level further down
-            _take(loops, outputs, event)
-            _take_result(results, event)
     status = _text(state, "status") or "queued"
+    loops = {} if view is None else view.own_loops
     return RunView(
         run_id=_text(state, "runId"),
         uri=_text(state, "uri"),
@@ -52,77 +39,28 @@ def run_view(state: Json, events: Iterable[Json] = ()) -> RunView:
         elapsed_ms=_number(state, "elapsedMs") or 0,
         error=_message(state.get("error")),
         label=_text(state, "label") or None,
-        recovered=recovered,
+        recovered=view is not None and view.recovered,
         mock=state.get("mock") is True,
         paid_twice=bool(state.get("mayHavePaidTwice")),
         waiting=status == "waiting_approval",
         approval=_text(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), Mapping) else "",
-        loops={name: _settled(loop, status, state) for name, loop in loops.items()},
-        results=results,
-        rounds=rounds_of(facts) if in_rounds else None,
+        loops={name: _loop(loop, status, state) for name, loop in loops.items()},
+        results={} if view is None else dict(view.results),
+        rounds=rounds_of(view.rounds) if view is not None and _text(state, "format") == "enhance" else None,
     )
 
 
-def _take_result(results: dict[str, str], event: Json) -> None:
-    """What a step said; of a loop what its last iteration said."""
-    match event.get("kind"):
-        case "step_completed":
-            results[_text(event, "step")] = _text(event, "output")[:_SHOWN]
-        case "iteration" if _text(event, "loop"):
-            results[_text(event, "loop")] = _text(event, "output")[:_SHOWN]
-        case _:
-            return
-
-
-def _take(loops: dict[str, LoopView], outputs: dict[str, str], event: Json) -> None:
-    """What one event says about a loop of the file."""
-    kind = event.get("kind")
-    if kind == "iteration":
-        outputs[_text(event, "place")] = _text(event, "output")
-    if kind in ("step_started", "step_completed", "step_failed") and event.get("mode") == "loop":
-        _whole(loops, event)
-        return
-    name = _text(event, "loop")
-    if not name or kind not in ("iteration_started", "iteration", "iteration_failed", "judged"):
-        return
-    loop = loops.get(name) or LoopView(name, "running")
-    number = _number(event, "iteration") or loop.iteration
-    limit = _number(event, "maxIterations") or loop.max_iterations
-    loop = replace(loop, iteration=max(number, loop.iteration), max_iterations=limit)
-    if kind == "judged":
-        judged = outputs.get(_text(event, "outputRef"), "")
-        verdict = Verdict(
-            number, _text(event, "verdict") or "unclear", judged, _text(event, "answer"), bool(event.get("local"))
-        )
-        loop = replace(loop, verdicts=(*loop.verdicts, verdict))
-    elif kind == "iteration_failed":
-        failed = Verdict(number, "failed", "", _message(event.get("error")))
-        loop = replace(loop, verdicts=(*loop.verdicts, failed))
-    loops[name] = loop
-
-
-def _whole(loops: dict[str, LoopView], event: Json) -> None:
-    name = _text(event, "step")
-    loop = loops.get(name) or LoopView(name, "running")
-    match event.get("kind"):
-        case "step_started":
-            loop = replace(loop, max_iterations=_number(event, "maxIterations"))
-        case "step_completed":
-            total = _number(event, "totalIterations") or loop.iteration
-            loop = replace(loop, status="completed", reason=_text(event, "reason") or None, iteration=total)
-        case _:
-            reason = _text(event, "reason") or "error"
-            loop = replace(loop, status="failed", reason=reason, error=_message(event.get("error")))
-    loops[name] = loop
-
-
-def _settled(loop: LoopView, status: str, state: Json) -> LoopView:
+def _loop(loop: Loop, status: str, state: Json) -> LoopView:
     """A loop that had not ended when its run did ends with it."""
-    if loop.status != "running":
-        return loop
-    if status not in ENDED:
-        return replace(loop, status=status if status != "queued" else "running")
-    return replace(loop, status=status, reason=_text(state, "reason") or None)
+    how, reason = str(loop.status), loop.reason
+    if how == "running":
+        how, reason = (status, _text(state, "reason") or None) if status in ENDED else (_going(status), reason)
+    error, verdicts = _message(loop.error), tuple(loop.verdicts)
+    return LoopView(loop.name, how, loop.iteration, loop.max, reason, verdicts, error)
+
+
+def _going(status: str) -> str:
+    return "running" if status == "queued" else status
 
 
 def _text(data: Json, key: str) -> str:

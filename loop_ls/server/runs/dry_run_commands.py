@@ -17,7 +17,7 @@ from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.command_answers import Answer, refused
 
 if TYPE_CHECKING:
-    from loop_ls.features.answers import Verdict
+    from loop_ls.contract.run_view.parts import Verdict
     from loop_ls.index.document import Document
     from loop_ls.index.element import Element
     from loop_ls.server.context import Context

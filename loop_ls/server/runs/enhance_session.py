@@ -59,7 +59,7 @@ class Rounds:
             return
         if record.state.get("status") == "interrupted":
             return
-        if not any(fact.get("question") == asked for fact in reversed(record.facts)):
+        if record.folded.rounds.question != asked:
             return  # the state is ahead of the facts; it is looked at again when they are here
         work = self._apply(record, question) if question["kind"] == "edit_sent" else self._ask(record, question)
         name = f"{question['kind']} of {record.run_id}"
@@ -85,7 +85,7 @@ class Rounds:
     # -- edits ------------------------------------------------------------------------------------
 
     async def _apply(self, record: RunRecord, question: Json) -> None:
-        sent = _fact(record, "edit_sent", question)
+        sent = _about(record.folded.rounds.sent, question)
         opened = self._session.open.get(record.key)
         if sent is None or opened is None:
             return  # another window has the file open, or the engine's own limit ends the wait
@@ -174,7 +174,7 @@ class Rounds:
         if question.get("reason") == "conflict":
             why = str(question.get("failureReason") or question.get("conflict", "")).rstrip(".")
             return f"The change that the enhance loop of `{name}` wants is not in the document: {why}."
-        proposed = _fact(record, "ops_proposed", {"planId": question.get("planId")}) or {}
+        proposed = _about(record.folded.rounds.proposal, question) or {}
         ops = proposed.get("ops") or []
         changes = f"{len(ops)} change{'s' if len(ops) != 1 else ''}"
         why = " ".join(str(proposed.get("rationale") or "").split())[:300]
@@ -205,8 +205,7 @@ class Rounds:
             logger.warning("Run %s did not hear: %s", record.run_id, answer.get("message"))
 
 
-def _fact(record: RunRecord, kind: str, question: Json) -> Json | None:
-    """The newest fact of a kind about the plan of a question."""
+def _about(fact: Json | None, question: Json) -> Json | None:
+    """The fact, if it is about the plan of a question."""
     plan = question.get("planId")
-    found = (fact for fact in reversed(record.facts) if fact.get("kind") == kind)
-    return next((fact for fact in found if plan is None or fact.get("planId") == plan), None)
+    return fact if fact is not None and plan in (None, fact.get("planId")) else None

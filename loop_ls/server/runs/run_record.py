@@ -1,4 +1,4 @@
-"""What the server knows of one run: its facts in order, its state, and the text it was started on."""
+"""What the server knows of one run: the view of its facts, its state, and the text it was started on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.contract.endings import ENDED
+from loop_ls.contract.run_view import fold
 from loop_ls.features.runs.run_view import run_view
 
 if TYPE_CHECKING:
@@ -22,11 +23,14 @@ class RunRecord:
 
     run_id: str
     key: str = ""
-    facts: list[Json] = field(default_factory=list)
-    last_seq: int = 0
+    folded: fold.RunView = field(default_factory=fold.RunView)
     state: Json = field(default_factory=dict)
     lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _view: tuple[int, int, RunView] | None = None
+
+    @property
+    def last_seq(self) -> int:
+        return self.folded.seq
 
     @property
     def ended(self) -> bool:
@@ -40,12 +44,10 @@ class RunRecord:
         return str(named or self.state.get("name") or self.run_id)
 
     def take(self, fact: Json) -> bool:
-        """Append the next fact. False for one that is known; one too high is the caller's to notice."""
-        seq = fact["seq"]
-        if seq != self.last_seq + 1:
+        """The next fact. False for one that is known; one too high is the caller's to notice."""
+        if fact["seq"] != self.last_seq + 1:
             return False
-        self.facts.append(fact)
-        self.last_seq = seq
+        self.folded.take(fact)
         return True
 
     def place(self, opened: OpenDocument) -> None:
@@ -55,8 +57,8 @@ class RunRecord:
 
     def view(self) -> RunView:
         made = self._view
-        if made is None or made[:2] != (len(self.facts), id(self.state)):
-            made = (len(self.facts), id(self.state), run_view(self.state, self.facts))
+        if made is None or made[:2] != (self.last_seq, id(self.state)):
+            made = (self.last_seq, id(self.state), run_view(self.state, self.folded))
             self._view = made
         return made[2]
 

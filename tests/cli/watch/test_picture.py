@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from loop_ls.cli.watch.live import LivePicture
-from loop_ls.cli.watch.model import Watched
+from loop_ls.cli.watch.model import Watched, mark
 from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.words import clock, ending, first_line, fitted, money
 
@@ -128,7 +128,7 @@ def test_nested_loops_count_for_their_round() -> None:
         at("judged", "develop/1/polish/1", loop="polish", iteration=1, verdict="yes", depth=1),
     )
     assert list(run.parts) == ["requirements", "develop"]
-    assert [one.mark for one in run.parts["develop"].rounds] == [""]
+    assert [mark(one) for one in run.parts["develop"].rounds] == [""]
 
 
 def test_plain_lines_say_only_what_is_settled() -> None:
@@ -197,4 +197,4 @@ def test_what_a_person_should_hear_of_is_said_while_it_happens(kind: str, body: 
 
 def test_what_another_run_has_paid_is_not_counted() -> None:
     run = watched(at("call", "w/1", usd=0.5, tokens={"input": 1}, copied=True), at("call", "w/2", usd=0.25))
-    assert (run.usd, run.calls) == (0.25, 1)
+    assert (run.view.usd, run.view.calls) == (0.25, 1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loop_ls.client.session import EngineClient
-from loop_ls.engine.projections.kept_metrics import FACTS as SLICE
+from loop_ls.engine.projections.kept_views import FACTS as SLICE
 from tests.engine.api.conftest import House, house
 
 ITERATIONS = 300

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from loop_ls.features.hover.hover import hover
-from loop_ls.features.runs.run_view import run_view
 from loop_ls.formats.workflow.keys import SHAPES
+from tests.features.viewed import viewed
 
 FLOW = """
 #- flow.yaml
@@ -240,8 +240,8 @@ def test_a_variable_tells_what_it_was_in_the_last_run(ask: Any, place: str, told
         "steps:\n  - {name: draft, run: Draft}\nloops:\n"
         f'  - {{name: refine, workflow: flow, max_iterations: 3, until: Good, with: {{a: "{place}"}}}}\n'
     )
-    run = run_view({"runId": "r", "status": "completed"}, RUN)
-    older = run_view({"runId": "o", "status": "completed"}, RUN[:1])
+    run = viewed({"runId": "r", "status": "completed"}, RUN)
+    older = viewed({"runId": "o", "status": "completed"}, RUN[:1])
     found = hover(asked.workspace, asked.document, asked.at, None, (older, run))
     assert found is not None
     assert found.text.endswith(told) if told else "In the last run" not in found.text

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.answers import Lens, LoopView, RunView, Verdict
+from loop_ls.contract.run_view.parts import Verdict
+from loop_ls.features.answers import Lens, LoopView, RunView
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.index.document import Document
 

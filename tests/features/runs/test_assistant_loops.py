@@ -13,12 +13,12 @@ from loop_ls.features.complete.completion import complete
 from loop_ls.features.estimate.estimate import estimate
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.features.runs.run_findings import run_findings
-from loop_ls.features.runs.run_view import run_view
 from loop_ls.formats.assistant.read import read_assistants
 from loop_ls.server.runs.progress import RunProgress, report
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position
 from tests.features.conftest import Ask
+from tests.features.viewed import viewed
 
 YAML = "fixer.assistant.yaml"
 TWO = """\
@@ -51,7 +51,7 @@ def state(done: int, status: str = "running", name: str = "fixer", **more: Any) 
 
 def titles(ask: Ask, *states: dict[str, Any]) -> list[str]:
     one = ask(f"{TWO}$0", None, False, YAML)
-    return [lens.title for lens in lenses(one.workspace, one.document, [run_view(each) for each in states])]
+    return [lens.title for lens in lenses(one.workspace, one.document, [viewed(each) for each in states])]
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Record:
     ended: bool = False
 
     def view(self) -> RunView:
-        return run_view(self.state)
+        return viewed(self.state)
 
 
 @dataclass
@@ -102,7 +102,7 @@ def test_AB_142_the_badge_vanishes_with_the_end(ask: Ask, status: str, reason: s
 def test_AB_143_another_assistants_progress_is_not_ours(ask: Ask) -> None:
     assert titles(ask, state(3, name="somebody-else")) == titles(ask)
     one = ask(f"{TWO}$0", None, False, YAML)
-    own = [each for each in lenses(one.workspace, one.document, [run_view(state(3))]) if each.span.start.line == 6]
+    own = [each for each in lenses(one.workspace, one.document, [viewed(state(3))]) if each.span.start.line == 6]
     assert [each.title for each in own] == titles(ask)[2:]
 
 
@@ -169,10 +169,12 @@ def test_AB_147_a_new_pass_is_shown_once_and_the_same_one_not_again() -> None:
 def test_verdicts_of_a_run_stand_on_the_criterion(ask: Ask) -> None:
     one = ask(f"{TWO}$0", None, False, YAML)
     events = [
+        {"kind": "iteration_started", "loop": "Fixer", "place": "fixer/1", "iteration": 1},
         {"kind": "iteration", "loop": "Fixer", "place": "fixer/1", "iteration": 1, "output": "red"},
         {
             "kind": "judged",
             "loop": "Fixer",
+            "place": "fixer/1",
             "iteration": 1,
             "verdict": "no",
             "outputRef": "fixer/1",
@@ -180,14 +182,14 @@ def test_verdicts_of_a_run_stand_on_the_criterion(ask: Ask) -> None:
             "local": True,
         },
     ]
-    (finding,) = run_findings(one.document, run_view(state(10, "completed", reason="max_iterations"), events))
+    (finding,) = run_findings(one.document, viewed(state(10, "completed", reason="max_iterations"), events))
     assert "limit reached after 10 iterations" in finding.message
     assert "pattern" in finding.message
     assert finding.span.start == Position(1, 10)
     (related,) = finding.related
     assert related.span.start.line == 4
     assert "red" in related.message
-    (failed,) = run_findings(one.document, run_view(state(1, "failed", reason="error", error={"message": "no agent"})))
+    (failed,) = run_findings(one.document, viewed(state(1, "failed", reason="error", error={"message": "no agent"})))
     assert "no agent" in failed.message
     assert failed.severity.name == "ERROR"
 
@@ -208,9 +210,9 @@ def test_an_estimate_counts_iterations_and_budgets(ask: Ask) -> None:
 
 def test_UP_60_a_loop_that_was_switched_off_while_it_runs_can_be_stopped(ask: Ask) -> None:
     off = ask(f"{TWO.replace('loopEnabled: true', 'loopEnabled: false', 1)}$0", None, False, YAML)
-    running = run_view(state(2, label="loop disabled"))
+    running = viewed(state(2, label="loop disabled"))
     found = [each.title for each in lenses(off.workspace, off.document, [running]) if each.span.start.line == 1]
     assert "⏹ Stop" in found
     assert "iteration 2/10 · loop disabled" in found[-2]
-    ended = run_view(state(2, "cancelled", reason="user"))
+    ended = viewed(state(2, "cancelled", reason="user"))
     assert [each for each in lenses(off.workspace, off.document, [ended]) if each.span.start.line == 1] == []

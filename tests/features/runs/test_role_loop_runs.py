@@ -9,12 +9,12 @@ import pytest
 
 from loop_ls.features.estimate.estimate import estimate
 from loop_ls.features.runs.run_findings import run_findings
-from loop_ls.features.runs.run_view import run_view
 from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import Severity
+from tests.features.viewed import viewed
 
 PAIR: dict[str, Any] = {
     "name": "pair",
@@ -76,7 +76,7 @@ def run(status: str = "completed", reason: str | None = "approved", **more: Any)
             {"kind": "judged", "loop": "pair", "iteration": number, "verdict": verdict, "answer": answer},
         )
     ]
-    return run_view(state, events)
+    return viewed(state, events)
 
 
 @pytest.mark.parametrize(

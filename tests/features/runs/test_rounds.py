@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
+from loop_ls.contract.run_view import rounds
 from loop_ls.features.answers import RunView
 from loop_ls.features.inlay_hints.inlay_hints import inlays
 from loop_ls.features.lenses.enhance import preview
 from loop_ls.features.lenses.lenses import lenses
-from loop_ls.features.runs.enhance_rounds import burn, ended_in_rounds, progress_in_words, rounds_of
+from loop_ls.features.runs.enhance_rounds import Rounds, burn, ended_in_rounds, progress_in_words, rounds_of
 from loop_ls.features.runs.run_findings import run_findings
-from loop_ls.features.runs.run_view import run_view
 from loop_ls.formats.settings.model import Settings
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.text.position import Position, Span
+from tests.features.viewed import viewed
 
 FLOW = """
     # about reports
@@ -58,7 +59,11 @@ OPEN = "Open run [loopLs.history]"
 
 def run(*named: dict[str, Any], status: str = "running", **more: Any) -> RunView:
     state = {"runId": "r1", "uri": URI, "format": "enhance", "status": status, "name": "report", **more}
-    return run_view(state, facts(*named))
+    return viewed(state, facts(*named))
+
+
+def shown(facts: list[dict[str, Any]]) -> Rounds:
+    return rounds_of(rounds.rounds_of(facts))
 
 
 def titles(ask: Any, *runs: RunView, settings: Settings | None = None) -> list[str]:
@@ -115,7 +120,7 @@ def test_how_it_ended_stands_beside_the_switch(ask: Any) -> None:
         "Timeline [loopLs.enhance.timeline]",
         OPEN,
     ]
-    plain = run_view({"runId": "r2", "uri": URI, "status": "running"})
+    plain = viewed({"runId": "r2", "uri": URI, "status": "running"})
     assert titles(ask, ended, plain) == ["Enhance: off [loopLs.enhance.enable]"]
 
 
@@ -130,15 +135,15 @@ def test_how_it_ended_stands_beside_the_switch(ask: Any) -> None:
     ],
 )
 def test_giving_up_never_reads_like_a_success(last: dict[str, Any], said: str) -> None:
-    assert ended_in_rounds(rounds_of(facts(BEGUN, last))) == said
+    assert ended_in_rounds(shown(facts(BEGUN, last))) == said
 
 
 def test_the_same_failure_again_is_said() -> None:
     warned = facts(BEGUN, FAILED, {"kind": "loop_fixation_warning"}, PLANNED)
-    assert "the same thing failed again" in progress_in_words(rounds_of(warned))
-    other = rounds_of([*warned, *facts(BEGUN, FAILED, number=3)])
+    assert "the same thing failed again" in progress_in_words(shown(warned))
+    other = shown([*warned, *facts(BEGUN, FAILED, number=3)])
     assert "again" not in progress_in_words(other)
-    assert burn(rounds_of([])) == "Enhance: starting"
+    assert burn(shown([])) == "Enhance: starting"
 
 
 def test_what_failed_stands_on_its_step_with_its_kind_as_code(ask: Any) -> None:
@@ -188,4 +193,4 @@ def test_what_waits_to_be_looked_at_is_an_action_too(ask: Any) -> None:
     assert action.command is not None
     assert (action.kind.value, action.command.name) == ("source.enhance.preview", "loopLs.enhance.timeline")
     assert preview(document, [run(BEGUN, FAILED, PAUSED, SENT)]) == ()
-    assert preview(document, [run_view({"runId": "r2", "status": "running"})]) == ()
+    assert preview(document, [viewed({"runId": "r2", "status": "running"})]) == ()

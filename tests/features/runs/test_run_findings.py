@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.answers import LoopView, RunView, Verdict
+from loop_ls.contract.run_view.parts import Verdict
+from loop_ls.features.answers import LoopView, RunView
 from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.rules.engine.finding import Finding, Severity
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.runs.run_view import run_view
+from tests.features.viewed import viewed
 
 LOOP = {"place": "refine", "loop": "refine"}
 
@@ -43,7 +43,7 @@ STATE = {
 
 
 def test_verdicts_are_joined_with_the_outputs_that_were_judged() -> None:
-    run = run_view(STATE, facts())
+    run = viewed(STATE, facts())
     loop = run.loops["refine"]
     assert (run.kind, run.name, run.cost_usd, loop.iteration, loop.max_iterations) == ("loop", "refine", 0.031, 3, 5)
     assert [(v.iteration, v.verdict, v.output) for v in loop.verdicts] == [
@@ -56,25 +56,25 @@ def test_verdicts_are_joined_with_the_outputs_that_were_judged() -> None:
 
 def test_loops_inside_called_workflows_are_not_those_of_the_file() -> None:
     inner = {"kind": "judged", "loop": "refine", "depth": 1, "iteration": 9, "verdict": "no", "outputRef": ""}
-    assert run_view(STATE, [*facts(), inner]).loops["refine"].iteration == 3
+    assert viewed(STATE, [*facts(), inner]).loops["refine"].iteration == 3
 
 
 def test_how_a_loop_ended() -> None:
     done = {"kind": "step_completed", "step": "refine", "mode": "loop", "reason": "condition_met", "totalIterations": 3}
-    loop = run_view({**STATE, "status": "completed"}, [*facts(), done]).loops["refine"]
+    loop = viewed({**STATE, "status": "completed"}, [*facts(), done]).loops["refine"]
     assert (loop.status, loop.reason) == ("completed", "condition_met")
     broken = {"kind": "step_failed", "step": "refine", "mode": "loop", "reason": "error", "error": {"message": "boom"}}
-    loop = run_view({**STATE, "status": "failed"}, [*facts(), broken]).loops["refine"]
+    loop = viewed({**STATE, "status": "failed"}, [*facts(), broken]).loops["refine"]
     assert (loop.status, loop.error) == ("failed", "boom")
 
 
 def test_a_loop_that_had_not_ended_ends_with_its_run() -> None:
-    loop = run_view({**STATE, "status": "cancelled", "reason": "user"}, facts()).loops["refine"]
+    loop = viewed({**STATE, "status": "cancelled", "reason": "user"}, facts()).loops["refine"]
     assert (loop.status, loop.reason) == ("cancelled", "user")
-    assert run_view({**STATE, "status": "paused"}, facts()).loops["refine"].status == "paused"
+    assert viewed({**STATE, "status": "paused"}, facts()).loops["refine"].status == "paused"
 
 
 def test_anything_may_be_missing_or_of_another_kind() -> None:
     for state in ({}, {"target": None, "error": 3, "elapsedMs": "x"}, {"target": "loop"}):
-        assert run_view(state, [{}, {"kind": None}, {"kind": "judged"}, {"kind": "iteration", "loop": 3}]).loops == {}
-    assert run_view({"status": "failed", "error": {"message": "no key"}}).error == "no key"
+        assert viewed(state, [{}, {"kind": None}, {"kind": "judged"}, {"kind": "iteration", "loop": 3}]).loops == {}
+    assert viewed({"status": "failed", "error": {"message": "no key"}}).error == "no key"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.contract.run_view.fold import folded
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.features.runs.outcome_texts import spent
 from loop_ls.features.runs.run_summary import said, seen
@@ -60,7 +61,7 @@ GOES_ON = [*BEGUN, turn(1, "iteration_started"), turn(1, "judged", verdict="no")
     ],
 )  # fmt: skip
 def test_a_loop_is_told_in_one_line(state: dict[str, Any], facts: list[Any], sign: str, line: str) -> None:
-    assert said(seen({**BASE, **state}, facts)) == (sign, line)
+    assert said(seen({**BASE, **state}, folded(facts))) == (sign, line)
 
 
 def test_a_run_whose_answers_are_made_up_says_so_in_place_of_a_price() -> None:
@@ -72,7 +73,7 @@ def test_a_run_whose_answers_are_made_up_says_so_in_place_of_a_price() -> None:
     "state", [{"status": "running"}, {"status": "paused"}, {"status": "cancelled", "reason": "user"}]
 )
 def test_the_lens_says_the_same(ask: Any, state: dict[str, Any]) -> None:
-    asked, run = ask(FLOW), seen({**BASE, **state}, GOES_ON)
+    asked, run = ask(FLOW), seen({**BASE, **state}, folded(GOES_ON))
     sign, line = said(run)
     titles = [lens.title for lens in lenses(asked.workspace, asked.document, [run])]
     assert f"{sign} {line} · {spent(run)}".strip() in titles

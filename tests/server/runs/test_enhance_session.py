@@ -180,10 +180,11 @@ async def test_a_state_that_is_ahead_of_its_facts_is_looked_at_again(tmp_path: P
     opened = buffer.server.context.session.find(buffer.uri)
     assert opened is not None
     record = RunRecord("r1", key=opened.key)
+    assert record.take({"kind": "run_started", "format": "enhance", "seq": 1})
     record.state = {"status": "running", "question": {"kind": "edit_sent", "question": "q1", "planId": "plan"}}
     rounds.look(record)
     await asyncio.gather(*rounds._open.values())
-    fact = {**sent(FLOW, FLOW.replace("Write", "Tell")), "kind": "edit_sent", "question": "q1", "seq": 1}
+    fact = {**sent(FLOW, FLOW.replace("Write", "Tell")), "kind": "edit_sent", "question": "q1", "seq": 2}
     assert record.take(fact)
     rounds.look(record)
     async with asyncio.timeout(10):
@@ -231,9 +232,10 @@ async def test_a_loop_that_fails_like_before_is_warned_of_once_for_each_round(tm
 def test_progress_tells_the_round_the_money_and_what_is_done() -> None:
     common = {"round": 2, "maxRounds": 3, "spentUsd": 1.09, "capUsd": 5.0}
     record = RunRecord("r1", state={"format": "enhance", "status": "running", "name": "report"})
-    record.facts = [{"kind": "round_started", **common}]
+    assert record.take({"kind": "run_started", "format": "enhance", "seq": 1})
+    assert record.take({"kind": "round_started", **common, "seq": 2})
     assert report(record) == {"message": "Round 2 of 3 · $1.09 of $5.00", "percentage": 33}
-    record.facts = [*record.facts, {"kind": "planner_started", **common}]
+    assert record.take({"kind": "planner_started", **common, "seq": 3})
     assert report(record)["message"] == "Round 2 of 3 · $1.09 of $5.00 · planning changes"
-    record.facts = [*record.facts, {"kind": "completed", "reason": "budget"}]
+    assert record.take({"kind": "completed", "reason": "budget", "seq": 4})
     assert ending(record) == "◼ gave up after 2 rounds: budget used up · $1.09"

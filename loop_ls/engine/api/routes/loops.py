@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from loop_ls.contract.endings import Status
+from loop_ls.contract.run_view.fold import folded
 from loop_ls.engine.api.answers import BadRequest, refusal, refused, whole_number
 from loop_ls.engine.api.route import Handler
 from loop_ls.engine.api.views import loop_row
-from loop_ls.engine.projections.history import iterations, outer_stages
-from loop_ls.engine.projections.kept_metrics import KeptMetrics
-from loop_ls.engine.projections.run_metrics import lasted
+from loop_ls.engine.projections.history import iterations, rows_of, stages_of
+from loop_ls.engine.projections.run_metrics import lasted, measured
 from loop_ls.engine.projections.truncation import cut, limited
 from loop_ls.formats.registry import ROLE_LOOP
 
@@ -65,9 +65,10 @@ async def one(request: Request) -> Response:
 async def shown(request: Request, state: Answer) -> Response:
     """A loop with its latest iteration."""
     events = (await engine_of(request).iteration_events(state["runId"])).get("events") or []
-    rows = iterations(state["runId"], events)
+    view = folded(events, keep=None)
+    rows = rows_of(state["runId"], view)
     latest = rows[-1] if rows else None
-    stages = latest["stages"] if latest else outer_stages(events)
+    stages = latest["stages"] if latest else stages_of(view.outside)
     loop = await with_records(request, state, rows)
     return JSONResponse({"ok": True, "loop": loop, "state": state, "iteration": latest, "stages": stages})
 
@@ -102,7 +103,8 @@ async def history(request: Request) -> Response:
         events = await all_events(request, run_id, after, until)
     else:
         events, further = await _iteration_page(request, run_id, after)
-    rows, stages = iterations(run_id, events), outer_stages(events)
+    view = folded(events, keep=None)
+    rows, stages = rows_of(run_id, view), stages_of(view.outside)
     if place:
         rows = [row for row in rows if row["id"] == place]
         stages = [stage for stage in stages if stage["place"] == place]
@@ -199,8 +201,8 @@ async def metrics(request: Request) -> Response:
     answer = await engine_of(request).state(request.path_params["id"])
     if not answer["ok"]:
         return refused(answer)
-    kept: KeptMetrics = request.app.state.metrics
-    return JSONResponse({"ok": True, **await kept.of(answer["state"], datetime.now(UTC))})
+    view = await engine_of(request).views.of(answer["state"]["runId"])
+    return JSONResponse({"ok": True, **measured(answer["state"], view, datetime.now(UTC))})
 
 
 async def prompts(request: Request) -> Response:

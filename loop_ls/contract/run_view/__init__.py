@@ -1,0 +1,1 @@
+"""Read model of a run: its facts folded once, in constant work per fact, into what every surface shows."""

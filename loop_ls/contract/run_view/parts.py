@@ -1,0 +1,222 @@
+"""Parts of a run view: rows, stages, loops, rounds.
+
+The fold owns them and changes them in place, so that a fact costs the same in a run of any length; readers only look.
+Moments are ISO 8601 as in the facts, money is US dollars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+Json = object
+Event = dict[str, Json]
+Status = Literal["running", "waiting", "completed", "failed", "cancelled", "skipped"]
+
+
+class Verdict(NamedTuple):
+    """What the judge said of one iteration; `failed`: the iteration itself failed, and `answer` says how."""
+
+    iteration: int
+    verdict: str  # yes | no | unclear | error | failed
+    output: str = ""  # what was judged
+    answer: str = ""
+    local: bool = False
+
+
+class Retry(NamedTuple):
+    """A call that is tried again after `delay` seconds."""
+
+    attempt: int | None
+    delay: float
+    message: str
+
+    def line(self) -> str:
+        when = f", in {round(self.delay, 1):g} s" if self.delay > 0 else ""
+        return f"try {'again' if self.attempt is None else self.attempt}{when}: {self.message}"
+
+
+@dataclass(slots=True)
+class Stage:
+    """A step of a workflow or a stage of a role loop. `more`: what only some kinds have (file, task, session, ...)."""
+
+    place: str
+    name: str
+    mode: str | None
+    role: str | None
+    status: Status
+    started_at: str | None
+    ended_at: str | None = None
+    output: str | None = None
+    length: int = 0
+    error: Event | None = None
+    reason: str | None = None
+    total_iterations: int | None = None
+    artifact: str | None = None
+    usd: float | None = None
+    tools: int = 0
+    retry: Retry | None = None
+    row: Row | None = None  # the row it is shown in
+    more: dict[str, Json] = field(default_factory=dict)
+
+    @property
+    def note(self) -> str | None:
+        """What it waits for, or what went wrong with it."""
+        return self.retry.line() if self.retry else message_of(self.error) or None
+
+    def wire(self) -> Event:
+        found = {
+            "place": self.place,
+            "name": self.name,
+            "mode": self.mode or "role",
+            "status": self.status,
+            "startedAt": self.started_at,
+            "endedAt": self.ended_at,
+            "usd": self.usd,
+            "tools": self.tools or None,
+            "note": self.note,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+@dataclass(slots=True)
+class Tokens:
+    input: int = 0
+    output: int = 0
+
+    def add(self, tokens: Event) -> None:
+        self.input += number(tokens, "input") or 0
+        self.output += number(tokens, "output") or 0
+
+
+@dataclass(slots=True)
+class Row:
+    """A line of a run: the heading of a loop, one try of an iteration, or a step that lies in no iteration.
+
+    `usd`, `calls` and `tokens` are its own, `total_usd` and `total_tokens` those of everything inside. `first` and
+    `last` number the facts of it; `last` is also what makes it new for a reader who saw the run before."""
+
+    id: str
+    kind: Literal["loop", "iteration", "step"]
+    name: str
+    started_at: str | None
+    first: int
+    last: int
+    depth: int = 0
+    parent: Row | None = None
+    number: int = 0
+    attempt: int = 1
+    max: int | None = None
+    item: str | None = None
+    status: Status = "running"
+    ended_at: str | None = None
+    output: str | None = None
+    length: int = 0
+    error: Event | None = None
+    verdict: str | None = None
+    answer: str | None = None
+    local: bool | None = None
+    criterion: str | None = None
+    condition: str | None = None
+    interpolated: str | None = None
+    reason: str | None = None
+    calls: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+    usd: float | None = None
+    total_tokens: int = 0
+    total_usd: float | None = None
+    retry: Retry | None = None
+    stages: list[Stage] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    more: dict[str, Json] = field(default_factory=dict)
+
+    @property
+    def note(self) -> str | None:
+        return self.retry.line() if self.retry else message_of(self.error) or None
+
+    def wire(self) -> Event:
+        found = {
+            "id": self.id,
+            "kind": self.kind,
+            "parent": None if self.parent is None else self.parent.id,
+            "name": self.name,
+            "number": self.number,
+            "max": self.max,
+            "attempt": self.attempt,
+            "item": self.item,
+            "status": self.status,
+            "verdict": self.verdict,
+            "local": self.local,
+            "condition": self.condition if self.kind == "loop" else None,
+            "reason": self.reason,
+            "excerpt": excerpt(self.output),
+            "length": self.length,
+            "usd": self.total_usd,
+            "tokens": self.total_tokens,
+            "startedAt": self.started_at,
+            "endedAt": self.ended_at,
+            "note": self.note,
+            "stages": [stage.wire() for stage in self.stages],
+            "warnings": self.warnings,
+            "first": self.first,
+            "last": self.last,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop with how far it is and how it ended. `status` stays `running` where the run ended before it."""
+
+    place: str
+    name: str
+    depth: int = 0
+    status: Literal["running", "completed", "failed"] = "running"
+    iteration: int = 0
+    max: int | None = None
+    reason: str | None = None
+    error: Event | None = None
+    heading: Row | None = None
+    rows: list[Row] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+class Node(NamedTuple):
+    """An element of the run's graph, by the names that lead to it."""
+
+    status: Status
+    note: str | None = None
+
+    def wire(self) -> Event:
+        return {"status": self.status} if self.note is None else {"status": self.status, "note": self.note}
+
+
+def message_of(error: Json) -> str:
+    if isinstance(error, dict):
+        return text(error, "message")
+    return error if isinstance(error, str) else ""
+
+
+def excerpt(said: str | None, most: int = 200) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join((said or "")[: most * 4].split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def text(event: Event, key: str) -> str:
+    value = event.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def number(event: Event, key: str) -> int | None:
+    value = event.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def amount(event: Event, key: str) -> float | None:
+    value = event.get(key)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def moment(event: Event) -> str | None:
+    return text(event, "at") or None
