@@ -42,9 +42,9 @@ def test_anything_else_is_a_fault_at_its_place(data: bytes, code: str, place: Po
 def test_fifty_megabytes_are_refused_at_once_and_without_a_copy() -> None:
     data = bytes(50 * 1024 * 1024)
     tracemalloc.start()
-    begun = time.perf_counter()
+    begun = time.thread_time()
     text, fault = decode(data)
-    took = time.perf_counter() - begun
+    took = time.thread_time() - begun
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert text is None

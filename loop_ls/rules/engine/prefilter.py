@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.element import Element
+from loop_ls.syntax.nodes import Node, Sequence
 from loop_ls.text.pattern import pattern
 
 NEEDS = "needs"
@@ -85,6 +86,11 @@ def _of_slots(element: Element, found: list[str]) -> None:
                 found.append(ODD_BRACES)
 
 
+def has_gap(node: Node | None) -> bool:
+    """Whether a list has an entry with nothing behind its dash."""
+    return isinstance(node, Sequence) and None in node.items
+
+
 @lru_cache(maxsize=64)
 def of_block(block: Block) -> Traits:
     """Its keys, and what is wrong with some of them."""
@@ -92,10 +98,10 @@ def of_block(block: Block) -> Traits:
     if block.unknown:
         found.append(UNKNOWN)
     faults = empty = False
-    for _, _, _, wrong, nothing in block.fields.values():
+    for _, entry, _, wrong, nothing in block.fields.values():
         if wrong:
             faults = True
-        if nothing:
+        if nothing or has_gap(entry.value):
             empty = True
     if faults:
         found.append(FAULTS)

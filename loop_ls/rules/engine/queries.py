@@ -100,9 +100,10 @@ def near_variable(world: World, name: str) -> str | None:
 
 
 def _sorted_names(world: World) -> tuple[str, ...]:
-    """Of several names that are equally near the first counts, and an edit must not change which one that is."""
+    """Of several names that are equally near the first counts, and an edit must not change which one that is. Nobody
+    means a name whose signs he does not see (WF217)."""
     if world.sorted_names is None:
-        world.sorted_names = tuple(sorted(world.names))
+        world.sorted_names = tuple(name for name in sorted(world.names) if name.isprintable() and name == name.strip())
     return world.sorted_names
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.finding import Fix, TextEdit, Tier
 from loop_ls.rules.fixes.merge_blocks import merged
 from loop_ls.rules.until.without_variable import without_variable
@@ -36,30 +37,37 @@ def replace(piece: Piece, span: Span, text: str, title: str, tier: Tier = Tier.S
 
 
 def reword(piece: Piece, span: Span, new: str) -> Fix:
-    """Another word for the same place, in the quotes that are there; an alias is left alone."""
+    """Another word for the same place, in the quotes that are there, or on one line; an alias is left alone."""
 
     def change(document: Document) -> tuple[TextEdit, ...]:
-        place = document.absolute(piece, span)
+        place = _without_line_end(document, document.absolute(piece, span))
         first = document.text.slice(place)[:1]
-        if first in ("*", "|", ">"):
+        if first == "*":
             return ()
         style = _QUOTES.get(first)
         written = in_quotes(new, style) if style is not None else None
         return (TextEdit(place, written or scalar_text(new, True)),)
 
-    return _fix(f"Change to `{new}`", change)
+    return _fix(f"Change to `{shortened(new)}`", change)
 
 
-def on_one_line(piece: Piece, node: Node | None) -> tuple[Fix, ...]:
+def _without_line_end(document: Document, span: Span) -> Span:
+    """A block of text without the line break behind it, which stays."""
+    start, end = span
+    if end.column == 0 and end.line > start.line:
+        end = Position(end.line - 1, len(document.text.line(end.line - 1)))
+    return Span(start, end)
+
+
+def on_one_line(piece: Piece, node: Node | None, as_text: bool = True) -> tuple[Fix, ...]:
     """A short text out of its block: `name: |` and a line below it become one line. Nothing for other texts."""
     if not isinstance(node, Scalar) or not node.style.block or not node.text.strip() or "\n" in node.text.strip():
         return ()
 
     def change(document: Document) -> tuple[TextEdit, ...]:
-        start, end = document.absolute(piece, node.span)
-        if end.column == 0 and end.line > start.line:  # the line break behind the block stays
-            end = Position(end.line - 1, len(document.text.line(end.line - 1)))
-        return (TextEdit(Span(start, end), scalar_text(node.text.strip(), True)),)
+        text = node.text.strip()
+        place = _without_line_end(document, document.absolute(piece, node.span))
+        return (TextEdit(place, scalar_text(text, True) if as_text else text),)
 
     return (_fix("Write it on one line", change),)
 

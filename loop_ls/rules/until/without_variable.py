@@ -88,7 +88,8 @@ def _goes_on(after: str) -> bool:
 
 
 def _unwrap(before: str, after: str) -> tuple[str, str]:
-    """Quotes and brackets right around the variable go with it."""
+    """Quotes and brackets right around the variable go with it, and the sign of a shell in front of it."""
+    before = before.removesuffix("$")
     while before and after and before[-1] in _OPENING and after[0] == _CLOSING[_OPENING.index(before[-1])]:
         before, after = before[:-1], after[1:]
     return before, after

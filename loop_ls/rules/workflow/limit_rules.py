@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.index.element import Element
+from loop_ls.index.element import Element, Use
+from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.context import Draft, Site, draft, value_span
 from loop_ls.rules.engine.finding import Severity
@@ -12,6 +13,7 @@ from loop_ls.rules.engine.own_entries import own_uses, placeholder
 from loop_ls.rules.engine.prefilter import LOOP, USES
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.workflow.dotted_names import meant
 from loop_ls.rules.workflow.loop_rules import LOOPS, mode_of
 from loop_ls.text.pattern import pattern
 
@@ -109,7 +111,7 @@ def nothing_to_improve_on(element: Element, view: View) -> Iterator[Draft]:
     if loop is None or element.loop_mode != "refine" or field is None or field.entry.merged or not field.value:
         return
     if loop.text("on_failure") == "retry" or any(
-        use.slot.kind == "with" and use.slot.of_loop and use.name in _EARLIER for use in element.uses
+        use.slot.kind == "with" and use.slot.of_loop and _hands_over(use, element, view) for use in element.uses
     ):
         return
     summary = view.callee(element.reference).summary if element.reference is not None else None
@@ -117,6 +119,15 @@ def nothing_to_improve_on(element: Element, view: View) -> Iterator[Draft]:
         return
     message = "`with` hands over nothing of the iterations before: pass `{{loop.last.output}}` or `{{loop.history}}`"
     yield draft(element.piece, field.entry.key.span, message)
+
+
+def _hands_over(use: Use, element: Element, view: View) -> bool:
+    """A misspelt variable (WF503) counts as the one that is meant."""
+    unknown = "." in use.name and use.name not in LOOP_NAMES
+    if use.name in _EARLIER:
+        return True
+    own = use.name.partition(".")[0] in element.node.provides
+    return unknown and (own or meant(use, element, view) in _EARLIER)
 
 
 @rule("WF707", "policy-does-not-fit", Severity.HINT, on="element", local=True, about=LOOP)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from loop_ls.formats.workflow.criterion_markers import markers, mentions
 from loop_ls.formats.workflow.local_condition import read_local
 from loop_ls.index.element import Element, Slot, Use
+from loop_ls.index.loop_variables import REFINE
 from loop_ls.rules.docs.phrases import listed, shortened
 from loop_ls.rules.engine.call_facts import Summary
 from loop_ls.rules.engine.context import Draft, draft, node_span
@@ -23,6 +24,7 @@ from loop_ls.rules.until.vague import is_no_sentence, is_vague
 from loop_ls.rules.workflow.variable_rules import is_judged_text
 
 LONG = 150
+_REFINE = frozenset(variable.name for variable in REFINE)
 
 
 def conditions(element: Element) -> Iterator[Slot]:
@@ -89,10 +91,15 @@ def interpolated_condition(element: Element, view: View) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     for use in own_uses(element):
-        if use.slot.kind == "until" and element.loop_mode == "refine" and is_judged_text(element, use, view):
+        if use.slot.kind == "until" and element.loop_mode == "refine" and _is_about_output(element, use, view):
             summary = view.callee(element.reference).summary if element.reference is not None else None
             message = _about_judged(element, use, summary)
             yield draft(element.piece, placeholder(use), message, fixes=_rewrites(element, use, summary))
+
+
+def _is_about_output(element: Element, use: Use, view: View) -> bool:
+    """Of `loop.*` those that a refine loop has: others are WF503 and WF507."""
+    return use.name in _REFINE if use.name.startswith("loop.") else is_judged_text(element, use, view)
 
 
 def _about_judged(element: Element, use: Use, summary: Summary | None) -> str:

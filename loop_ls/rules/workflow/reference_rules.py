@@ -72,7 +72,7 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
         yield draft(element.piece, mark(reference), message, fixes=fix)
         return
     found = tuple(key for key in callee.suggestions if not view.is_self(key))  # WF604
-    hint = f"; did you mean `{found[0]}`?" if found else ""
+    hint = f"; did you mean `{shortened(found[0])}`?" if found else ""
     is_file = reference.text.endswith((".yaml", ".yml")) or reference.text.startswith(("./", "../"))
     names = " (references are names, not files)" if is_file else ""
     message = f"no workflow is called `{shortened(reference.text)}`{names}{hint}"

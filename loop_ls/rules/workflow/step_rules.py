@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.formats.workflow.keys import MODES
-from loop_ls.formats.workflow.placeholder_syntax import RESERVED
+from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
 from loop_ls.index.element import Element
 from loop_ls.rules.docs.phrases import line_break, listed, shortened
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, Spot, draft, entry_span
@@ -20,7 +20,6 @@ from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
-_UNUSABLE = pattern(r"[{}\s.]")
 _NOTHING_SAID = pattern(
     r"(?:step|test|task|item|node|action|job|thing)[_-]?\d+|step|tmp|temp|foo|bar|baz|thing|[a-z]?[_-]?\d*",
     re.IGNORECASE,
@@ -330,7 +329,9 @@ def _may_have_effects(element: Element, view: View) -> bool:
 
 @rule("WF217", "name-not-usable", Severity.WARNING, on="element", local=True, fixes=(Tier.SAFE,))
 def name_not_usable(element: Element) -> Iterator[Draft]:
-    """A step name that cannot stand in `{{ }}`: with a blank, a brace or a dot.
+    """A step name that cannot stand in `{{ }}`: with a blank, a brace or a dot, or with a digit first.
+
+    A name is letters, digits, `_` and `-`, and begins with a letter or `_`.
 
     Bad::
         steps:
@@ -341,10 +342,10 @@ def name_not_usable(element: Element) -> Iterator[Draft]:
           - name: first-draft
             run: "Write about {{input}}"
     """
-    if element.name_span is not None and _UNUSABLE.search(element.name):
+    if element.name_span is not None and element.name and ("." in element.name or not is_name(element.name)):
         name = element.block.get("name")
         ends = line_break(element.name)
-        why = ends or ": blanks, braces and dots are in the way"
+        why = ends or ": a name is letters, digits, `_` and `-`, and begins with a letter"
         fix = builders.on_one_line(element.piece, name.node) if ends and name is not None else ()
         message = f"`{shortened(element.name)}` cannot be used as `{{{{…}}}}`{why}"
         yield draft(element.piece, element.name_span, message, fixes=fix)

@@ -244,9 +244,20 @@ def _after_name(use: Use, head: str, rest: str, element: Element, view: View) ->
         part = nearest(rest, sorted(RAG_PARTS))
         hint = f"; did you mean `{head}.{part}`?" if part else f"; there are {listed(sorted(RAG_PARTS), 'and')}"
         return f"`{shortened(name)}` does not exist{hint}", f"{head}.{part}" if part else None
+    if rest in ("result", "output") and head in element.node.provides:
+        return _own_output(use, element)
     if rest in ("result", "output"):
         return f"`{shortened(name)}` does not exist; the result is `{{{{{head}}}}}`", head
     return f"`{shortened(name)}` does not exist: the result of `{head}` is one text without parts", None
+
+
+def _own_output(use: Use, element: Element) -> tuple[str, str | None]:
+    """`{{l.output}}` in the loop `l` itself."""
+    start = f"`{shortened(use.name)}` does not exist"
+    if element.loop_mode != "refine" or not use.slot.of_loop:
+        return f"{start}, and there is no result of `{shortened(element.name)}` before it has run", None
+    better = "loop.output" if use.slot.kind == "until" else "loop.last.output"
+    return f"{start}; did you mean `{better}`?", better
 
 
 @rule("WF511", "unknown-constant", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=PATHS)

@@ -11,10 +11,12 @@ from loop_ls.formats.role_loop.keys import DEFINITION
 from loop_ls.rules.docs.phrases import line_break, listed, shortened
 from loop_ls.rules.engine.context import Draft, Site, node_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.prefilter import EMPTY, FAULTS, UNKNOWN
+from loop_ls.rules.engine.prefilter import EMPTY, FAULTS, UNKNOWN, has_gap
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
+
+_NO_TEXTS = (Type.INTEGER, Type.NUMBER, Type.BOOLEAN)
 
 
 @rule("WF005", "duplicate-key", Severity.ERROR, on="tree", local=True, fixes=(Tier.SAFE,))
@@ -196,7 +198,7 @@ def _retype(site: Site, field: Field, fault: Fault) -> tuple[Fix, ...]:
         case "type" if _old_form(field) and isinstance(node, Scalar):
             return (builders.wrap(site.piece, node.span, "{name: ", "}", "Write it as a mapping"),)
         case _:
-            return builders.on_one_line(site.piece, node)
+            return builders.on_one_line(site.piece, node, as_text=field.key.type not in _NO_TEXTS)
 
 
 @rule("WF008", "no-duration", Severity.ERROR, on="*", local=True, fixes=(Tier.REVIEW,), about=FAULTS)
@@ -241,7 +243,7 @@ def _as_duration(written: str) -> str | None:
 
 @rule("WF009", "empty-value", Severity.INFORMATION, on="*", local=True, about=EMPTY)
 def empty_value(site: Site) -> Iterator[Draft]:
-    """A key with nothing behind it.
+    """A key with nothing behind it, or a list with nothing behind a dash.
 
     It reads like something that was begun and forgotten. Emptiness on purpose is written out: `{}`,
     `[]` or `""`.
@@ -260,6 +262,8 @@ def empty_value(site: Site) -> Iterator[Draft]:
     for field in site.own_fields():
         if field.empty and not _is_written_null(field) and not _is_asked_for(field.key, site.block):
             yield site.found(field.entry.key.span, f"nothing stands behind `{field.key.name}`")
+        elif has_gap(field.node):
+            yield site.found(field.entry.key.span, f"nothing stands behind a dash of `{field.key.name}`")
 
 
 def _is_asked_for(key: Key, block: Block) -> bool:

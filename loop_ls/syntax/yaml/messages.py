@@ -74,6 +74,11 @@ def missing_comma(line: int, column: int) -> Fault:
     return Fault(_at(line, column, column + 1), "A comma is missing in front of this entry.", "missing-comma")
 
 
+def stray_comma(line: int, column: int) -> Fault:
+    sentence = "Nothing stands in front of this comma; write an entry or remove it."
+    return Fault(_at(line, column, column + 1), sentence, "stray-comma")
+
+
 def quotes_around(line: int, start: int, end: int, why: str) -> Fault:
     return Fault(_at(line, start, end), f"Put quotes around this text: it {why}.", "quotes-needed")
 

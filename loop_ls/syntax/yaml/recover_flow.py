@@ -58,6 +58,8 @@ class Flow:
                     self.closed = True
                     return
             elif sign == ",":
+                if self._stands_behind(",[{"):
+                    self.faults.append(messages.stray_comma(self.line, self.column))
                 self._settle()
                 self._open[-1].comma = True
                 self._step(1)
@@ -88,6 +90,11 @@ class Flow:
             if indent_of(line) <= self.limit and line.lstrip(" \t")[0] not in "]},":
                 return False
             self.line, self.column = following, 0
+
+    def _stands_behind(self, signs: str) -> bool:
+        """Whether the last sign that was read is one of these."""
+        line, column = self.end
+        return self.lines[line][column - 1 : column] in signs
 
     def _step(self, width: int) -> None:
         self.column += width

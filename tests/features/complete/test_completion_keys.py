@@ -62,11 +62,42 @@ def test_D_a_step_with_a_mode_is_offered_no_other(ask: Any, mode: str, form: str
     assert "needs" in labels and not {*MODES, "run: |"} & labels
 
 
-def test_D_required_keys_come_first_and_idle_ones_last(ask: Any) -> None:
+def test_D_required_keys_come_first(ask: Any) -> None:
     labels = ask("loops:\n  - $0").labels
     keys = [label for label in labels if label in SHAPES["loop"].keys]
     assert keys[:4] == ["name", "workflow", "max_iterations", "until"]
-    assert ask("steps:\n  - name: a\n    run: b\n    $0").labels.index("input") > 5
+
+
+@pytest.mark.parametrize(
+    ("written", "offered", "left_out"),
+    [
+        ("steps:\n  - name: a\n    run: b\n    $0", {"needs", "max_tokens"}, {"input", "no_color"}),
+        (
+            "loops:\n  - name: l\n    until: It says DONE\n    $0",
+            {"with", "mode"},
+            {"items", "parallel", "max_workers", "min_success_rate"},
+        ),
+        ("loops:\n  - name: l\n    mode: iterate\n    $0", {"items", "parallel"}, {"max_workers", "until"}),
+        ("loops:\n  - name: l\n    mode: iterate\n    parallel: true\n    $0", {"max_workers"}, {"parallel"}),
+        ("execution:\n  $0", {"parallel", "provider", "providers"}, {"max_workers"}),
+        ("execution:\n  parallel: false\n  $0", {"provider"}, {"max_workers"}),
+        ("execution:\n  provider: ollama\n  $0", {"model"}, {"providers"}),
+        ("steps:\n  - name: a\n    providers: []\n    $0", {"run"}, {"provider", "model"}),
+        ("steps:\n  - name: a\n    embeddings:\n      input_file: a\n      $0", {"overlap"}, {"input"}),
+        ("loops:\n  - name: l\n    on_failure: retry\n    $0", {"max_retries", "retry_delay"}, set()),
+        ("loops:\n  - name: l\n    on_failure: halt\n    $0", {"with"}, {"max_retries", "retry_delay"}),
+    ],
+)
+def test_what_a_rule_would_criticise_at_once_is_not_offered(
+    ask: Any, written: str, offered: set[str], left_out: set[str]
+) -> None:
+    labels = set(ask(written).labels)
+    assert offered <= labels and not left_out & labels
+
+
+def test_retries_come_behind_what_makes_them_count(ask: Any) -> None:
+    labels = ask("loops:\n  - name: l\n    mode: refine\n    $0").labels
+    assert labels.index("on_failure") < labels.index("accumulate") < labels.index("max_retries")
 
 
 def test_keys_of_the_other_loop_mode_are_left_out(ask: Any) -> None:

@@ -143,6 +143,14 @@ steps:
         ("WF209", "{name: a, on_failure: 'contineu', run: '{{input}}'}", "Change to `continue`", "'continue',"),
         ("WF501", "{name: a, run: '{{ inptu }}'}", "Change to `input`", "'{{ input }}'"),
         ("WF601", '{name: a, template: {name: "drafd"}}', "Change to `draft`", '{name: "draft"}'),
+        (
+            "WF209",
+            "name: a\n    on_failure: |\n      halt\n    run: x",
+            "Change to `halt`",
+            "on_failure: halt\n    run",
+        ),
+        ("WF007", "name: a\n    temperature: |\n      0.5\n    run: x", "Write it on one line", "temperature: 0.5\n"),
+        ("WF217", "name: |\n      a\n    run: x", "Write it on one line", "- name: a\n    run"),
     ],
 )
 def test_one_word_is_changed_where_it_stands(rule: str, step: str, title: str, after: str) -> None:

@@ -86,7 +86,7 @@ MORE = {
     ),
     "nearest to itself": 'steps:\n  - {name: again, template: {name: flou, with: {input: "{{input}}"}}}\n',
     "blocks": (
-        "loops:\n  - name: l\n    workflow: |\n      draft\n    max_iterations: |\n      3\n"
+        "loops:\n  - name: l\n    workflow: |\n      draft\n    max_iterations: |\n      3\n    mode: |\n      refine\n"
         f"    until: It says READY\n{DRAFT}"
     ),
     **{
@@ -104,6 +104,8 @@ MORE = {
             "{{Loop.output}} says READY",
             "{{output}} says READY",
             "${loop.output} says READY",
+            "${{loop.output}} says READY",
+            "{{l.output}} says READY",
         )
     },
 }

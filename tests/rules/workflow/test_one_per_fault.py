@@ -70,6 +70,69 @@ def test_an_empty_value_that_nobody_asks_for_is_told() -> None:
     assert "WF009" not in [rule for rule, _ in rules("steps:\n  - name: research\n    run:\n")]
 
 
+@pytest.mark.parametrize("key", ["needs", "servers", "skills"])
+def test_a_dash_with_nothing_behind_it_is_told(key: str) -> None:
+    text = f"{HEAD}  - name: report\n    run: '{{{{research}}}}'\n    {key}:\n      - research\n      -\n"
+    assert ("WF009", f"nothing stands behind a dash of `{key}`") in rules(text)
+    assert "WF009" not in [rule for rule, _ in rules(text.removesuffix("      -\n"))]
+
+
+def test_a_dash_of_mappings_with_nothing_behind_it_is_told() -> None:
+    written = "    providers:\n      -\n      - {provider: ollama, model: llama3.2}\n"
+    assert ("WF009", "nothing stands behind a dash of `providers`") in rules(HEAD + written)
+
+
+CALL = (
+    "loops:\n  - {{name: polish, workflow: draft, max_iterations: 3, until: '{}', with: {{text: '{}'}}}}\n"
+    "#- draft.yaml\nsteps:\n  - {{name: improve, run: 'Improve {{{{text}}}}, write READY below it'}}\n"
+)
+LAST = "{{loop.last.output}}"
+
+
+@pytest.mark.parametrize(
+    ("until", "rule"),
+    [
+        ("{{loop.last.outputs}} says READY", "WF503"),
+        ("{{polish.output}} says READY", "WF503"),
+        ("{{last.output}} says READY", "WF503"),
+        ("{{loop.current}} says READY", "WF507"),
+        ("{{loop.output}} says READY", "WF702"),
+    ],
+)
+def test_a_variable_of_a_condition_is_told_of_once(until: str, rule: str) -> None:
+    told = [code for code, _ in rules(CALL.format(until, LAST)) if code != "WF417"]
+    assert told == [rule]
+
+
+@pytest.mark.parametrize("text", ["{{loop.last.outputs}}", "{{last.output}}", "{{polish.output}}", "{{Loop.history}}"])
+def test_a_misspelt_variable_hands_over_what_it_means(text: str) -> None:
+    """WF706 would be a consequence."""
+    told = [code for code, _ in rules(CALL.format("It says READY", text)) if code != "WF417"]
+    assert told == ["WF503"]
+    told = [code for code, _ in rules(CALL.format("It says READY", "{{input}}")) if code != "WF417"]
+    assert told == ["WF706"]
+
+
+def test_the_own_output_of_a_step_is_not_proposed_for_itself() -> None:
+    told = rules("steps:\n  - {name: a, run: '{{input}} {{a.output}}'}\n")
+    assert [code for code, _ in told] == ["WF503"]
+    assert "did you mean" not in told[0][1]
+
+
+@pytest.mark.parametrize("name", ["01_setup", "a/b", "a\u200bb", "a:b", "a b", "a.b"])
+def test_WF217_what_cannot_stand_in_braces(name: str) -> None:
+    text = f'steps:\n  - {{name: "{name}", run: "{{{{input}}}}"}}\n'
+    assert [rule for rule, _ in rules(text)] == ["WF217"]
+    assert rules(text.replace(name, "überblick-2_a")) == []
+
+
+def test_a_name_whose_signs_nobody_sees_is_not_proposed() -> None:
+    text = "steps:\n  - name: |\n      st\n    run: x\n  - name: b\n    needs: [st]\n    run: 'On {{input}}'\n"
+    assert [message for rule, message in rules(text) if rule == "WF301"] == [
+        "`b` needs `st`, and no step or loop is called so"
+    ]
+
+
 @pytest.mark.parametrize(
     "written", ["needs: [research, q", "needs: [q", "needs: [q, zz, ", "needs: [research]\n    servers: [a, {b: c"]
 )

@@ -104,9 +104,9 @@ def test_an_alias_bomb_stands_for_nothing() -> None:
 def test_a_merge_bomb_is_bounded() -> None:
     lines = ["- &m0 {" + ", ".join(f"k{n}: 1" for n in range(300)) + "}"]
     lines += [f"- &m{n} {{<<: *m{n - 1}, own{n}: 1}}" for n in range(1, 300)]
-    begun = time.perf_counter()
+    begun = time.thread_time()
     tree = read("a:\n" + "\n".join(lines) + "\n")
-    assert time.perf_counter() - begun < 1
+    assert time.thread_time() - begun < 1
     assert "too-many-aliases" in codes(tree)
 
 

@@ -15,12 +15,20 @@ from loop_ls.features.complete.style import Style
 from loop_ls.features.docs.key import short
 from loop_ls.features.spot.place import Spot, Written
 from loop_ls.formats.common.key_table import Key, Shape, Type
-from loop_ls.formats.common.scalars import floating
+from loop_ls.formats.common.scalars import boolean, floating
 
 _FIRST_KEYS = {"step": ("name",), "loop": ("name", "workflow"), "provider": ("provider", "model")}
 _PROMPTS = ("run", "prompt")
 #: Keys that mean nothing unless failures are repeated.
 _OF_RETRIES = ("max_retries", "retry_delay")
+#: Keys of which one level has only one (WF107, WF208).
+_INSTEAD_OF = {
+    "providers": ("provider", "model"),
+    "provider": ("providers",),
+    "model": ("providers",),
+    "input": ("input_file",),
+    "input_file": ("input",),
+}
 
 
 def keys(shape: Shape, spot: Spot, style: Style, written: Written | None = None) -> Iterator[Item]:
@@ -31,24 +39,29 @@ def keys(shape: Shape, spot: Spot, style: Style, written: Written | None = None)
 
 
 def absent(shape: Shape, written: Written) -> list[Key]:
-    """Not yet written, required ones first, idle ones last; mode keys only while there is no mode."""
+    """Not yet written, required ones first, those of the other mode last; mode keys only while there is no mode.
+    Nothing that a rule would criticise at once."""
     mode = written.get("mode") or "refine"
+    mode_is_known = "mode" in written or "until" in written
     has_mode = any(name in written for name in shape.one_of)
     found = [
         key
         for key in shape.keys.values()
         if key.name not in written
+        and not key.idle
         and not (has_mode and key.name in shape.one_of)
-        and not (key.only_in is not None and key.only_in != mode and "mode" in written)
+        and not (key.only_in is not None and key.only_in != mode and mode_is_known)
         and not (key.name in _OF_RETRIES and written.get("on_failure", "") not in ("", "retry"))
+        and not (key.name == "max_workers" and not boolean(written.get("parallel", "")))
+        and not any(other in written for other in _INSTEAD_OF.get(key.name, ()))
     ]
-    return sorted(found, key=lambda key: _rank(key, mode, shape))
+    return sorted(found, key=lambda key: _rank(key, mode, shape, written))
 
 
-def _rank(key: Key, mode: str, shape: Shape) -> int:
-    if key.idle:
-        return 9
+def _rank(key: Key, mode: str, shape: Shape, written: Written) -> int:
     if key.only_in is not None and key.only_in != mode:
+        return 9
+    if key.name in _OF_RETRIES and "on_failure" not in written:
         return 8
     needed = key.required or key.required_in == mode
     return 0 if needed else 1 if key.name in shape.one_of else 2
