@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 
-#: package -> the extra that brings it
+#: Package -> the extra that brings it, and what it is for.
 EXTRAS = {
-    "dbos": "workers",
-    "psycopg": "postgres",
-    "mcp": "mcp",
-    "xllamacpp": "local",
-    "keyring": "keyring",
-    "opentelemetry": "otel",
-    "pydantic_ai": "pydantic-ai",
+    "mcp": ("mcp", "tools of MCP servers, `loop-ls mcp`, the read-only shell of agent programs"),
+    "dbos": ("workers", "runs that several hosts share in PostgreSQL"),
+    "psycopg": ("postgres", "stores of `rag` steps in PostgreSQL"),
+    "keyring": ("keyring", "keys in the keyring of the operating system"),
+    "pydantic_ai": ("pydantic-ai", "providers of kind `pydantic-ai`"),
+    "opentelemetry.sdk": ("otel", "traces to an OpenTelemetry collector"),
+    "xllamacpp": ("local", "the embedded model"),
 }
 
 
@@ -24,7 +24,7 @@ def is_installed(package: str) -> bool:
 
 
 def install_command(package: str) -> str:
-    return f'pip install "loop-ls[{EXTRAS[package]}]"'
+    return f'pip install "loop-ls[{EXTRAS[package][0]}]"'
 
 
 def missing(what: str, package: str) -> str:

@@ -9,25 +9,14 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from typing import Any
 
 from loop_ls import __version__
 from loop_ls.cli.commands.check import CLEAN, write
 from loop_ls.cli.engine.connect import add_place, data_dir_of, root_of
+from loop_ls.extras import EXTRAS, install_command, is_installed
 
 HELP = "say what loop-ls finds on this machine"
-
-#: Package -> the extra of loop-ls that brings it, and what it is for.
-EXTRAS = {
-    "mcp": ("mcp", "tools of MCP servers, `loop-ls mcp`, the read-only shell of agent programs"),
-    "psycopg": ("postgres", "stores of `rag` steps, and runs, in PostgreSQL"),
-    "keyring": ("keyring", "keys in the keyring of the operating system"),
-    "pydantic_ai": ("pydantic-ai", "providers of kind `pydantic-ai`"),
-    "opentelemetry.sdk": ("otel", "traces to an OpenTelemetry collector"),
-    "xllamacpp": ("local", "the embedded model"),
-}
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as one JSON object")
@@ -55,7 +44,7 @@ def findings(root: str | None, data_dir: str | None, environ: Mapping[str, str])
         "root": str(place),
         "dataFolder": str(data_folder(place, data_dir_of(data_dir, place))),
         "sandbox": _sandbox(),
-        "extras": {extra: _is_there(package) for package, (extra, _) in EXTRAS.items()},
+        "extras": {extra: is_installed(package) for package, (extra, _) in EXTRAS.items()},
         "agents": {name: shutil.which(program) for name, program in KNOWN_AGENTS.items()},
         "keys": [name for name in keys if environ.get(name)],
     }
@@ -67,13 +56,6 @@ def _sandbox() -> dict[str, Any]:
 
     found = find_sandbox()
     return {"name": None, "reason": found.reason} if isinstance(found, NoSandbox) else {"name": found.name}
-
-
-def _is_there(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except ModuleNotFoundError:  # the package around it
-        return False
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
@@ -90,6 +72,6 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for name, path in found["agents"].items():
         yield f"agent       {name}: {path or 'not installed'}"
     yield f"keys        {', '.join(found['keys']) or 'none in the environment'}"
-    for extra, use in EXTRAS.values():
-        told = "installed" if found["extras"][extra] else f'not installed; pip install "loop-ls[{extra}]"'
+    for package, (extra, use) in EXTRAS.items():
+        told = "installed" if found["extras"][extra] else f"not installed; {install_command(package)}"
         yield f"extra       {extra} ({use}): {told}"

@@ -162,7 +162,7 @@ def spans_of(environ: Mapping[str, str]) -> Spans | None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        log.warning(missing("Tracing (OTEL_EXPORTER_OTLP_ENDPOINT)", "opentelemetry"))
+        log.warning(missing("Tracing (OTEL_EXPORTER_OTLP_ENDPOINT)", "opentelemetry.sdk"))
         return None
     named = environ.get("OTEL_SERVICE_NAME", "loop-ls")
     provider = TracerProvider(resource=Resource.create({"service.name": named, "service.version": __version__}))
