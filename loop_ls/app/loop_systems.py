@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loop_ls.engine.capabilities import derive
 from loop_ls.engine.capabilities.values import Capability
 from loop_ls.engine.core.plan import ENHANCE, Plan, Program
 from loop_ls.engine.core.preparer import Preparer, Validate
@@ -55,6 +54,8 @@ def register(system: LoopSystem) -> None:
         raise ValueError(f"`{system.format}` has a loop system already")
     SYSTEMS[system.format] = system
     if system.capabilities is not None:
+        from loop_ls.engine.capabilities import derive  # half of the engine, which no start waits for
+
         derive.OF_FORMAT[system.format] = system.capabilities
     if system.graph is not None:
         run_graph.OF_FORMAT[system.format] = system.graph
@@ -62,6 +63,8 @@ def register(system: LoopSystem) -> None:
 
 def unregister(format_: Format) -> None:
     """Forget a system."""
+    from loop_ls.engine.capabilities import derive
+
     SYSTEMS.pop(format_, None)
     derive.OF_FORMAT.pop(format_, None)
     run_graph.OF_FORMAT.pop(format_, None)

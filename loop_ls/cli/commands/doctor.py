@@ -18,6 +18,7 @@ from loop_ls.extras import EXTRAS, install_command, is_installed
 
 HELP = "say what loop-ls finds on this machine"
 
+
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as one JSON object")
     add_place(parser)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -162,6 +163,7 @@ def _is_alive(pid: int) -> bool:
 
 def _foreground(args: argparse.Namespace) -> int:
     """The lock first, the heavy libraries after it: whoever comes second leaves at once."""
+    gc.disable()  # what is imported stays; `serve` enables it
     from loop_ls.client import data_folder
     from loop_ls.engine.process.instance_lock import DataFolder, FolderRefused, FolderTaken
 

@@ -7,6 +7,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -18,7 +19,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loop_ls.engine.api.answers import BadRequest, refusal
 from loop_ls.engine.api.guard import SOCKETS, Guard
-from loop_ls.engine.api.openapi import document
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.route import mounted
 from loop_ls.engine.api.route_table import ROUTES
@@ -61,8 +61,14 @@ def application(
     state = app.state
     state.engine, state.facts, state.presence, state.leave = engine, facts, presence, leave
     state.catalogue, state.numbers, state.assistants = catalogue, numbers, assistants
-    state.openapi = functools.cache(lambda: document(ROUTES, f"http://127.0.0.1:{facts.port}"))
+    state.openapi = functools.cache(partial(_openapi, facts.port))
     return Guard(_with_sockets(app, sockets), facts.token, tokens, presence.touch)
+
+
+def _openapi(port: int) -> dict[str, Any]:
+    from loop_ls.engine.api.openapi import document
+
+    return document(ROUTES, f"http://127.0.0.1:{port}")
 
 
 def _with_sockets(app: ASGIApp, sockets: ASGIApp | None) -> ASGIApp:

@@ -7,6 +7,7 @@ hand-over file and an end. Leaving loses nothing: unfinished runs go on when it 
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import secrets
@@ -103,6 +104,8 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
         )
         await listening.start(app)
         folder.hand_over(Handover(port, token, os.getpid()))
+        gc.freeze()  # no collection walks what was imported
+        gc.enable()
         presence.start()
         warming = asyncio.create_task(_warm(providers, engine))
         await leaving.wait()

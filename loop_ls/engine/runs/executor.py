@@ -14,7 +14,6 @@ from typing import cast
 
 from loop_ls.contract.endings import CAUSES, Cause
 from loop_ls.contract.facts.kinds import Cancelled, Completed, Failed, Resumed
-from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import NOTHING, Capabilities
 from loop_ls.engine.core.errors import Refused
@@ -132,6 +131,8 @@ async def _end_of(
 def _capabilities(plan: Plan) -> Capabilities:
     """A plan that cannot be read permits nothing."""
     try:
+        from loop_ls.engine.capabilities.derive import capabilities_of  # what prepared the run has imported it
+
         return capabilities_of(plan, os.environ)
     except (Refused, Failure) as fault:
         logger.warning("What run %s may do cannot be read, so it may do nothing: %s", plan.run_id, fault)

@@ -1,7 +1,7 @@
 """Our own MCP server: the five agent tools by the official SDK, over stdio or HTTP.
 
-The SDK takes half a second to import, so it is imported when the first client comes, never at the start of
-the engine.
+The SDK takes half a second to import, so it and the tools are imported when the first client comes, never at the
+start of the engine.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from starlette.types import Receive, Scope, Send
 
 from loop_ls import __version__
 from loop_ls.engine.api.answers import refusal
-from loop_ls.engine.api.mcp.agent_tools import TOOLS, Loops, use
-from loop_ls.engine.api.mcp.own_loops import OwnLoops
 from loop_ls.extras import missing
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from loop_ls.engine.api.mcp.agent_tools import Loops
 
 log = logging.getLogger(__name__)
 
@@ -32,13 +32,15 @@ INSTRUCTIONS = (
     "reached. Start one with loop_start, watch it with loop_status, end it with loop_control."
 )
 #: Gives the engine as the one who asks may use it.
-LoopsOf = Callable[[Any], Loops]
+LoopsOf = Callable[[Any], "Loops"]
 
 
 def server_of(loops_of: LoopsOf) -> Server[Any]:
     """The SDK's server over an engine. Raises `ImportError` where the SDK is not installed."""
     from mcp import types
     from mcp.server.lowlevel import Server
+
+    from loop_ls.engine.api.mcp.agent_tools import TOOLS, use
 
     async def listed(context: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -107,6 +109,8 @@ class McpEndpoint:
 
 def _of_request(context: Any) -> Loops:
     """The engine as the person may use it who sent the request."""
+    from loop_ls.engine.api.mcp.own_loops import OwnLoops
+
     request: Request = context.request
     return OwnLoops(request)
 
