@@ -44,7 +44,7 @@ class PostgresServer:
                 # The server refuses to run as root.
                 self._programs = _readable(self._programs, self._folder)
                 shutil.chown(self._folder, _user(), _group())
-            self._run("initdb", "-D", str(data), "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C")
+            self._make(data)
             self.port = _free_port()
             settings = [f"port={self.port}", f"unix_socket_directories={self._folder}", "max_connections=200"]
             settings += () if self._careful else CARELESS
@@ -59,6 +59,9 @@ class PostgresServer:
             self.stop()
             raise
         return self
+
+    def _make(self, data: Path) -> None:
+        self._run("initdb", "-D", str(data), "-A", "trust", "-U", USER, "--no-sync", "-E", "UTF8", "--locale=C")
 
     def up(self) -> None:
         data, log = str(self._folder / "data"), str(self._folder / "log")
@@ -109,6 +112,32 @@ class PostgresServer:
             if done.returncode:
                 out.seek(0)
                 raise NoPostgres(f"PostgreSQL cannot be started: {program} says {out.read().strip()[-400:]!r}.")
+
+
+class StandbyServer(PostgresServer):
+    """A copy of a server that follows it: from the end of `start` on no commit there is told of before it is here
+    as well. `promote` lets it take over."""
+
+    def __init__(self, primary: PostgresServer) -> None:
+        super().__init__(careful=True, programs=primary._programs)
+        self._primary = primary
+
+    def _make(self, data: Path) -> None:
+        there = ("-h", "127.0.0.1", "-p", str(self._primary.port), "-U", USER)
+        self._run("pg_basebackup", *there, "-D", str(data), "-R", "-c", "fast", "--no-sync")
+
+    def start(self) -> StandbyServer:
+        import psycopg
+
+        super().start()
+        with psycopg.connect(self._primary.url, autocommit=True) as db:
+            db.execute("alter system set synchronous_standby_names = '*'")
+            db.execute("select pg_reload_conf()")
+            db.execute("create table follows()")  # returns when it is on the disks of both
+        return self
+
+    def promote(self) -> None:
+        self._run("pg_ctl", "-D", str(self._folder / "data"), "-w", "promote")
 
 
 def installed_programs() -> Path:

@@ -10,10 +10,11 @@ from contextlib import suppress
 
 
 class Proxy:
-    """Stands before `host:port`; `port` is its own once it is started."""
+    """Stands before `host:port`; `port` is its own once it is started. `there`: the port that new connections
+    go to."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._host, self._port = host, port
+        self._host, self.there = host, port
         self._whole = asyncio.Event()
         self._whole.set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -31,7 +32,11 @@ class Proxy:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await self._whole.wait()
-        there = await asyncio.open_connection(self._host, self._port)
+        try:
+            there = await asyncio.open_connection(self._host, self.there)
+        except OSError:
+            writer.close()
+            return
         for source, target in ((reader, there[1]), (there[0], writer)):
             task = asyncio.create_task(self._pump(source, target))
             self._tasks.add(task)

@@ -43,10 +43,12 @@ on conflict (name) do update set seen = clock_timestamp(), backend = excluded.ba
 returning (select value::int from loop_ls.meta where name = 'format'), (select position from loop_ls.head)
 """
 SHARE = "select loop_ls.share()"
-#: Who owns runs and is not alive. One that left has no row. Who was away itself (not `sure`) cannot tell who is dead.
+OURS = "select workflow_uuid, owner_xid from dbos.workflow_status where executor_id = %s and status = 'PENDING'"
+#: Who owns runs and is not alive. One that left has no row. Who was away itself (not `sure`) cannot tell who is dead,
+#: and it may have taken longer than a lease to ask.
 DEAD = """
 select distinct s.executor_id from dbos.workflow_status s where s.status = 'PENDING' and s.queue_name = 'runs'
-and not exists (select 1 from loop_ls.worker w where w.name = s.executor_id and (not %(sure)s
+and s.executor_id <> %(me)s and not exists (select 1 from loop_ls.worker w where w.name = s.executor_id and (not %(sure)s
     or w.seen > clock_timestamp() - make_interval(secs => %(missed)s)
     or (w.seen > clock_timestamp() - make_interval(secs => %(lease)s)
         and exists (select 1 from pg_stat_activity where pid = w.backend))))
@@ -150,12 +152,13 @@ class PostgresWorkers:
             raise newer(version)
         now = time.monotonic()
         if now - self._signed > self._lease:  # we may have been dead to the others
-            ours = "select owner_xid from dbos.workflow_status where executor_id = %s and status = 'PENDING'"
-            self._member.kept({str(row[0]) for row in db.execute(ours, (self.executor,))})
+            had = self._member.claims
+            self._member.lost(had - {(row[0], str(row[1])) for row in db.execute(OURS, (self.executor,))})
         self._signed = now
         self._member.facts(position)
-        sure = {"sure": now - self._since > self._lease, "lease": self._lease, "missed": MISSED * self._beat}
-        if self._takes and (dead := [row[0] for row in db.execute(DEAD, sure)]):
+        sure, missed = now - self._since > self._lease, MISSED * self._beat
+        asked = {"me": self.executor, "sure": sure, "lease": self._lease, "missed": missed}
+        if self._takes and (dead := [row[0] for row in db.execute(DEAD, asked)]):
             db.execute("delete from loop_ls.worker where name = any(%s)", (dead,))
             self._queue.recover(dead)
             db.execute(SHARE)

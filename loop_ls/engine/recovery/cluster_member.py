@@ -142,13 +142,19 @@ class ClusterMember:
         """There are facts up to there."""
         self._journal.catch_up(position)
 
-    def kept(self, claims: set[str]) -> None:
-        """We gave no sign of life for too long: these claims still hold, others are over."""
-        self._loop.call_soon_threadsafe(self._keep, claims)
+    @property
+    def claims(self) -> set[tuple[str, str]]:
+        """Run and claim of all that are ours. From any thread."""
+        return {(run.run_id, run.claim) for run in list(self._runs.live.values()) if run.mine and run.claim}
 
-    def _keep(self, claims: set[str]) -> None:
-        for run in self._runs:
-            if run.mine and run.claim not in claims:
+    def lost(self, claims: set[tuple[str, str]]) -> None:
+        """We gave no sign of life for too long: these are somebody else's by now."""
+        self._loop.call_soon_threadsafe(self._lose, claims)
+
+    def _lose(self, claims: set[tuple[str, str]]) -> None:
+        for run_id, claim in claims:
+            run = self._runs.live.get(run_id)
+            if run is not None and run.mine and run.claim == claim:
                 self._let_go(run)
 
     def outdated(self, refused: JournalRefused) -> None:

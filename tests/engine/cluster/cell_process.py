@@ -7,7 +7,10 @@ import json
 import os
 import signal
 import sys
+import time
 import traceback
+from collections.abc import Callable, Sequence
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +23,26 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.durable.run_queue import RunQueue
 from loop_ls.engine.durable.workers import PostgresWorkers
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels
 
 
+#: `takes` False: starts runs and brings none to its end. `skew`: how many seconds its clock is ahead. `dies`: is killed
+#: when it finds a dead one, `before` or `after` it has put the runs of that one back into the queue.
+DEFAULTS: dict[str, Any] = {"takes": True, "skew": 0.0, "dies": ""}
+
+
 class Cell:
     def __init__(self, order: dict[str, Any]) -> None:
+        order = {**DEFAULTS, **order}
+        if order["skew"]:
+            now = time.time
+            time.time = lambda: now() + order["skew"]
+        if order["dies"]:
+            RunQueue.recover = partialmethod(_die, order["dies"], RunQueue.recover)  # type: ignore[method-assign]
         self.name, self.order, self.folder = order["name"], order, Path(order["folder"])
         self.why = ""
         self.engine = Engine(
@@ -36,7 +51,7 @@ class Cell:
             lambda plan: Door(),
             self,
             storage=lambda: PostgresStorage(order["url"]),
-            workers=lambda made: PostgresWorkers(made, beat=order["beat"], lease=order["lease"]),
+            workers=lambda made: PostgresWorkers(made, takes=order["takes"], beat=order["beat"], lease=order["lease"]),
         )
         self.engine.outdated = self.outdated
 
@@ -126,6 +141,12 @@ class Cell:
         except Exception:
             told = {"fault": traceback.format_exc()}
         writer.write(json.dumps({"id": asked["id"], **told}).encode() + b"\n")
+
+
+def _die(queue: RunQueue, moment: str, recover: Callable[..., None], executors: Sequence[str]) -> None:
+    if moment == "after":
+        recover(queue, executors)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Door(ScriptedModels):

@@ -68,14 +68,18 @@ class Cell:
         self._hearing = asyncio.create_task(self._hear())
 
     @classmethod
-    async def open(cls, nursery: Nursery, name: str, url: str, world: World, proxy: Proxy | None = None) -> Cell:
+    async def open(
+        cls, nursery: Nursery, name: str, url: str, world: World, proxy: Proxy | None = None, **more: Any
+    ) -> Cell:
+        """`more`: how it differs from others (`cell_process.DEFAULTS`)."""
         parts = urlsplit(url)
         reached = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl() if proxy else url
         come: asyncio.Future[tuple[asyncio.StreamReader, Any]] = asyncio.get_running_loop().create_future()
         server = await asyncio.start_server(lambda *streams: come.set_result(streams), "127.0.0.1", 0, limit=1 << 24)
         shape = {"iterations": world.iterations, "seconds": world.seconds, "asks": world.asks}
         where = {"name": name, "folder": str(world.folder), "url": reached}
-        nursery.order({**where, **shape, "port": server.sockets[0].getsockname()[1], "beat": BEAT, "lease": LEASE})
+        pace = {"port": server.sockets[0].getsockname()[1], "beat": BEAT, "lease": LEASE}
+        nursery.order({**where, **shape, **pace, **more})
         async with asyncio.timeout(60):
             reader, writer = await come
             pid = json.loads(await reader.readline())["pid"]
@@ -121,6 +125,10 @@ class Cell:
 
     async def facts(self, run_id: str) -> list[dict[str, Any]]:
         return list((await self.ask("events", run_id, 0, 1000))["events"])
+
+    async def gone(self) -> None:
+        """Its process has ended."""
+        await asyncio.wait({self._hearing})
 
     async def close(self) -> None:
         """Leave in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -24,8 +25,8 @@ def nursery() -> Iterator[Nursery]:
 async def cell(nursery: Nursery, database: str) -> AsyncIterator[Open]:
     made: list[Cell] = []
 
-    async def one(name: str, world: World, proxy: Proxy | None = None) -> Cell:
-        made.append(await Cell.open(nursery, name, database, world, proxy))
+    async def one(name: str, world: World, proxy: Proxy | None = None, **more: Any) -> Cell:
+        made.append(await Cell.open(nursery, name, database, world, proxy, **more))
         return made[-1]
 
     yield one
