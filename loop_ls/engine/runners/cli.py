@@ -170,6 +170,8 @@ class CliRunner:
         if ended.status != 0:
             how = f"was ended by signal {ended.status - 128}" if ended.status > 128 else f"exited with {ended.status}"
             raise self._failed(how, errors or heard.clue)
+        if heard.output is None and heard.unfinished:
+            raise self._failed("ended without an answer", errors or heard.clue)
         if heard.output is None and (clue := "\n".join(filter(None, (heard.clue, errors[:CLUE])))):
             raise self._failed("gave no answer", clue)
         return heard.output or ""

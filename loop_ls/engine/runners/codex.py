@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 from loop_ls.engine.providers.failures import USED_UP
@@ -12,10 +13,14 @@ from loop_ls.engine.runners.output_parser import AgentOutput, count, mapping, nu
 from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
 
 
+@dataclass(frozen=True, slots=True)
 class Codex:
-    credentials = ("CODEX_API_KEY", "OPENAI_API_KEY")
-    handed_on = ("CODEX_HOME", "OPENAI_BASE_URL")
-    prices = "openai"
+    """`address` is where the service is asked; it takes that from its configuration alone, from no variable."""
+
+    address: str = ""
+    credentials: tuple[str, ...] = ("CODEX_API_KEY", "OPENAI_API_KEY")
+    handed_on: tuple[str, ...] = ("CODEX_HOME",)
+    prices: str = "openai"
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {}
@@ -24,7 +29,9 @@ class Codex:
         return CodexOutput(hear)
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
-        words = ["exec", "--json", "--skip-git-repo-check", *_allowed(work)]
+        words = ["exec", "--json", "--skip-git-repo-check", *_FIXED, *_allowed(work)]
+        if self.address:
+            words += ["-c", f"openai_base_url={json.dumps(self.address)}"]
         if work.model:
             words += ["--model", work.model]
         return CommandLine([*words, "-"], stdin=with_persona(work))
@@ -36,24 +43,30 @@ def _allowed(work: Assignment) -> list[str]:
         case "full":
             return ["--dangerously-bypass-approvals-and-sandbox", *(_NOBODY_BESIDE if work.alone else ())]
         case "readonly" | "readonly-shell" if not work.shell:
-            return ["--sandbox", "read-only"]
+            return [*_APART]
         case "readonly" | "readonly-shell":
             command, args = json.dumps(work.shell[0]), json.dumps(list(work.shell[1:]))
-            server = f'{{command={command},args={args},default_tools_approval_mode="approve"}}'
-            return [*_APART, "-c", f"mcp_servers.{SHELL_SERVER}={server}"]
+            started = f"required=true,startup_timeout_sec={SERVER_STARTS}"  # else the first question goes without it
+            server = f'{{command={command},args={args},default_tools_approval_mode="approve",{started}}}'
+            return [*_APART, *_NO_SHELL, "-c", f"mcp_servers.{SHELL_SERVER}={server}"]
         case "minimal":
-            return [*_APART]
+            return [*_APART, *_NO_SHELL]
         case never:
             assert_never(never)
 
 
+#: Seconds that our shell may take to start, on a machine that is busy.
+SERVER_STARTS = 60
+#: Nothing is kept of a session that nobody resumes, and commands see no key.
+_FIXED = ("--ephemeral", "-c", "shell_environment_policy.ignore_default_excludes=false")
 #: No agents and goals that work beside it.
 _NOBODY_BESIDE = ("-c", "features.multi_agent=false", "-c", "features.goals=false")
-#: No settings and servers of the user, nothing written, no shell and no web.
+#: No settings, rules and servers of the user, nothing written, no web, nobody beside it.
 _APART = (
-    *("--ignore-user-config", "--sandbox", "read-only"),
-    *("-c", "features.shell_tool=false", "-c", 'web_search="disabled"'),
+    *("--ignore-user-config", "--ignore-rules", "--sandbox", "read-only", "-c", 'web_search="disabled"'),
+    *_NOBODY_BESIDE,
 )
+_NO_SHELL = ("-c", "features.shell_tool=false")
 
 
 def with_persona(work: Assignment) -> str:
@@ -68,15 +81,15 @@ class CodexOutput:
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
-        self._heard = AgentOutput()
+        self._heard = AgentOutput(unfinished=True)
 
-    def line(self, line: str) -> None:
+    def line(self, line: str) -> bool:
         if not line.strip():
-            return
+            return True
         event = parsed(line)
         if event is None:
             self._heard.keep_clue(line)
-            return
+            return True
         match event.get("type"):
             case "item.completed":
                 self._item(mapping(event.get("item")))
@@ -85,12 +98,14 @@ class CodexOutput:
                 self._heard.input_tokens += count(usage.get("input_tokens"))
                 self._heard.output_tokens += count(usage.get("output_tokens"))
                 self._heard.error, self._heard.exhausted = None, False  # what it tried again did not end it
+                self._heard.unfinished = False
             case "turn.failed":
                 self._failed(mapping(event.get("error")), "the turn failed")
             case "error":
                 self._failed(event, "error")
             case _:
                 pass
+        return event.get("type") != "error"  # while its service is away it says so again and again
 
     def heard(self) -> AgentOutput:
         return self._heard

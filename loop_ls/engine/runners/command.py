@@ -49,12 +49,12 @@ class EitherOutput:
         self._hear = hear
         self._chosen: OutputParser | None = None
 
-    def line(self, line: str) -> None:
+    def line(self, line: str) -> bool:
         if self._chosen is None:
             first = parsed(line)
             speaks_json = first is not None and "type" in first
             self._chosen = StreamJson(self._hear) if speaks_json else PlainOutput(self._hear)
-        self._chosen.line(line)
+        return self._chosen.line(line)
 
     def heard(self) -> AgentOutput:
         return AgentOutput() if self._chosen is None else self._chosen.heard()

@@ -10,7 +10,7 @@ import time
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from loop_ls.engine.subprocesses import supervisor
@@ -50,8 +50,32 @@ class Invocation:
     total: float | None = None
 
 
-async def run_lines(what: Invocation, hear: Callable[[str], None]) -> Ended:
-    """Start it and hand each line to `hear` without its end. Raises `OverTime` and `OSError`."""
+@dataclass(slots=True)
+class _Limits:
+    """`began` and `worked`: when it started, and when it last showed that it goes on."""
+
+    idle: float | None
+    total: float | None
+    began: float = field(default_factory=time.monotonic)
+    worked: float = field(default_factory=time.monotonic)
+
+    def left(self) -> float | None:
+        now = time.monotonic()
+        idle = None if self.idle is None else self.idle - (now - self.worked)
+        total = None if self.total is None else self.total - (now - self.began)
+        limits = [max(0.0, limit) for limit in (idle, total) if limit is not None]
+        return min(limits) if limits else None
+
+    def over(self) -> OverTime:
+        since = time.monotonic()
+        if self.total is not None and (self.idle is None or since - self.began >= self.total):
+            return OverTime("wall-clock", self.total)
+        return OverTime("inactivity", self.idle or 0.0)
+
+
+async def run_lines(what: Invocation, hear: Callable[[str], bool]) -> Ended:
+    """Start it and hand each line to `hear` without its end; it says whether the line shows that the program works.
+    Raises `OverTime` and `OSError`."""
     held = await supervisor.start(
         what.argv,
         cwd=what.folder or None,
@@ -63,9 +87,11 @@ async def run_lines(what: Invocation, hear: Callable[[str], None]) -> Ended:
     assert process.stderr is not None
     errors = asyncio.create_task(_tail(process.stderr))
     feeding = asyncio.create_task(_feed(process.stdin, what.stdin))
+    limits = _Limits(what.idle, what.total)
     try:
-        async for line in _lines(process.stdout, what.idle, what.total):
-            hear(line)
+        async for line in _lines(process.stdout, limits):
+            if hear(line):
+                limits.worked = time.monotonic()
         status = await held.wait()
         return Ended(status, await errors)
     finally:
@@ -79,13 +105,14 @@ async def run_lines(what: Invocation, hear: Callable[[str], None]) -> Ended:
         await asyncio.gather(feeding, errors, return_exceptions=True)
 
 
-async def _lines(stream: asyncio.StreamReader, idle: float | None, total: float | None) -> AsyncIterator[str]:
+async def _lines(stream: asyncio.StreamReader, limits: _Limits) -> AsyncIterator[str]:
     """Split at line feeds only: texts inside of JSON hold every other sign that ends a line somewhere."""
-    began, rest = time.monotonic(), bytearray()
+    rest = bytearray()
     while True:
-        chunk = await _chunk(stream, idle, total, began)
+        chunk = await _chunk(stream, limits)
         rest += chunk
         if chunk and b"\n" not in chunk and len(rest) <= LONGEST_LINE:
+            limits.worked = time.monotonic()
             continue  # a line that is long is not looked through again for each piece of it
         *whole, last = rest.split(b"\n")
         for line in whole:
@@ -97,16 +124,12 @@ async def _lines(stream: asyncio.StreamReader, idle: float | None, total: float 
             return
 
 
-async def _chunk(stream: asyncio.StreamReader, idle: float | None, total: float | None, began: float) -> bytes:
-    left = None if total is None else max(0.0, total - (time.monotonic() - began))
-    limits = [limit for limit in (idle, left) if limit is not None]
+async def _chunk(stream: asyncio.StreamReader, limits: _Limits) -> bytes:
     try:
-        async with asyncio.timeout(min(limits) if limits else None):
+        async with asyncio.timeout(limits.left()):
             return await stream.read(CHUNK)
     except TimeoutError:
-        if idle is not None and (left is None or idle <= left):
-            raise OverTime("inactivity", idle) from None
-        raise OverTime("wall-clock", total or 0.0) from None
+        raise limits.over() from None
 
 
 def _text(line: bytes | bytearray) -> str:

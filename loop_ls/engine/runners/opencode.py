@@ -32,6 +32,7 @@ class Opencode:
         own: dict[str, str] = {}
         if work.access != "full" or work.alone:
             words += ["--agent", f"loop-ls-{work.access}"]
+            words += [] if work.access == "full" else ["--pure"]  # plugins of a project are programs
             own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_settings(work))}
         if work.model:
             words += ["--model", work.model]
@@ -56,16 +57,16 @@ class OpencodeOutput:
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
-        self._heard = AgentOutput()
+        self._heard = AgentOutput(unfinished=True)
         self._fresh = True
 
-    def line(self, line: str) -> None:
+    def line(self, line: str) -> bool:
         if not line.strip():
-            return
+            return True
         event = parsed(line)
         if event is None:
             self._heard.keep_clue(line)
-            return
+            return True
         part = mapping(event.get("part"))
         match event.get("type"):
             case "step_start":
@@ -75,6 +76,7 @@ class OpencodeOutput:
                 self._fresh = False
                 self._hear(said)
             case "step_finish":
+                self._heard.unfinished = part.get("reason") == "tool-calls"
                 tokens, cost = mapping(part.get("tokens")), number(part.get("cost"))
                 self._heard.input_tokens += count(tokens.get("input"))
                 self._heard.output_tokens += count(tokens.get("output"))
@@ -86,6 +88,7 @@ class OpencodeOutput:
                 self._limited(mapping(error.get("data")))
             case _:
                 pass
+        return True
 
     def heard(self) -> AgentOutput:
         return self._heard

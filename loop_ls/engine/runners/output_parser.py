@@ -37,6 +37,7 @@ class AgentOutput:
     usd: float | None = None
     exhausted: bool = False
     resets_at: float | None = None
+    unfinished: bool = False  # it says when it is finished, and has not
     clues: list[str] = field(default_factory=list)
 
     def keep_clue(self, line: str) -> None:
@@ -52,7 +53,9 @@ class AgentOutput:
 class OutputParser(Protocol):
     """One for each process."""
 
-    def line(self, line: str) -> None: ...
+    def line(self, line: str) -> bool:
+        """Whether it shows that the agent works; that it tries to reach its service again shows nothing."""
+        ...
 
     def heard(self) -> AgentOutput: ...
 
@@ -65,10 +68,11 @@ class PlainOutput:
         self._lines: list[str] = []
         self._length = 0
 
-    def line(self, line: str) -> None:
+    def line(self, line: str) -> bool:
         self._length = longer(self._length, line)
         self._lines.append(line)
         self._hear(line + "\n")
+        return True
 
     def heard(self) -> AgentOutput:
         text = "\n".join(self._lines)

@@ -24,11 +24,12 @@ AGENT_CLI = "agent-cli"
 KNOWN_AGENTS = {"claude-code": "claude", "codex": "codex", "opencode": "opencode"}
 #: Agents that say what their work has cost.
 TELL_COST = frozenset({"claude", "claude-code", "opencode"})
-_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
-    "claude": Claude,
-    "claude-code": Claude,
-    "codex": Codex,
-    "opencode": Opencode,
+#: From the environment of the engine.
+_DIALECTS: Mapping[str, Callable[[Mapping[str, str]], Dialect]] = {
+    "claude": lambda environ: Claude(),
+    "claude-code": lambda environ: Claude(),
+    "codex": lambda environ: Codex(environ.get("OPENAI_BASE_URL") or ""),
+    "opencode": lambda environ: Opencode(),
 }
 
 
@@ -50,7 +51,7 @@ def runner_for(
     dialect = _DIALECTS.get(_speech(own, words))
     if dialect is None:
         return CliRunner(provider, words[:1], AnyCommand(words[1:]), environment, own, words)
-    return CliRunner(provider, words, dialect(), environment, own)
+    return CliRunner(provider, words, dialect(environment), environment, own)
 
 
 def is_agent(provider: str, settings: Mapping[str, Any]) -> bool:

@@ -20,8 +20,8 @@ Access = Literal["full", "readonly-shell", "readonly", "minimal"]
 #: Seconds without a line of output after which an agent counts as stuck.
 IDLE = 300.0
 
-#: The MCP server of the read-only shell, as agents know it.
-SHELL_SERVER = "workspace"
+#: The MCP server of the read-only shell, as agents know it. (Claude Code keeps `workspace` to itself.)
+SHELL_SERVER = "loop_ls"
 
 Hear = Callable[[str], None]
 

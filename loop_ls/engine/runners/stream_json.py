@@ -15,20 +15,20 @@ from loop_ls.engine.runners.runner import Hear
 class StreamJson:
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
-        self._heard = AgentOutput()
+        self._heard = AgentOutput(unfinished=True)
         self._texts: list[str] = []
         self._length = 0
         self._class = ""
         self._counts: dict[str, tuple[int, int]] = {}
         self._result: str | None = None
 
-    def line(self, line: str) -> None:
+    def line(self, line: str) -> bool:
         if not line.strip():
-            return
+            return True
         event = parsed(line)
         if event is None:
             self._heard.keep_clue(line)
-            return
+            return True
         match event.get("type"):
             case "assistant":
                 self._class = text(event.get("error"))  # of what ended the turn, where it is the last line
@@ -39,6 +39,7 @@ class StreamJson:
                 self._limited(mapping(event.get("rate_limit_info")))
             case _:
                 pass  # system, user, ping, and whatever comes to be
+        return event.get("subtype") != "api_retry"
 
     def heard(self) -> AgentOutput:
         heard = self._heard
@@ -75,9 +76,11 @@ class StreamJson:
             self._heard.output_tokens = sum(got for _, got in self._counts.values())
 
     def _ended(self, event: dict[str, Any]) -> None:
-        heard, usage = self._heard, mapping(event.get("usage"))
-        heard.input_tokens = _sent(usage) or heard.input_tokens
-        heard.output_tokens = count(usage.get("output_tokens")) or heard.output_tokens
+        heard = self._heard
+        heard.unfinished = False
+        sent, got = _used(event)
+        heard.input_tokens = sent or heard.input_tokens
+        heard.output_tokens = got or heard.output_tokens
         heard.usd = number(event.get("total_cost_usd"))
         subtype, told = text(event.get("subtype")), text(event.get("result"))
         if event.get("is_error") is True or (subtype and subtype != "success"):
@@ -87,6 +90,15 @@ class StreamJson:
             heard.exhausted = heard.exhausted or status == 402 or self._class == "billing_error"
         else:
             self._result = told
+
+
+def _used(event: dict[str, Any]) -> tuple[int, int]:
+    """Tokens that went in and came out. `usage` leaves out what agents below it took; `modelUsage` has all of them."""
+    usage, models = mapping(event.get("usage")), mapping(event.get("modelUsage"))
+    parts = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
+    sent = sum(count(mapping(model).get(part)) for model in models.values() for part in parts)
+    got = sum(count(mapping(model).get("outputTokens")) for model in models.values())
+    return max(sent, _sent(usage)), max(got, count(usage.get("output_tokens")))
 
 
 def _sent(usage: dict[str, Any]) -> int:

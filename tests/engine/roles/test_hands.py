@@ -156,9 +156,9 @@ async def test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_los
     if isinstance(find_sandbox(), NoSandbox):
         assert "You have no shell here" in fake.calls[0]["files"]["--append-system-prompt-file"]
         return
-    server = json.loads(option(words, "--mcp-config") or "")["mcpServers"]["workspace"]
+    server = json.loads(option(words, "--mcp-config") or "")["mcpServers"]["loop_ls"]
     assert server["args"][-3:] == ["--readonly-shell", "--root", str(house.root)]
-    assert option(words, "--allowedTools") == "mcp__workspace__shell"
+    assert option(words, "--allowedTools") == "mcp__loop_ls__shell"
 
 
 async def test_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_stage(house: House) -> None:

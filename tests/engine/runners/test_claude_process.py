@@ -194,8 +194,8 @@ async def test_an_agent_without_full_access_has_only_tools_that_read(
     offered = option(words, "--mcp-config")
     if access == "readonly-shell" and shell:
         server = {"command": "python", "args": ["-m", "shell"]}
-        assert json.loads(offered or "") == {"mcpServers": {"workspace": server}}
-        assert option(words, "--allowedTools") == "mcp__workspace__shell"
+        assert json.loads(offered or "") == {"mcpServers": {"loop_ls": server}}
+        assert option(words, "--allowedTools") == "mcp__loop_ls__shell"
     else:
         assert (offered, option(words, "--allowedTools")) == (None, None)
 

@@ -14,7 +14,7 @@ import pytest
 from loop_ls.engine.core.ports import LONGEST_ANSWER, Failure, ModelFailure
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
-from loop_ls.engine.runners.codex import Codex, CodexOutput
+from loop_ls.engine.runners.codex import SERVER_STARTS, Codex, CodexOutput
 from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.model import ModelRunner
 from loop_ls.engine.runners.opencode import Opencode, OpencodeOutput
@@ -40,6 +40,12 @@ def test_codex_answers_with_its_last_message() -> None:
         speech.line(line)
     heard = speech.heard()
     assert (heard.output, heard.error, heard.input_tokens, heard.output_tokens) == ("DONE", None, 7, 2)
+
+
+def test_codex_that_tries_to_reach_its_service_shows_no_work() -> None:
+    speech = CodexOutput(deaf)
+    assert speech.line('{"type":"turn.started"}')
+    assert not speech.line('{"type":"error","message":"Reconnecting... 1/5"}')
 
 
 def test_a_failed_turn_of_codex_is_an_error() -> None:
@@ -70,10 +76,14 @@ def test_an_error_of_opencode_is_told() -> None:
     assert speech.heard().error == "no key"
 
 
+#: Of Codex: no session on the disk, no key for commands.
+KEPT = ("--ephemeral", "-c", "shell_environment_policy.ignore_default_excludes=false")
+
+
 @pytest.mark.parametrize(
     ("dialect", "words"),
     [
-        (Codex(), ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]),
+        (Codex(), ["exec", "--json", "--skip-git-repo-check", *KEPT, "--dangerously-bypass-approvals-and-sandbox"]),
         (Opencode(), ["run", "--format", "json"]),
     ],
 )
@@ -92,9 +102,26 @@ def test_codex_reads_by_our_shell_and_has_none_of_its_own(access: Any) -> None:
     words = list(Codex().said(Assignment("go", access=access, shell=SHELL), str).words)
     assert words[words.index("--sandbox") + 1] == "read-only"
     assert {"--ignore-user-config", "features.shell_tool=false"} <= set(words)
-    [server] = [word for word in words if word.startswith("mcp_servers.workspace=")]
+    [server] = [word for word in words if word.startswith("mcp_servers.loop_ls=")]
     settings = tomllib.loads(f"a = {server.partition('=')[2]}")["a"]
-    assert settings == {"command": "python", "args": ["-P", "x"], "default_tools_approval_mode": "approve"}
+    waited_for = {"required": True, "startup_timeout_sec": SERVER_STARTS}  # the first question goes with the tool
+    approved = {"default_tools_approval_mode": "approve"}
+    assert settings == {"command": "python", "args": ["-P", "x"], **approved, **waited_for}
+
+
+def test_codex_without_our_shell_reads_by_its_own_and_by_nobody_elses() -> None:
+    words = list(Codex().said(Assignment("go", access="readonly"), str).words)
+    assert words[words.index("--sandbox") + 1] == "read-only"
+    assert {"--ignore-user-config", "--ignore-rules", 'web_search="disabled"'} <= set(words)
+    assert "features.shell_tool=false" not in words
+
+
+def test_codex_asks_where_the_environment_says() -> None:
+    """It reads the address from its configuration alone."""
+    environ = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+    words = runner_for("codex", {}, MODELS, environ=environ).dialect.said(Assignment("go"), str).words  # type: ignore[attr-defined]
+    assert 'openai_base_url="http://127.0.0.1:1/v1"' in words
+    assert not [word for word in Codex().said(Assignment("go"), str).words if "base_url" in word]
 
 
 def test_codex_that_only_answers_has_no_shell() -> None:
@@ -107,13 +134,13 @@ def test_codex_that_only_answers_has_no_shell() -> None:
     ("access", "allowed"),
     [
         *(("minimal", set()), ("readonly", {"read", "grep", "glob"})),
-        ("readonly-shell", {"read", "grep", "glob", "workspace_*"}),
+        ("readonly-shell", {"read", "grep", "glob", "loop_ls_*"}),
     ],
 )
 def test_opencode_works_as_an_agent_of_ours_that_may_do_no_more(access: Any, allowed: set[str]) -> None:
     said = Opencode().said(Assignment("go", access=access, shell=SHELL), str)
     name = f"loop-ls-{access}"
-    assert list(said.words)[-2:] == ["--agent", name]
+    assert list(said.words)[-3:] == ["--agent", name, "--pure"]  # without the plugins of a project
     settings = json.loads(said.environment["OPENCODE_CONFIG_CONTENT"])
     permission = settings["agent"][name]["permission"]
     assert {tool for tool, rule in permission.items() if rule == "allow"} == allowed
@@ -130,6 +157,40 @@ def test_agents_that_work_alone_are_offered_no_others() -> None:
     permission = json.loads(said.environment["OPENCODE_CONFIG_CONTENT"])["agent"]["loop-ls-full"]["permission"]
     assert (list(said.words)[-2:], permission) == (["--agent", "loop-ls-full"], {"*": "allow", "task": "deny"})
     assert "--agent" not in Opencode().said(Assignment("go"), str).words
+
+
+def test_tokens_of_agents_below_are_counted_too() -> None:
+    speech = StreamJson(deaf)
+    models = '"a":{"inputTokens":900,"outputTokens":80},"b":{"inputTokens":10,"cacheReadInputTokens":90}'
+    usage = '{"input_tokens":100,"output_tokens":5}'
+    speech.line(f'{{"type":"result","result":"x","usage":{usage},"modelUsage":{{{models}}}}}')
+    assert (speech.heard().input_tokens, speech.heard().output_tokens) == (1000, 80)
+
+
+UNFINISHED = {
+    "claude-code": '{"type":"system","subtype":"init"}',
+    "codex": '{"type":"thread.started","thread_id":"t"}',
+    "opencode": '{"type":"step_start","part":{}}',
+}
+
+
+@pytest.mark.parametrize("speaks", UNFINISHED)
+@pytest.mark.parametrize("said", ["", "line"])
+async def test_a_program_that_ends_before_its_answer_has_failed(speaks: str, said: str) -> None:
+    words = [sys.executable, "-c", f"print({UNFINISHED[speaks] if said else ''!r})"]
+    settings = {"own": {"kind": "agent-cli", "cli": words, "speaks": speaks}}
+    with pytest.raises(Failure, match="ended without an answer"):
+        await runner_for("own", settings, MODELS, environ={"PATH": "/usr/bin:/bin"}).run(Assignment("go"))
+
+
+async def test_a_program_that_only_tries_again_is_ended_at_its_idle_limit() -> None:
+    again = """import time
+for number in range(100):
+    print('{"type":"error","message":"Reconnecting... %s"}' % number, flush=True)
+    time.sleep(0.1)"""
+    settings = {"own": {"kind": "agent-cli", "cli": [sys.executable, "-c", again], "speaks": "codex"}}
+    with pytest.raises(Failure, match=r"timed out \(inactivity\).* 1 s"):
+        await runner_for("own", settings, MODELS, environ={"PATH": "/usr/bin:/bin"}).run(Assignment("go", idle=1.0))
 
 
 async def command(*words: str, **more: Any) -> str:

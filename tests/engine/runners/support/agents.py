@@ -14,7 +14,6 @@ import psutil
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
 from loop_ls.engine.runners.runner import Assignment, Work
-from tests.engine.runners.support import fake_claude
 
 
 class FakeAgent:
@@ -30,7 +29,7 @@ class FakeAgent:
 
     @property
     def program(self) -> tuple[str, ...]:
-        return (sys.executable, str(Path(fake_claude.__file__)), str(self.folder))
+        return (sys.executable, str(Path(__file__).with_name("fake_claude.py")), str(self.folder))
 
     @property
     def settings(self) -> dict[str, Any]:

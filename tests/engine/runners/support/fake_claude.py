@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -19,14 +18,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cli_contract import refusal  # beside this file, which runs as a program
+
 CHILD = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
 
 
 def main() -> int:
     folder, words = Path(sys.argv[1]), sys.argv[2:]
     message = sys.stdin.read()
-    if (fault := _fault(words)) is not None:
-        print(f"Error: {fault}", file=sys.stderr)
+    if (fault := refusal("claude-code", words, message) or _session_used(folder, words)) is not None:
+        print(fault, file=sys.stderr)
         return 1
     calls = folder / "calls.jsonl"
     number = len(calls.read_text("utf-8").splitlines()) if calls.exists() else 0
@@ -37,12 +38,15 @@ def main() -> int:
     return _act(step)
 
 
-def _fault(words: list[str]) -> str | None:
-    """What the real program would refuse."""
-    session = words[words.index("--session-id") + 1] if "--session-id" in words else None
-    if session is not None and not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", session):
-        return "Invalid session ID. Must be a valid UUID."
-    return None
+def _session_used(folder: Path, words: list[str]) -> str | None:
+    """A session that was kept cannot begin once more."""
+    if "--session-id" not in words or "--no-session-persistence" in words:
+        return None
+    session = words[words.index("--session-id") + 1]
+    used = folder / "sessions.txt"
+    known = used.read_text().split() if used.exists() else []
+    used.write_text("\n".join([*known, session]))
+    return f"Error: Session ID {session} is already in use." if session in known else None
 
 
 def _note(calls: Path, words: list[str], message: str, child: int | None) -> None:
