@@ -48,7 +48,8 @@ OURS = "select workflow_uuid, owner_xid from dbos.workflow_status where executor
 #: and it may have taken longer than a lease to ask.
 DEAD = """
 select distinct s.executor_id from dbos.workflow_status s where s.status = 'PENDING' and s.queue_name = 'runs'
-and s.executor_id <> %(me)s and not exists (select 1 from loop_ls.worker w where w.name = s.executor_id and (not %(sure)s
+and s.executor_id <> %(me)s
+and not exists (select 1 from loop_ls.worker w where w.name = s.executor_id and (not %(sure)s
     or w.seen > clock_timestamp() - make_interval(secs => %(missed)s)
     or (w.seen > clock_timestamp() - make_interval(secs => %(lease)s)
         and exists (select 1 from pg_stat_activity where pid = w.backend))))

@@ -29,7 +29,6 @@ from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels
 
-
 #: `takes` False: starts runs and brings none to its end. `skew`: how many seconds its clock is ahead. `dies`: is killed
 #: when it finds a dead one, `before` or `after` it has put the runs of that one back into the queue.
 DEFAULTS: dict[str, Any] = {"takes": True, "skew": 0.0, "dies": ""}
