@@ -7,8 +7,13 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from loop_ls.cli.commands.check import CLEAN, refuse, write
+from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.settings.file_format import SETTINGS_NAME
+from loop_ls.index.disk.discovery import load_settings
+from loop_ls.index.disk.projects import project_folder
 from loop_ls.report.baseline import write_whole
 from loop_ls.report.terminal_text import shown
 
@@ -20,6 +25,19 @@ FILES = Path(__file__).parents[1] / "new_files"
 KINDS: Mapping[str, Mapping[str, str]] = {
     kind: one["files"] for kind, one in json.loads((FILES / "kinds.json").read_text("utf-8")).items()
 }
+#: Providers that need no key, with their files: template -> where it goes. Both are kinds of the settings, too.
+WITHOUT_KEY: Mapping[str, Mapping[str, str]] = {
+    "local": {"settings-local.yaml": SETTINGS_NAME},
+    "scripted": {"settings-scripted.yaml": SETTINGS_NAME, "answers.yaml": "{name}.answers.yaml"},
+}
+#: Their `execution`: a small model writes on until it is told to stop.
+_WITHOUT_KEY: Mapping[str, str] = {
+    "local": "  provider: local\n  model: smollm2\n  temperature: 0\n  max_tokens: 80\n",
+    "scripted": "  provider: scripted\n  model: example\n",
+}
+#: What the templates of workflows name, and kinds of files that name it.
+_EXECUTION: Final = "  provider: anthropic\n  model: claude-sonnet-4\n"
+_CALLS_MODELS: Final = ("workflow", "loop")
 #: By custom names of workflows are in snake_case (WF115); this holds for every kind.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -27,6 +45,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=tuple(KINDS), metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("name", nargs="?", metavar="NAME", help="small letters, digits and _; not for settings")
+    choices = (*WITHOUT_KEY, *PROVIDERS)
+    about = "who answers: local (a small model on this machine), scripted (answers from a file), anthropic, openai, ..."
+    parser.add_argument("--provider", choices=choices, metavar="NAME", default="anthropic", help=about)
+    parser.add_argument("--model", help="which of its models (default: the provider's own)")
     parser.add_argument("--into", default=".", metavar="DIR", help="the folder (default: this one)")
 
 
@@ -36,8 +58,16 @@ def run(args: argparse.Namespace) -> int:
         better = snake(name)
         hint = f"; {better} would be one" if better else ", such as my_loop"
         return refuse(f"`{name}` is no name: small letters, digits and _{hint}")
-    files = contents(args.kind, name)
+    if args.kind not in _CALLS_MODELS and (args.provider != "anthropic" or args.model):
+        return refuse("--provider and --model are for workflows and loops only")
     into = Path(args.into)
+    files = contents(args.kind, name, args.provider, args.model)
+    settings = _settings_of(into)
+    to_add = None
+    if settings is not None and SETTINGS_NAME in files and args.kind in _CALLS_MODELS:
+        del files[SETTINGS_NAME]
+        known = load_settings(str(settings.parent))[0].providers
+        to_add = None if args.provider in known else f"{args.provider}: {{kind: {args.provider}}}"
     try:
         there = [path for path in files if (into / path).exists()]
         if there:
@@ -47,20 +77,40 @@ def run(args: argparse.Namespace) -> int:
             write_whole(into / path, text.encode())
     except OSError as error:
         return refuse(f"{into} cannot be written: {error.strerror or error}")
-    write("".join(f"{shown(str(into / path))}\n" for path in files) + _next(args.kind, str(into / next(iter(files)))))
+    told = "".join(f"{shown(str(into / path))}\n" for path in files)
+    if to_add:
+        told += f"Add this to {shown(str(settings))} under `providers`: {to_add}\n"
+    write(told + _next(args.kind, str(into / next(iter(files))), args.provider))
     return CLEAN
 
 
-def contents(kind: str, name: str) -> dict[str, str]:
-    """The files of a kind by path."""
-    title = name.replace("_", " ").capitalize()
-    return {
-        path.format(name=name): (FILES / template)
-        .read_text("utf-8")
-        .replace("__name__", name)
-        .replace("__title__", title)
-        for template, path in KINDS[kind].items()
-    }
+def contents(kind: str, name: str, provider: str = "anthropic", model: str | None = None) -> dict[str, str]:
+    """The files of a kind by path, those that its provider needs behind them."""
+    words = {"__name__": name, "__title__": name.replace("_", " ").capitalize()}
+    templates = dict(KINDS[kind])
+    if kind in _CALLS_MODELS:
+        words[_EXECUTION] = _execution(provider, model)
+        templates |= WITHOUT_KEY.get(provider, {})
+    return {path.format(name=name): _filled(template, words) for template, path in templates.items()}
+
+
+def _execution(provider: str, model: str | None) -> str:
+    if model is None and provider in _WITHOUT_KEY:
+        return _WITHOUT_KEY[provider]
+    return f"  provider: {provider}\n  model: {model or PROVIDERS[provider].default_model}\n"
+
+
+def _filled(template: str, words: Mapping[str, str]) -> str:
+    text = (FILES / template).read_text("utf-8")
+    for word, filling in words.items():
+        text = text.replace(word, filling)
+    return text
+
+
+def _settings_of(into: Path) -> Path | None:
+    """The settings that count for files of this folder already."""
+    folder = project_folder(into.absolute())
+    return None if folder is None else Path(folder) / SETTINGS_NAME
 
 
 def snake(word: str) -> str:
@@ -69,8 +119,10 @@ def snake(word: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_").lstrip("0123456789_")
 
 
-def _next(kind: str, path: str) -> str:
-    if kind in ("workflow", "loop"):
+def _next(kind: str, path: str, provider: str) -> str:
+    if provider in WITHOUT_KEY:
+        return f"Run it, no key needed: loop-ls run {shown(path)} --input 'your wish'\n"
+    if kind in _CALLS_MODELS:
         return f"Try it without a key: loop-ls run {shown(path)} --mock --input 'your wish'\n"
     if kind == "settings":
         return "All settings: loop-ls explain settings\n"

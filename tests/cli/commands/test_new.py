@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from loop_ls.cli.commands.new import KINDS, snake
 from loop_ls.cli.main import main
@@ -72,3 +73,45 @@ def test_what_is_written_runs_with_mock(alone: Any, kind: str) -> None:
     assert alone.call("new", kind, "fresh").returncode == 0
     ended = alone.call("run", "fresh.yaml", "--mock", "--input", "a wish")
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("kind", ["workflow", "loop"])
+def test_a_loop_of_ones_own_needs_no_key_with_scripted_answers(alone: Any, kind: str) -> None:
+    (alone.root / ".loop-ls.yaml").unlink(missing_ok=True)
+    made = alone.call("new", kind, "fresh", "--provider", "scripted", "--into", "own")
+    assert made.returncode == 0 and "no key needed: loop-ls run own/fresh.yaml" in made.stdout
+    assert "no findings" in alone.call("check", "own").stdout
+    ended = alone.call("run", "own/fresh.yaml", "--input", "a wish")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "example" in ended.stdout
+
+
+def test_a_loop_for_the_model_of_this_machine_names_it_and_its_limits(here: Path) -> None:
+    assert main(["new", "loop", "fresh", "--provider", "local"]) == 0
+    for name in ("fresh.yaml", "fresh_draft.yaml"):
+        execution = yaml.safe_load((here / name).read_text())["execution"]
+        assert execution == {"provider": "local", "model": "smollm2", "temperature": 0, "max_tokens": 80}
+    assert yaml.safe_load((here / ".loop-ls.yaml").read_text())["providers"] == {"local": {"kind": "local"}}
+
+
+def test_a_provider_and_model_of_ones_choice_stand_in_every_file(here: Path) -> None:
+    assert main(["new", "loop", "fresh", "--provider", "openai", "--model", "gpt-5"]) == 0
+    for name in ("fresh.yaml", "fresh_draft.yaml"):
+        assert yaml.safe_load((here / name).read_text())["execution"] == {"provider": "openai", "model": "gpt-5"}
+    assert not (here / ".loop-ls.yaml").exists()
+
+
+def test_settings_that_are_there_stay_and_are_told_what_to_add(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / ".loop-ls.yaml").write_text("limits: {maxIterations: 4}\n")
+    assert main(["new", "loop", "a", "--provider", "local", "--into", "deep"]) == 0
+    told = capfd.readouterr().out
+    assert "under `providers`: local: {kind: local}" in told and "deep/.loop-ls.yaml" not in told
+    (here / ".loop-ls.yaml").write_text("providers: {local: {kind: local}}\n")
+    assert main(["new", "loop", "b", "--provider", "local"]) == 0
+    assert "Add this" not in capfd.readouterr().out
+
+
+def test_a_provider_is_no_matter_of_other_kinds(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "assistant", "a", "--provider", "local"]) == 2
+    assert "for workflows and loops only" in capfd.readouterr().err
+    assert list(here.iterdir()) == []
