@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
-from tests.mutants.sites import Mutant, mutated
+from tests.mutants.coverage import called
+from tests.mutants.sites import Mutant, mutated, watched
+
+#: The name by which a watched function finds whom it tells; built in, as its module does not know it.
+WATCHER = "_tell_that_it_is_called"
 
 
 def put_in(mutant: Mutant, package: Path) -> None:
     """Raises `LookupError` where the function cannot be found in its module."""
     module = import_module(_name(mutant.path, package))
-    code = _code_of(compile(mutated(mutant), str(mutant.path), "exec"), mutant.function.split("."))
-    function = _function_of(module, mutant.function)
+    _exchange(module, mutant.function, compile(mutated(mutant), str(mutant.path), "exec"))
+
+
+def watch(mutants: Iterable[Mutant], package: Path) -> None:
+    """Have the functions of these mutants tell when they are called."""
+    setattr(builtins, WATCHER, called.add)
+    for path, functions in _by_path(mutants).items():
+        code = compile(watched(path, functions, WATCHER), str(path), "exec")
+        for function in functions:
+            with contextlib.suppress(LookupError):
+                _exchange(import_module(_name(path, package)), function, code)
+
+
+def _by_path(mutants: Iterable[Mutant]) -> dict[Path, set[str]]:
+    found: dict[Path, set[str]] = {}
+    for mutant in mutants:
+        found.setdefault(mutant.path, set()).add(mutant.function)
+    return found
+
+
+def _exchange(module: ModuleType, name: str, whole: CodeType) -> None:
+    code = _code_of(whole, name.split("."))
+    function = _function_of(module, name)
     if len(code.co_freevars) != len(function.__code__.co_freevars):
-        raise LookupError(mutant)
+        raise LookupError(name)
     function.__code__ = code
 
 

@@ -1,0 +1,204 @@
+"""Tests in forks of one process, which has imported the product and collected the tests once."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import CodeType
+
+import pytest
+
+from tests.mutants.belonging import PACKAGE, ROOT, tests_of
+from tests.mutants.coverage import CoveragePlugin, FileCoverage, Function, called
+from tests.mutants.inside.sitecustomize import environment
+from tests.mutants.patching import put_in, warm, watch
+from tests.mutants.sites import Mutant
+
+#: Seconds for the tests of one file without a mutant.
+BASELINE_LIMIT = 900.0
+#: Seconds beside five times what the tests take: a condition that is turned may never end.
+GRACE = 20.0
+_OPTIONS = (
+    *("-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:schemathesis", "-p", "no:xdist"),
+    *("-s", "--strict-markers", "--import-mode=importlib", "--rootdir", str(ROOT)),
+)
+
+
+class Forks:
+    """A pytest plugin that runs what it is given instead of the collected tests: it starts and judges the forks."""
+
+    def __init__(self, mutants: Sequence[Mutant], work: Callable[[Forks], None]) -> None:
+        self._mutants = mutants
+        self._work = work
+        self._items: dict[Path, list[pytest.Item]] = {}
+        self._coverage: dict[Path, FileCoverage] = {}
+        self._early: set[Function] = set()
+        self.failing: set[str] = set()
+
+    def run(self) -> int:
+        """Collect the tests that belong to the mutants, then work."""
+        paths = sorted({mutant.path for mutant in self._mutants})
+        self._early = _called_by(lambda: warm(paths, PACKAGE))
+        watch(self._mutants, PACKAGE)
+        files = sorted({str(file) for path in paths for file in tests_of(path)})
+        return int(pytest.main([*_OPTIONS, *files], plugins=[self]))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise session.Interrupted(f"{session.testsfailed} errors while collecting")
+        self._session = session
+        self._early |= called
+        for item in session.items:
+            self._items.setdefault(item.path, []).append(item)
+        gc.collect()
+        gc.freeze()
+        self._work(self)
+        return True
+
+    def outcome(self, mutant: Mutant) -> str:
+        """`died`, `lived`, `late`, `unplaced`, or `untested` where no test runs its function."""
+        function, found = (str(mutant.path), mutant.function), "untested"
+        for items, seconds in self._groups(mutant, function):
+            found = _forked(lambda items=items: self._with(mutant, items), GRACE + 5 * seconds)  # type: ignore[misc]
+            if found != "lived":
+                return found
+        return _alone(mutant) if function in self._early else found
+
+    def _groups(self, mutant: Mutant, function: Function) -> Iterator[tuple[list[pytest.Item], float]]:
+        """The tests that run the function: first those that are known, then those of one file after the other."""
+        files = [file for file in tests_of(mutant.path) if file in self._items]
+        files.sort(key=self._cost)
+        known = [file for file in files if file in self._coverage and not self._coverage[file].starts_programs]
+        yield from self._group(known, function)
+        for file in files:
+            if file not in known:
+                yield from self._group([file], function)
+
+    def _cost(self, file: Path) -> float:
+        known = self._coverage.get(file)
+        return len(self._items[file]) / 100 if known is None else sum(known.seconds.values())
+
+    def _group(self, files: list[Path], function: Function) -> Iterator[tuple[list[pytest.Item], float]]:
+        measured = {file: self._measured(file) for file in files}
+        names = {test for coverage in measured.values() for test in coverage.of(function)}
+        seconds = {test: one for coverage in measured.values() for test, one in coverage.seconds.items()}
+        items = [item for file in files for item in self._items[file] if item.nodeid in names]
+        if items:
+            items.sort(key=lambda item: seconds[item.nodeid])
+            yield items, sum(seconds[name] for name in names)
+
+    def _measured(self, file: Path) -> FileCoverage:
+        if file not in self._coverage:
+            self._coverage[file] = self._baseline(file)
+            self.failing |= self._coverage[file].failed
+        return self._coverage[file]
+
+    def _baseline(self, file: Path) -> FileCoverage:
+        with tempfile.TemporaryDirectory() as folder:
+            told = Path(folder) / "coverage"
+
+            def measure() -> int:
+                plugin = CoveragePlugin()
+                self._session.config.pluginmanager.register(plugin)
+                self._tested(self._items[file])
+                told.write_bytes(pickle.dumps(plugin.file))
+                return 0
+
+            _forked(measure, BASELINE_LIMIT)
+            if told.exists():
+                found: FileCoverage = pickle.loads(told.read_bytes())
+                return found
+        return FileCoverage(failed={str(file)})
+
+    def _with(self, mutant: Mutant, items: list[pytest.Item]) -> int:
+        try:
+            put_in(mutant, PACKAGE)
+        except LookupError:
+            return 77
+        os.environ.update(environment(mutant))
+        self._session.config.option.maxfail = 1
+        return 1 if self._tested(items) else 0
+
+    def _tested(self, items: list[pytest.Item]) -> int:
+        session = self._session
+        session.items = items
+        for number, item in enumerate(items):
+            following = items[number + 1] if number + 1 < len(items) else None
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.shouldfail:
+                break
+        session.config.hook.pytest_sessionfinish(session=session, exitstatus=0)
+        return session.testsfailed
+
+
+def _called_by(work: Callable[[], None]) -> set[Function]:
+    """The functions that run while the product is imported, before one can watch them."""
+    codes = set[CodeType]()
+    sys.setprofile(lambda frame, event, _: codes.add(frame.f_code) if event == "call" else None)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return {(code.co_filename, code.co_qualname.partition(".<locals>")[0]) for code in codes}
+
+
+def _forked(work: Callable[[], int], limit: float) -> str:
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        _end_with(work)
+    deadline = time.monotonic() + limit
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child, signal.SIGKILL)  # what the tests left behind
+            return {0: "lived", 77: "unplaced"}.get(os.waitstatus_to_exitcode(status), "died")
+        if time.monotonic() > deadline:
+            os.killpg(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return "late"
+        time.sleep(0.01)
+
+
+def _end_with(work: Callable[[], int]) -> None:
+    status = 70
+    try:
+        os.setpgid(0, 0)  # with all that the tests start
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(nowhere, number)
+        status = work()
+    finally:
+        os._exit(status)
+
+
+def _alone(mutant: Mutant) -> str:
+    """In a process of its own: what ran while the tests were collected has to run again with the mutant in it."""
+    command = [sys.executable, "-m", "pytest", *_OPTIONS, "-x", *map(str, tests_of(mutant.path))]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **environment(mutant)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as child:
+        try:
+            return "lived" if child.wait(BASELINE_LIMIT) == 0 else "died"
+        except subprocess.TimeoutExpired:
+            return "late"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
