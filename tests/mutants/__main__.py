@@ -1,75 +1,96 @@
 """Seeded, sampled and time-boxed: puts mutants one by one into a fork of a warm process and runs the tests that belong.
 
-    python -m tests.mutants --seed 7 --minutes 5
+    python -m tests.mutants --seed commit --minutes 5
     python -m tests.mutants rules --seed 7 --count 100 --minutes 10
     python -m tests.mutants engine/bodies server --seed 3 --count 40 --minutes 20
 
-Programs that a test starts (servers, engines, command lines) have the mutant in them, too. A mutant that no test
-notices is printed with its place; the share of those that died comes last. Exit status 1 below `--least` percent.
-Needs `os.fork`.
+A mutant is tried with the tests that run its function, the quickest first. Programs that a test starts (servers,
+engines, command lines) have the mutant in them, too. A mutant that no test notices is printed with its place.
+Exit status 1 where more mutants lived than the recorded share of their part (`record.json`) and chance explain;
+`--record` lowers that share where this run bettered it. Needs `os.fork`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
+import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 
-from tests.mutants.belonging import PACKAGE
-from tests.mutants.forks import Forks
+from tests.mutants.belonging import PACKAGE, ROOT
+from tests.mutants.forks import Forks, TimeIsUp
+from tests.mutants.record import RECORD, is_worse, lowered, recorded
 from tests.mutants.sites import Mutant, mutants_in
 
-#: What is drawn from where no part is named.
-PARTS = ("engine", "rules", "features", "server")
+_LIVED = ("lived", "untested")
+Outcomes = list[tuple[Mutant, str]]
 
 
 def main(words: Sequence[str] | None = None) -> int:
+    record = recorded()
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__.partition("\n")[0])
-    parser.add_argument("part", nargs="*", default=PARTS, help="folders of loop_ls, such as rules or engine/bodies")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("part", nargs="*", default=[*record], help="folders of loop_ls, such as rules or engine/bodies")
+    parser.add_argument("--seed", type=_seed, default=1, help="a number, or `commit`: from the name of the last one")
+    parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=15)
-    parser.add_argument("--least", type=float, default=95)
     parser.add_argument("--only", default="", help="mutants of functions whose place contains this")
+    parser.add_argument("--record", action="store_true", help="lower the recorded share where fewer lived")
     args = parser.parse_args(words)
+    end = time.monotonic() + args.minutes * 60
     paths = sorted({path for part in args.part for path in (PACKAGE / part).rglob("*.py")})
     found = [mutant for path in paths for mutant in mutants_in(path) if args.only in _place(mutant)]
     chosen = random.Random(args.seed).sample(found, min(args.count, len(found)))
-    outcomes = list[tuple[Mutant, str]]()
-    end = time.monotonic() + args.minutes * 60
-
-    def work(forks: Forks) -> None:
-        for mutant in chosen:
-            if time.monotonic() > end:
-                break
-            outcomes.append((mutant, forks.outcome(mutant)))
-            if outcomes[-1][1] in _LIVED:
-                print(f"{outcomes[-1][1]}: {_place(mutant)}: {mutant.what}", flush=True)
-
-    forks = Forks(chosen, work)
+    outcomes: Outcomes = []
+    forks = Forks(chosen, lambda forks: _try(chosen, forks, outcomes), end)
     if forks.run():
         print("the tests cannot be collected", file=sys.stderr)
         return 2
-    return _told(args, len(found), outcomes, forks)
-
-
-_LIVED = ("lived", "untested")
-
-
-def _told(args: argparse.Namespace, of: int, outcomes: list[tuple[Mutant, str]], forks: Forks) -> int:
     for test in sorted(forks.failing):
         print(f"left out, fails without any mutant: {test}")
-    said = [outcome for _, outcome in outcomes]
-    tried = len(said) - said.count("unplaced")
-    lived = sum(outcome in _LIVED for outcome in said)
-    share = 100 * (tried - lived) / max(1, tried)
-    print(
-        f"{' '.join(args.part)}, seed {args.seed}: {tried} of {of} mutants tried, {lived} lived,"
-        f" {share:.1f} % died ({said.count('late')} by the limit, {said.count('unplaced')} could not be put in)"
-    )
-    return 0 if share >= args.least else 1
+    print(f"{' '.join(args.part)}, seed {args.seed}: {len(outcomes)} of {len(found)} mutants tried")
+    return _told(outcomes, record, args.record)
+
+
+def _seed(text: str) -> int:
+    if text != "commit":
+        return int(text)
+    name = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return int(name[:8], 16)
+
+
+def _try(chosen: Sequence[Mutant], forks: Forks, outcomes: Outcomes) -> None:
+    for mutant in chosen:
+        try:
+            outcomes.append((mutant, forks.outcome(mutant)))
+        except TimeIsUp:
+            return
+        if outcomes[-1][1] in _LIVED:
+            print(f"{outcomes[-1][1]}: {_place(mutant)}: {mutant.what}", flush=True)
+
+
+def _told(outcomes: Outcomes, record: dict[str, float], lower: bool) -> int:
+    tried = Counter(_part(mutant) for mutant, outcome in outcomes if outcome != "unplaced")
+    lived = Counter(_part(mutant) for mutant, outcome in outcomes if outcome in _LIVED)
+    late = Counter(_part(mutant) for mutant, outcome in outcomes if outcome == "late")
+    worse = [part for part in record if is_worse(lived[part], tried[part], record[part])]
+    for part in sorted(tried):
+        share, allowed = 100 * lived[part] / tried[part], f"{record[part]} %" if part in record else "nothing"
+        verdict = ": too many" if part in worse else ""
+        print(
+            f"{part}: {lived[part]} of {tried[part]} lived, {100 - share:.1f} % died ({late[part]} by the limit);"
+            f" {share:.1f} % live, recorded is {allowed}{verdict}"
+        )
+    if lower:
+        RECORD.write_text(json.dumps(lowered(record, lived, tried), indent=2) + "\n", "utf-8")
+    return 1 if worse else 0
+
+
+def _part(mutant: Mutant) -> str:
+    return mutant.path.relative_to(PACKAGE).parts[0]
 
 
 def _place(mutant: Mutant) -> str:

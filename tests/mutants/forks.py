@@ -7,11 +7,11 @@ import gc
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import CodeType
 
@@ -33,12 +33,17 @@ _OPTIONS = (
 )
 
 
+class TimeIsUp(Exception):
+    """What is under way would end after the time that was given."""
+
+
 class Forks:
     """A pytest plugin that runs what it is given instead of the collected tests: it starts and judges the forks."""
 
-    def __init__(self, mutants: Sequence[Mutant], work: Callable[[Forks], None]) -> None:
+    def __init__(self, mutants: Sequence[Mutant], work: Callable[[Forks], None], end: float) -> None:
         self._mutants = mutants
         self._work = work
+        self._end = end
         self._items: dict[Path, list[pytest.Item]] = {}
         self._coverage: dict[Path, FileCoverage] = {}
         self._early: set[Function] = set()
@@ -66,13 +71,13 @@ class Forks:
         return True
 
     def outcome(self, mutant: Mutant) -> str:
-        """`died`, `lived`, `late`, `unplaced`, or `untested` where no test runs its function."""
+        """`died`, `lived`, `late`, `unplaced`, or `untested` where no test runs its function. Raises `TimeIsUp`."""
         function, found = (str(mutant.path), mutant.function), "untested"
         for items, seconds in self._groups(mutant, function):
-            found = _forked(lambda items=items: self._with(mutant, items), GRACE + 5 * seconds)  # type: ignore[misc]
+            found = self._forked(partial(self._with, mutant, items), GRACE + 5 * seconds)
             if found != "lived":
                 return found
-        return _alone(mutant) if function in self._early else found
+        return self._alone(mutant) if function in self._early else found
 
     def _groups(self, mutant: Mutant, function: Function) -> Iterator[tuple[list[pytest.Item], float]]:
         """The tests that run the function: first those that are known, then those of one file after the other."""
@@ -114,7 +119,7 @@ class Forks:
                 told.write_bytes(pickle.dumps(plugin.file))
                 return 0
 
-            _forked(measure, BASELINE_LIMIT)
+            self._forked(measure, BASELINE_LIMIT)
             if told.exists():
                 found: FileCoverage = pickle.loads(told.read_bytes())
                 return found
@@ -140,6 +145,36 @@ class Forks:
         session.config.hook.pytest_sessionfinish(session=session, exitstatus=0)
         return session.testsfailed
 
+    def _forked(self, work: Callable[[], int], limit: float) -> str:
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            _end_with(work)
+        deadline = time.monotonic() + limit
+        while True:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(child, signal.SIGKILL)  # what the tests left behind
+                return {0: "lived", 77: "unplaced"}.get(os.waitstatus_to_exitcode(status), "died")
+            if time.monotonic() > min(deadline, self._end):
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                if time.monotonic() > self._end:
+                    raise TimeIsUp
+                return "late"
+            time.sleep(0.01)
+
+    def _alone(self, mutant: Mutant) -> str:
+        """In a process of its own: what ran while the tests were collected has to run again with the mutant in it."""
+        command = [sys.executable, "-m", "pytest", *_OPTIONS, "-x", *map(str, tests_of(mutant.path))]
+
+        def work() -> int:
+            os.chdir(ROOT)
+            os.execve(command[0], command, {**os.environ, **environment(mutant)})
+
+        return self._forked(work, BASELINE_LIMIT)
+
 
 def _called_by(work: Callable[[], None]) -> set[Function]:
     """The functions that run while the product is imported, before one can watch them."""
@@ -152,25 +187,6 @@ def _called_by(work: Callable[[], None]) -> set[Function]:
     return {(code.co_filename, code.co_qualname.partition(".<locals>")[0]) for code in codes}
 
 
-def _forked(work: Callable[[], int], limit: float) -> str:
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        _end_with(work)
-    deadline = time.monotonic() + limit
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(child, signal.SIGKILL)  # what the tests left behind
-            return {0: "lived", 77: "unplaced"}.get(os.waitstatus_to_exitcode(status), "died")
-        if time.monotonic() > deadline:
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return "late"
-        time.sleep(0.01)
-
-
 def _end_with(work: Callable[[], int]) -> None:
     status = 70
     try:
@@ -181,24 +197,3 @@ def _end_with(work: Callable[[], int]) -> None:
         status = work()
     finally:
         os._exit(status)
-
-
-def _alone(mutant: Mutant) -> str:
-    """In a process of its own: what ran while the tests were collected has to run again with the mutant in it."""
-    command = [sys.executable, "-m", "pytest", *_OPTIONS, "-x", *map(str, tests_of(mutant.path))]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, **environment(mutant)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as child:
-        try:
-            return "lived" if child.wait(BASELINE_LIMIT) == 0 else "died"
-        except subprocess.TimeoutExpired:
-            return "late"
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)

@@ -132,20 +132,18 @@ def bracket(piece: Piece, span: Span) -> Fix:
     return wrap(piece, span, "[", "]", "Write it as a list")
 
 
-def insert_key(piece: Piece, block: Block, key: str, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
-    """A new key at the end of a mapping."""
+def set_key(piece: Piece, block: Block, key: str, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
+    """The value of a key: in place of the one that stands there, behind its colon, or with a new key at the end of
+    the mapping. What a merge brings is left alone."""
+    field = block.fields.get(key)
+    own = field if field is not None and not field.entry.merged else None
 
     def change(document: Document) -> tuple[TextEdit, ...]:
-        return _taken(layout.insert_entry(document.tree, piece, block.node, key, value))
-
-    return _fix(title, change, tier)
-
-
-def fill_in(piece: Piece, entry: Entry, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
-    """A value for a key that has none."""
-
-    def change(document: Document) -> tuple[TextEdit, ...]:
-        end = document.absolute(piece, entry.key.span).end
+        if own is None:
+            return _taken(layout.insert_entry(document.tree, piece, block.node, key, value))
+        if own.node is not None:
+            return (TextEdit(document.absolute(piece, own.span), value),)
+        end = document.absolute(piece, own.entry.key.span).end
         colon = document.text.line(end.line).index(":", end.column) + 1
         place = Position(end.line, colon)
         return (TextEdit(Span(place, place), f" {value}"),)

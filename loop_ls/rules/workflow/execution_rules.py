@@ -226,14 +226,11 @@ def workers_without_parallel(site: Site) -> Iterator[Draft]:
     yield site.found(
         field.entry.key.span,
         "`max_workers` needs `parallel: true`",
-        fixes=(_make_parallel(site, parallel), builders.remove_key(site.piece, site.block, field.entry)),
+        fixes=(
+            builders.set_key(site.piece, site.block, "parallel", "true", "Set `parallel: true`"),
+            builders.remove_key(site.piece, site.block, field.entry),
+        ),
     )
-
-
-def _make_parallel(site: Site, parallel: Field | None) -> Fix:
-    if parallel is not None and parallel.scalar is not None:
-        return builders.replace(site.piece, parallel.scalar.span, "true", "Set `parallel: true`")
-    return builders.insert_key(site.piece, site.block, "parallel", "true", "Add `parallel: true`")
 
 
 @rule("WF120", "no-failover", Severity.HINT, on="execution", local=True, profile="pedantic")

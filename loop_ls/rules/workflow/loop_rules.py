@@ -118,14 +118,12 @@ def loop_without_limit(site: Site) -> Iterator[Draft]:
 
 def limits(site: Site) -> tuple[Fix, ...]:
     chosen = ((3, "polishing"), (5, "development"), (10, "exploration"))
-    return tuple(_limit(site, str(number), f"Limit to {number} (suits {what})") for number, what in chosen)
-
-
-def _limit(site: Site, number: str, title: str) -> Fix:
-    field = site.block.get("max_iterations")
-    if field is not None and not field.entry.merged:
-        return builders.fill_in(site.piece, field.entry, number, title, Tier.REVIEW)
-    return builders.insert_key(site.piece, site.block, "max_iterations", number, title, Tier.REVIEW)
+    return tuple(
+        builders.set_key(
+            site.piece, site.block, "max_iterations", str(number), f"Limit to {number} (suits {what})", Tier.REVIEW
+        )
+        for number, what in chosen
+    )
 
 
 @rule("WF404", "unknown-loop-mode", Severity.ERROR, on=LOOPS, local=True, fixes=(Tier.SAFE,))

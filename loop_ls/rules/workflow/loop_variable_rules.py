@@ -21,8 +21,6 @@ _OTHER_MODE = {
     "loop.iterations": {"after": "loop.iteration", "with": "loop.iteration", "callee": "loop.iteration"},
     "loop.index": {"with": "loop.iteration", "callee": "loop.iteration", "until": "loop.iteration"},
     "loop.current": {"with": "loop.last.output", "callee": "loop.last.output"},
-    "loop.last.output": {},
-    "loop.history": {},
 }
 
 

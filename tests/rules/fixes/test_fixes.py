@@ -112,7 +112,7 @@ loops:
 @pytest.mark.parametrize(
     ("execution", "title", "after"),
     [
-        ("{provider: ollama, model: m, max_workers: 4}", "Add `parallel: true`", "max_workers: 4, parallel: true}"),
+        ("{provider: ollama, model: m, max_workers: 4}", "Set `parallel: true`", "max_workers: 4, parallel: true}"),
         ("{provider: ollama, model: m, max_workers: 4}", "Remove `max_workers`", "{provider: ollama, model: m}"),
         (
             "\n  provider: ollama\n  model: m\n  parallel: false  # yet\n  max_workers: 4",

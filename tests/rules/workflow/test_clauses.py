@@ -155,3 +155,136 @@ def test_WF417_waits_until_a_loop_is_written() -> None:
     """
         + DRAFT
     )
+
+
+def test_WF711_a_loop_that_reads_itself_has_another_fault() -> None:
+    check_findings(
+        """
+        loops:
+          - name: l
+            workflow: draft
+            with: {input: "{{l}} {{loop.last.output}}"}
+                         # ^^^^^ error: WF510
+            max_iterations: 3
+            until: "It says READY"
+            on_failure: continue
+        steps:
+          - {name: print_it, needs: [l], run: "Print {{l}} and {{l}}"}
+                                                   # ^^^^^ information: WF711
+    """
+        + DRAFT,
+        ["WF711"],
+    )
+
+
+def test_WF215_what_may_have_effects_needs_no_reader() -> None:
+    check_findings("""
+        steps:
+          - {name: aa, run: "{{input}}", servers: 5}
+                                                # ^ error: WF007
+          - {name: bb, run: "{{input}}", servers: []}
+                 # ^^ hint: WF215
+          - {name: cc, run: "{{input}}", servers: [files]}
+          - {name: dd, run: "{{input}}", skills: [files]}
+          - {name: ee, embeddings: {input: a, output_file: vectors.json}}
+          - {name: ff, embeddings: {input: a}}
+                 # ^^ hint: WF215
+          - {name: gg, run: "{{input}}"}
+    """)
+
+
+def test_WF517_somebody_else_may_use_what_a_step_waits_for() -> None:
+    check_findings(
+        """
+        steps:
+          - {name: outline, run: "Outline {{input}}"}
+          - {name: title, run: "Give a title to {{input}}"}
+          - {name: essay, needs: [outline, title], run: "Write an essay from the outline"}
+          - {name: more, needs: [outline, nowhere], run: "Write more"}
+                                        # ^^^^^^^ error: WF301
+                 # ^^^^ hint: WF215
+          - {name: notes, needs: [title, essay], run: "Write about {{title}} and {{essay}}"}
+          - {name: last, needs: [notes], run: "Write the end"}
+                                            # ^^^^^^^^^^^^^^^ warning: WF517 `notes`
+    """,
+        ["WF517"],
+    )
+
+
+def test_WF116_a_constant_is_told_once_and_an_expression_never() -> None:
+    check_findings("""
+        env: {A: "{{input}} and {{input}}", B: "{{x | y}}", C: "{{input}}"}
+               # ^^^^^^^^^^^^^^^^^^^^^^^^^ information: WF116
+                                                             # ^^^^^^^^^^^ information: WF116
+        steps:
+          - {name: greet, run: "Say {{env.A}}, {{env.B}}, {{env.C}}"}
+    """)
+
+
+def test_WF309_an_order_that_is_no_number_or_merged_contradicts_nothing() -> None:
+    check_findings("""
+        steps:
+          - &one {name: first, execution_order: 1, needs: [b], run: "{{b}}"}
+                             # ^^^^^^^^^^^^^^^ information: WF309
+          - {<<: *one, name: second}
+          - {name: third, execution_order: x, needs: [first, second, b], run: "{{first}}{{second}}{{b}}"}
+                                         # ^ error: WF007
+          - {name: last, execution_order: 2, needs: [third, b], run: "{{third}}{{b}}"}
+                 # ^^^^ hint: WF215
+          - {name: b, execution_order: 2, run: "{{input}}"}
+    """)
+
+
+def test_WF503_the_own_result_is_never_proposed() -> None:
+    check_findings("""
+        steps:
+          - {name: greet, run: "Greet {{Step.greet}}"}
+                                    # ^^^^^^^^^^^^^^ warning: WF503 `Step` is not a step
+          - {name: other, needs: [greet], run: "Greet {{Step.greet}}"}
+                                                    # ^^^^^^^^^^^^^^ warning: WF503 did you mean `step.greet`?
+    """)
+
+
+def test_WF512_braces_begin_with_a_name_or_with_nothing() -> None:
+    check_findings("""
+        steps:
+          - {name: a, run: 'JSON {{"a": 1'}
+          - {name: b, needs: [a], run: '{{a}} Not {{1 }'}
+          - {name: c, needs: [b], run: '{{b}} Begun {{_x'}
+                                                  # ^^ warning: WF512
+          - {name: d, needs: [c], run: '{{c}} Begun {{x'}
+                                                  # ^^ warning: WF512
+          - {name: e, needs: [d], run: '{{d}} Begun {{'}
+                                                  # ^^ warning: WF512
+    """)
+
+
+def test_WF507_a_counterpart_has_to_exist_at_the_place() -> None:
+    check_findings(
+        """
+        loops:
+          - name: each
+            workflow: draft
+            mode: iterate
+            items: "{{input}}"
+            max_iterations: 3
+            with: {input: "{{loop.iterations}} {{loop.iteration}}"}
+                         # ^^^^^^^^^^^^^^^^^^^ error: WF507 `loop.iterations` does not exist in an iterate loop
+                                             # ^^^^^^^^^^^^^^^^^^ error: WF507 `loop.index`
+        steps:
+          - {name: last, needs: [each], run: "{{each}}"}
+    """
+        + DRAFT
+    )
+
+
+def test_WF903_one_is_not_too_hot() -> None:
+    check_findings("""
+        execution: {provider: anthropic, model: claude-sonnet-4, temperature: 1.1}
+                                                                            # ^^^ information: WF903
+        steps:
+          - {name: b, temperature: 1.0, run: "{{input}}"}
+          - {name: c, provider: openai, model: gpt-4o, temperature: 1.2, needs: [b], run: "{{b}}"}
+          - {name: d, temperature: 1.2, needs: [c], run: "{{c}}"}
+                                 # ^^^ information: WF903
+    """)
