@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.formats.registry import ROLE_LOOP
+from loop_ls.text.json_value import JsonObject
 
 Row = dict[str, Any]
 
 
-def catalogue(root: Path, data: Path | None = None) -> Callable[[], Awaitable[list[Row]]]:
+def catalogue(root: Path, data: Path | None = None) -> Callable[[], Awaitable[list[JsonObject]]]:
     """Looks at the disk each time it is asked, in a thread. `data` is the engine's folder, which
     holds the built-in role loops."""
 
@@ -26,7 +27,7 @@ def catalogue(root: Path, data: Path | None = None) -> Callable[[], Awaitable[li
     return rows
 
 
-def _rows(root: str, data: Path) -> list[Row]:
+def _rows(root: str, data: Path) -> list[JsonObject]:
     from loop_ls.app.definitions import definitions
     from loop_ls.engine.roles.definitions import definitions as role_loops
     from loop_ls.formats.role_loop.roles import known_roles
@@ -39,7 +40,7 @@ def _rows(root: str, data: Path) -> list[Row]:
     return [{**row, "root": root} for row in rows]
 
 
-def _role_loop(found: Any) -> Row:
+def _role_loop(found: Any) -> JsonObject:
     loop = found.loop
     row: Row = {
         "format": ROLE_LOOP,
@@ -67,7 +68,7 @@ def _role_loop(found: Any) -> Row:
     }
 
 
-def _termination(text: str) -> Row | None:
+def _termination(text: str) -> JsonObject | None:
     """As the file has it; None where it has none of the documented shape."""
     try:
         found = json.loads(text)["termination_condition"]
@@ -76,7 +77,7 @@ def _termination(text: str) -> Row | None:
         return None
 
 
-def _other(found: Row) -> Row:
+def _other(found: JsonObject) -> JsonObject:
     """Every row has the documented columns, whatever its format has a word for."""
-    usual: Row = {"parameters": [], "roles": [], "termination": None, "error": None}
+    usual: JsonObject = {"parameters": [], "roles": [], "termination": None, "error": None}
     return {**usual, **found, "description": found.get("description") or ""}

@@ -23,6 +23,7 @@ from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.finding import Severity
+from loop_ls.text.json_value import JsonObject
 
 Json = dict[str, Any]
 
@@ -44,7 +45,7 @@ def definitions(workspace: Workspace, root: str) -> list[Json]:
     return listed
 
 
-def built_in(data: Path, known: set[str]) -> list[Json]:
+def built_in(data: Path, known: set[str]) -> list[JsonObject]:
     """The role loops that come with the product, as they are in the engine's data folder: those of a name that
     the workspace has not."""
     from loop_ls.engine.roles.definitions import built_in_definitions
@@ -66,7 +67,7 @@ def built_in(data: Path, known: set[str]) -> list[Json]:
     ]
 
 
-def _parameters(loop: RoleLoop) -> list[Json]:
+def _parameters(loop: RoleLoop) -> list[JsonObject]:
     return [
         {"name": one.name, "required": one.required, "description": one.description, "default": one.default}
         for one in loop.parameters
@@ -85,7 +86,7 @@ def _of(workspace: Workspace, document: Document) -> Iterator[Json]:
             yield from ({"format": format_, "name": one.name} for one in runnables(document))
 
 
-def _workflow(workspace: Workspace, document: Document) -> Json:
+def _workflow(workspace: Workspace, document: Document) -> JsonObject:
     return {
         "format": registry.WORKFLOW,
         "name": workspace.key(document) or "",
@@ -95,14 +96,14 @@ def _workflow(workspace: Workspace, document: Document) -> Json:
     }
 
 
-def _loop(element: Element) -> Json:
+def _loop(element: Element) -> JsonObject:
     loop = element.loop
     assert loop is not None
     limit, until = loop.integer("max_iterations"), loop.text("until")
     return {"name": element.name, "mode": element.loop_mode, "maxIterations": limit, "until": until}
 
 
-def _role_loop(workspace: Workspace, document: Document) -> Json:
+def _role_loop(workspace: Workspace, document: Document) -> JsonObject:
     found = read_role_loop(document.text, roles=roles_of(workspace.settings))
     if isinstance(found, list):
         return {"format": registry.ROLE_LOOP, "name": stem_of(document.path)}
@@ -116,7 +117,7 @@ def _role_loop(workspace: Workspace, document: Document) -> Json:
     }
 
 
-def _assistants(document: Document) -> Iterator[Json]:
+def _assistants(document: Document) -> Iterator[JsonObject]:
     found = read_assistants(document.text, document.path.endswith(".json"))
     if isinstance(found, list):
         yield {"format": registry.ASSISTANT, "name": stem_of(document.path).removesuffix(".assistant")}

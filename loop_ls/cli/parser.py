@@ -32,13 +32,13 @@ class Parser(argparse.ArgumentParser):
         print(f"  {self.prog} --help shows what there is.", file=sys.stderr)
         sys.exit(USAGE_ERROR)
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_args(self, args: Any = None, namespace: object = None) -> Any:
         found, rest = self.parse_known_args(args, namespace)
         if rest:
             self._spoken_to(args or ()).error(f"unrecognized arguments: {rest[0]}")
         return found
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]

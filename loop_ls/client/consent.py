@@ -10,12 +10,13 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from loop_ls.text.json_value import Json
 
 KEY_NAME = "consent.key"
 
 
-def agreed(folder: Path, answer: Mapping[str, Any]) -> str:
+def agreed(folder: Path, answer: Mapping[str, Json]) -> str:
     """The proof for an answer `consent_required`; empty where it was not put to the owner."""
     nonce, digest = str(answer.get("nonce") or ""), str(answer.get("digest") or "")
     try:

@@ -13,6 +13,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
 from loop_ls.client.engine_location import EngineUnavailable, Handover
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     import httpx
@@ -85,7 +86,7 @@ class _StreamPosition:
     def __init__(self, after: int | None) -> None:
         self.position = after
 
-    def passes(self, event: Event) -> bool:
+    def passes(self, event: JsonObject) -> bool:
         """Whether the event is new; then it is behind us."""
         position = event.get("position")
         if not isinstance(position, int):

@@ -30,6 +30,7 @@ from loop_ls.client.engine_location import (
     read_handover,
 )
 from loop_ls.client.session import EngineClient
+from loop_ls.text.json_value import JsonObject
 
 START_SECONDS = 30.0
 LOOK_SECONDS = 0.02
@@ -200,7 +201,7 @@ def _alive(pid: int) -> bool:
     return True
 
 
-async def _health(handover: Handover) -> dict[str, Any] | None:
+async def _health(handover: Handover) -> JsonObject | None:
     httpx = await asyncio.to_thread(import_module, "httpx")
     try:
         async with httpx.AsyncClient(trust_env=False, verify=False, timeout=2.0) as http:

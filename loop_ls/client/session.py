@@ -19,6 +19,7 @@ from loop_ls.client import follow
 from loop_ls.client.consent import agreed
 from loop_ls.client.engine_location import EngineUnavailable, Handover, read_handover
 from loop_ls.contract.operations import OPERATIONS
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     import httpx
@@ -64,7 +65,7 @@ class EngineClient:
         """`run_id` or `all` -> `{ok, runs: [{runId, status}]}`."""
         return await self.call("stop", run_id)
 
-    async def pause(self, run_id: str) -> Answer:
+    async def pause(self, run_id: str) -> JsonObject:
         return await self.call("pause", run_id)
 
     async def resume(self, run_id: str) -> Answer:
@@ -97,7 +98,7 @@ class EngineClient:
         """Facts of one run with `seq` above `after` -> `{ok, events, next}`. `cut`: texts no longer than this."""
         return await self.call("events", run_id, query={"after": after, "limit": limit, "cut": cut})
 
-    async def history(self, run_id: str, **part: Any) -> Answer:
+    async def history(self, run_id: str, **part: object) -> Answer:
         """`{ok, loop, history: [iteration], count}` with outputs, questions and answers; `place`, `after`, `until`
         and `cut` give a part of it."""
         if part.keys() & {"place", "after", "until", "limit"}:
@@ -113,15 +114,15 @@ class EngineClient:
             further = page.get("next")
         return {**whole, "count": len(whole["history"]), "next": None} if whole["ok"] else whole
 
-    async def graph(self, run_id: str, place: str | None = None) -> Answer:
+    async def graph(self, run_id: str, place: str | None = None) -> JsonObject:
         """`{ok, nodes}`: the steps and loops of a run, and what waits for what; at `place` those of its round."""
         return await self.call("graph", run_id, query={"place": place})
 
-    async def show(self, run_id: str) -> Answer:
+    async def show(self, run_id: str) -> JsonObject:
         """`{ok, loop, state, iteration, stages}`: a loop with its latest iteration."""
         return await self.call("show", run_id)
 
-    async def metrics(self, run_id: str) -> Answer:
+    async def metrics(self, run_id: str) -> JsonObject:
         """Counts, durations and cost of a loop."""
         return await self.call("metrics", run_id)
 
@@ -150,26 +151,26 @@ class EngineClient:
         """`{ok, run}`: all of a run as one JSON object."""
         return await self.call("export", run_id)
 
-    async def take_in(self, run: Answer) -> Answer:
+    async def take_in(self, run: JsonObject) -> JsonObject:
         """`{ok, runId, known}`: put an exported run into the record."""
         return await self.call("take_in", body=run)
 
-    async def test_until(self, args: Answer) -> Answer:
+    async def test_until(self, args: JsonObject) -> JsonObject:
         """`{root, path|uri, loop, output|runId, times?}` -> `{ok, verdicts, agreement, judge, costUsd}`."""
         return await self.call("test_until", body=args)
 
-    async def enhance(self, run_id: str, verb: str, given: Answer | None = None) -> Answer:
+    async def enhance(self, run_id: str, verb: str, given: Answer | None = None) -> JsonObject:
         """`status` -> `{ok, state}` and `timeline` -> `{ok, status, rounds, markdown}` of an enhance loop; with
         `given`, something is said to it: `acknowledge`, `choose`, `feedback`."""
         return await self.call(f"enhance_{verb}", run_id, body=given)
 
-    async def health(self) -> Answer:
+    async def health(self) -> JsonObject:
         """The health document of the engine: `{ok, status, workspace_id, managers, ...}`."""
         return await self.call("health")
 
     # -- agreeing -----------------------------------------------------------------------------
 
-    def agree(self, answer: Answer) -> str:
+    def agree(self, answer: JsonObject) -> str:
         """Proof that the owner has agreed to what `consent_required` showed: the `consent` of the next try. Only for
         surfaces on which a person has just said yes; empty where this is not the owner's data folder."""
         return agreed(self.folder, answer)
@@ -236,7 +237,7 @@ class EngineClient:
         given = {} if body is None and operation.request is not None else body
         return await self._send(operation.method, path, body=given, query=query)
 
-    async def _send(self, method: str, path: str, *, body: Any = None, query: Answer | None = None) -> Answer:
+    async def _send(self, method: str, path: str, *, body: object = None, query: JsonObject | None = None) -> Answer:
         """One exchange. A call that cannot have reached the engine is made once more with the one of now.
 
         Only what does something starts an engine again: a list that refreshes itself must not bring one
@@ -298,7 +299,7 @@ class EngineClient:
             await http.aclose()
 
 
-def _answer(status: int, content: bytes) -> Answer:
+def _answer(status: int, content: bytes) -> JsonObject:
     """The engine's answer as every surface knows it, whatever the envelope on the way."""
     try:
         body = json.loads(content)
@@ -315,7 +316,7 @@ def _answer(status: int, content: bytes) -> Answer:
     }
 
 
-def _lost(error: Exception) -> Answer:
+def _lost(error: Exception) -> JsonObject:
     said = str(error) or type(error).__name__
     return _refusal(
         "engine_not_ready",
@@ -329,5 +330,5 @@ def _sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _refusal(code: str, message: str, hint: str = "") -> Answer:
+def _refusal(code: str, message: str, hint: str = "") -> JsonObject:
     return {"ok": False, "code": code, "message": message, "hint": hint}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from loop_ls.report.checked import WORDS, Checked, CheckedFile
 from loop_ls.rules.engine.finding import Finding
+from loop_ls.text.json_value import JsonObject
 
 VERSION = 1
 
@@ -23,7 +23,7 @@ def as_json(checked: Checked) -> str:
     return text.encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
-def _finding(file: CheckedFile, finding: Finding) -> dict[str, Any]:
+def _finding(file: CheckedFile, finding: Finding) -> JsonObject:
     start, end = file.within(finding.span)
     return {
         "path": file.path,

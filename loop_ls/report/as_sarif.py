@@ -17,6 +17,7 @@ from loop_ls.report.checked import Checked, CheckedFile
 from loop_ls.rules.docs.render import help_text, page_markdown
 from loop_ls.rules.engine.finding import Finding, Fix, Severity
 from loop_ls.rules.engine.registry import Rule, all_rules
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.position import Position, Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -48,7 +49,7 @@ def as_sarif(checked: Checked) -> str:
     return text.encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
-def _rule(rule: Rule) -> Json:
+def _rule(rule: Rule) -> JsonObject:
     return {
         "id": rule.code,
         "name": "".join(part.capitalize() for part in rule.name.split("-")),
@@ -66,7 +67,7 @@ def _result(
     finding: Finding,
     places: Mapping[str, int],
     seen: dict[tuple[str, str, str], int],
-) -> Json:
+) -> JsonObject:
     result: Json = {
         "ruleId": finding.rule,
         "level": _LEVELS[finding.severity],
@@ -94,12 +95,12 @@ def _result(
     return result
 
 
-def _fix(checked: Checked, file: CheckedFile, fix: Fix) -> Json | None:
+def _fix(checked: Checked, file: CheckedFile, fix: Fix) -> JsonObject | None:
     """None: the fix has no edit for this text."""
     changes: dict[str, list[Json]] = {}
     for edit in file.edits(fix):
         path = checked.path_of(edit.uri) if edit.uri else file.path
-        change: Json = {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
+        change: JsonObject = {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
         changes.setdefault(path, []).append(change)
     if not changes:
         return None
@@ -120,11 +121,11 @@ def _fingerprint(file: CheckedFile, finding: Finding, seen: dict[tuple[str, str,
     return sha256("\0".join((*entry, str(seen[entry]))).encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _place(path: str, span: Span) -> Json:
+def _place(path: str, span: Span) -> JsonObject:
     return {"artifactLocation": _artifact(path), "region": _region(span)}
 
 
-def _artifact(path: str) -> Json:
+def _artifact(path: str) -> JsonObject:
     if path.startswith("/") or path[1:3] == ":/":
         return {"uri": f"file://{'' if path.startswith('/') else '/'}{_quoted(path)}"}
     return {"uri": _quoted(path), "uriBaseId": ROOT}
@@ -134,7 +135,7 @@ def _quoted(path: str) -> str:
     return quote(path, safe="/~!$&'()*+,;=@-._", errors="surrogateescape")
 
 
-def _region(span: Span) -> Json:
+def _region(span: Span) -> JsonObject:
     start, end = _counted(span.start), _counted(max(span.start, span.end))
     return {"startLine": start[0], "startColumn": start[1], "endLine": end[0], "endColumn": end[1]}
 

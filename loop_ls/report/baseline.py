@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from loop_ls.report.checked import Checked, CheckedFile
 from loop_ls.rules.engine.finding import Finding
@@ -93,7 +93,7 @@ def read_baseline(path: str) -> Baseline:
     return Baseline(counts)
 
 
-def _is_entry(entry: Any) -> bool:
+def _is_entry(entry: object) -> bool:
     if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in Accepted._fields):
         return False
     count = entry.get("count")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.record import equal_record
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
@@ -67,7 +68,7 @@ class ClientFacts:
     suggest_command: str = ""
 
 
-def client_facts(params: dict[str, Any]) -> ClientFacts:
+def client_facts(params: JsonObject) -> ClientFacts:
     """Facts from the parameters of `initialize`."""
     capabilities = params.get("capabilities")
 
@@ -128,7 +129,7 @@ def client_facts(params: dict[str, Any]) -> ClientFacts:
     )
 
 
-def _suggest_command(info: Any, options: Any) -> str:
+def _suggest_command(info: object, options: object) -> str:
     """The editor's command that opens completion again. Only VS Code and its kin have one."""
     if isinstance(options, dict) and isinstance(named := options.get("suggestCommand"), str):
         return named
@@ -136,15 +137,15 @@ def _suggest_command(info: Any, options: Any) -> str:
     return "editor.action.triggerSuggest" if "Visual Studio Code" in name or "code-server" in name else ""
 
 
-def _texts(found: Any) -> list[Any]:
+def _texts(found: object) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _count(found: Any) -> int | None:
+def _count(found: object) -> int | None:
     return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
 
 
-def _encoding(offered: Any) -> str:
+def _encoding(offered: object) -> str:
     """The first of the client's that we know; the protocol's default is utf-16."""
     if isinstance(offered, list):
         for name in offered:

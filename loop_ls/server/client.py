@@ -8,6 +8,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
 from loop_ls.server.capabilities import ClientFacts
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.rpc.raw_json import Written
@@ -38,10 +39,10 @@ class Client:
         self.watches_files = False
         self._connection = connection
 
-    def notify(self, method: str, params: dict[str, Any] | Written | None = None) -> None:
+    def notify(self, method: str, params: JsonObject | Written | None = None) -> None:
         self._connection.notify(method, params)
 
-    async def ask(self, method: str, params: dict[str, Any] | None = None, limit: float = 30.0) -> Any:
+    async def ask(self, method: str, params: dict[str, Any] | None = None, limit: float = 30.0) -> object:
         """The client's answer as it came. Raises `Refused`, or `TimeoutError` after `limit` seconds."""
         try:
             return await self._connection.ask(method, params, limit)

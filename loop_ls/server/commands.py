@@ -20,6 +20,7 @@ from loop_ls.server.runs import enhance_commands as enhance
 from loop_ls.server.runs import fork_replay_commands as again
 from loop_ls.server.runs.assistant_setup import assistant_setup
 from loop_ls.server.runs.commands import Runs
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-Function = Callable[["Context", Json], Awaitable[Answer]]
+Function = Callable[["Context", JsonObject], Awaitable[Answer]]
 
 
-def _of_runs(call: Callable[[Runs, Json], Awaitable[Answer]]) -> Function:
+def _of_runs(call: Callable[[Runs, JsonObject], Awaitable[Answer]]) -> Function:
     async def command(context: Context, argument: Json) -> Answer:
         return await call(context.runs.get(), argument)
 
@@ -71,7 +72,7 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-async def execute_command(context: Context, name: str, given: Any) -> Answer:
+async def execute_command(context: Context, name: str, given: object) -> Answer:
     """Never raises: whoever clicked gets an answer that can be shown."""
     answer = await _answer(context, name, given)
     if not answer.get("ok") and name in COMMANDS and COMMANDS[name].told and not context.session.settles_answers:

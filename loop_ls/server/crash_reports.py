@@ -47,13 +47,13 @@ class CrashReports:
             logger.info("A crash report cannot be written", exc_info=True)
             return None
 
-    def place_of(self, params: Any) -> str:
+    def place_of(self, params: object) -> str:
         """Document and version that a message is about."""
         uri = _uri(params)
         opened = None if uri is None else self._session.find(uri)
         return uri or "" if opened is None else f"{uri} version {opened.document.version}"
 
-    def _data_folder(self, params: Any) -> Path:
+    def _data_folder(self, params: object) -> Path:
         from pathlib import Path
 
         from loop_ls.client.engine_location import data_folder
@@ -65,7 +65,7 @@ class CrashReports:
         return data_folder(root or Path.home(), setting)
 
 
-def _uri(params: Any) -> str | None:
+def _uri(params: object) -> str | None:
     document = params.get("textDocument") if isinstance(params, dict) else None
     uri = document.get("uri") if isinstance(document, dict) else None
     return uri if isinstance(uri, str) else None
@@ -79,7 +79,7 @@ def _fault(method: str, error: BaseException) -> str:
     return f"{method} {type(error).__name__} {where}"
 
 
-def _report(method: str, params: Any, place: str, error: BaseException) -> str:
+def _report(method: str, params: object, place: str, error: BaseException) -> str:
     import json
     import platform
     import traceback
@@ -99,7 +99,7 @@ def _report(method: str, params: Any, place: str, error: BaseException) -> str:
     )
 
 
-def _without_texts(found: Any, depth: int, kept: bool = False) -> Any:
+def _without_texts(found: object, depth: int, kept: bool = False) -> object:
     if depth == 0:
         return "..."
     match found:
@@ -112,7 +112,7 @@ def _without_texts(found: Any, depth: int, kept: bool = False) -> Any:
     return found
 
 
-def _member(key: str, value: Any, depth: int) -> Any:
+def _member(key: str, value: object, depth: int) -> object:
     return _LEFT_OUT if key in _CLOSED else _without_texts(value, depth, key in _KEPT)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from loop_ls.server.client import Refused
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -41,7 +42,7 @@ async def register(context: Context) -> None:
     await read_configuration(context)
 
 
-def _registration(method: str, options: Json) -> Json:
+def _registration(method: str, options: Json) -> JsonObject:
     return {"id": f"loop-ls/{method}", "method": method, "registerOptions": options}
 
 
@@ -61,7 +62,7 @@ async def read_configuration(context: Context) -> None:
     apply_configuration(context, section)
 
 
-def apply_configuration(context: Context, section: Any) -> None:
+def apply_configuration(context: Context, section: object) -> None:
     """Use these settings of the editor, and look at every file again if they differ."""
     if context.session.set_editor_settings(section):
         context.publisher.publish_all()

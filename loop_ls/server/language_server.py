@@ -21,6 +21,7 @@ from loop_ls.server.routes.table import ROUTES, Kind, Route
 from loop_ls.server.rpc.message_queue import Inbox
 from loop_ls.server.rpc.server import RpcServer
 from loop_ls.server.tasks import Tasks
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,12 +84,12 @@ class LoopServer:
     def _answer(self, route: Route, params: dict[str, Any]) -> Any:
         return route.function(self.context, params)
 
-    async def _answer_later(self, route: Route, params: dict[str, Any]) -> Any:
+    async def _answer_later(self, route: Route, params: dict[str, Any]) -> object:
         return await route.function(self.context, params)
 
     # -- the conversation ---------------------------------------------------------------------
 
-    def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+    def _initialize(self, params: JsonObject) -> JsonObject:
         self._client.facts = client_facts(params)
         self._begin_with = params
         # While the client reads the answer: load what its first document needs.
@@ -105,14 +106,14 @@ class LoopServer:
         rehearse()
         gc.freeze()  # what was imported stays
 
-    def _initialized(self, params: dict[str, Any]) -> None:
+    def _initialized(self, params: JsonObject) -> None:
         from loop_ls.server import dynamic_registration
 
         self._tasks.start(dynamic_registration.register(self.context), "registrations")
         self._started = True
         self._later()
 
-    async def _shutdown(self, params: dict[str, Any]) -> None:
+    async def _shutdown(self, params: JsonObject) -> None:
         await self._close()
 
     async def _close(self) -> None:
@@ -187,7 +188,7 @@ class LoopServer:
 
     # -- running ------------------------------------------------------------------------------
 
-    def failed(self, method: str, params: Any, error: BaseException) -> Path | None:
+    def failed(self, method: str, params: object, error: BaseException) -> Path | None:
         """A fault of ours: into the log, and into a file; where that is."""
         if self._context is None:  # it may be what cannot be built
             logger.error("%s failed", method, exc_info=error)

@@ -14,6 +14,7 @@ from typing import Any
 from loop_ls.contract.operations import COMMANDS
 from loop_ls.server.capabilities import ClientFacts, server_capabilities
 from loop_ls.server.routes.table import ROUTES
+from loop_ls.text.json_value import JsonObject
 
 BEGIN, END = "<!-- methods: python -m loop_ls.server.method_table README.md -->", "<!-- end -->"
 
@@ -108,7 +109,7 @@ def _able() -> ClientFacts:
     return ClientFacts(**yes)  # type: ignore[arg-type]
 
 
-def _is_there(capabilities: dict[str, Any], place: str) -> bool:
+def _is_there(capabilities: JsonObject, place: str) -> bool:
     found: Any = capabilities
     for part in place.split("."):
         found = found.get(part) if isinstance(found, dict) else None

@@ -17,7 +17,7 @@ class Tasks:
     """Running work. A failure is logged with its stack trace; the server lives on."""
 
     def __init__(self) -> None:
-        self._running: set[asyncio.Task[Any]] = set()
+        self._running: set[asyncio.Task[object]] = set()
 
     def start(
         self,

@@ -14,14 +14,16 @@ import sys
 import time
 from typing import Any
 
+from loop_ls.text.json_value import JsonObject
+
 FILE = __file__
 
 
-def _schema(**properties: str) -> dict[str, Any]:
+def _schema(**properties: str) -> JsonObject:
     return {"type": "object", "properties": {name: {"type": kind} for name, kind in properties.items()}}
 
 
-TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
+TOOLS: dict[str, tuple[str, JsonObject]] = {
     "echo": ("Says the text again.", _schema(text="string")),
     "add": ("Adds two numbers.", _schema(a="number", b="number")),
     "fail": ("Never works.", _schema()),
@@ -101,7 +103,7 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _log(name: str, arguments: dict[str, Any]) -> None:
+def _log(name: str, arguments: JsonObject) -> None:
     path = os.environ.get("MCP_LOG")
     if path:
         with open(path, "a", encoding="utf-8") as log:

@@ -17,6 +17,7 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.formats.registry import WORKFLOW
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.recorder import MemoryRecorder
+from loop_ls.text.json_value import JsonObject
 
 MODEL = "execution: {provider: acme, model: large}\n"
 
@@ -56,7 +57,7 @@ class Ran:
     def warnings(self) -> list[str]:
         return [body["message"] for body in self.recorder.of("warning")]
 
-    def completed(self, step: str) -> dict[str, Any]:
+    def completed(self, step: str) -> JsonObject:
         """The one `step_completed` fact of an element."""
         (only,) = [body for body in self.recorder.of("step_completed") if body["step"] == step]
         return only
@@ -105,7 +106,7 @@ def lab(
     texts: str | dict[str, str],
     script: dict[str, Any] | None = None,
     environment: dict[str, str] | None = None,
-    **plan: Any,
+    **plan: object,
 ) -> Lab:
     files = {"main": texts} if isinstance(texts, str) else texts
     return Lab(files, ScriptedModels(script), environment=environment or {}, plan=plan)

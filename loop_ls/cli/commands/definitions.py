@@ -15,6 +15,7 @@ from loop_ls.client import data_folder
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, label_of
 from loop_ls.index.disk.discovery import discover
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 HELP = "list what can be run, with its inputs"
 
@@ -63,5 +64,5 @@ def _lines(one: Json) -> Iterator[str]:
         yield f"    --param {shown(parameter['name'])}{shown(default)}"
 
 
-def _noun(loop: Json) -> str:
+def _noun(loop: JsonObject) -> str:
     return "items" if loop["mode"] == "iterate" else "iterations"

@@ -12,11 +12,11 @@ import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
 
 from loop_ls.cli.commands.demo_all import AFRESH, show_all
 from loop_ls.cli.engine.connect import add_place, engine_for, root_of, settled
 from loop_ls.extras import is_installed, missing
+from loop_ls.text.json_value import JsonObject
 
 HELP = "two loops to watch: no key, no network"
 
@@ -90,7 +90,7 @@ def _missing() -> str:
     return ""
 
 
-def _watch(args: argparse.Namespace, path: Path, more: dict[str, Any]) -> int:
+def _watch(args: argparse.Namespace, path: Path, more: JsonObject) -> int:
     """Run in the engine of the current folder, so that `loop-ls runs` shows it here."""
     from loop_ls.cli.commands.enhance import show_rounds
     from loop_ls.cli.commands.run import Manner, start_and_watch

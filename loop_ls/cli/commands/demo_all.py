@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from loop_ls.text.json_value import JsonObject
+
 Request = dict[str, Any]
 
 
@@ -54,7 +56,7 @@ SHOWS = (
 AFRESH = frozenset({Path("rounds/bulletin.yaml")})
 
 
-def show_all(into: Path, start: Callable[[Path, Request], int]) -> int:
+def show_all(into: Path, start: Callable[[Path, JsonObject], int]) -> int:
     """`start` runs one file and gives its exit status. The first bad one, else 0."""
     for number, show in enumerate(SHOWS, 1):
         path = into / show.path

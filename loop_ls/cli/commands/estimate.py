@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.cli.files.one_file import OneFile, add_file, add_json, element_named, open_workflow, print_json
@@ -16,6 +15,7 @@ from loop_ls.features.estimate.estimate import estimate, price_of_script
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.registry import ASSISTANT, runnable_formats
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 HELP = "count the calls and dollars of a workflow or loop"
 
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     return CLEAN
 
 
-def as_json(found: Estimate) -> dict[str, Any]:
+def as_json(found: Estimate) -> JsonObject:
     usd = None if found.usd is None else {"min": round(found.usd[0], 6), "max": round(found.usd[1], 6)}
     calls = {"min": found.calls.least, "max": found.calls.most}
     return {"ok": True, "calls": calls, "usd": usd, "why": found.why}

@@ -14,6 +14,7 @@ from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, se
 from loop_ls.cli.runs.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 HELP = "run a workflow or a loop and watch it"
 
@@ -92,7 +93,7 @@ async def start_and_watch(
     return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose)
 
 
-async def _start(engine: EngineClient, request: Answer, manner: Manner) -> Answer:
+async def _start(engine: EngineClient, request: Answer, manner: Manner) -> JsonObject:
     """Start; ask the person for what is missing, once."""
     asked = False
     while True:

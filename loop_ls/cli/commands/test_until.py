@@ -14,6 +14,7 @@ from loop_ls.cli.runs.run_request import Wrong, found_file, read_input
 from loop_ls.cli.watch.words import first_line, money
 from loop_ls.client import EngineClient
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 HELP = "ask the judge of a loop about an output"
 
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     return settled(work, args.json)
 
 
-async def _tried(engine: EngineClient, request: Answer, args: argparse.Namespace) -> int:
+async def _tried(engine: EngineClient, request: JsonObject, args: argparse.Namespace) -> int:
     answer = await engine.test_until({"origin": "cli", **request})
     if answer.get("code") == "consent_required" and agreed(answer, Manner(args.json, agreed=args.yes)):
         answer = await engine.test_until({"origin": "cli", **request, "consent": engine.agree(answer)})

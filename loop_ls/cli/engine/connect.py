@@ -14,6 +14,7 @@ from typing import Any
 from loop_ls.client import EngineClient, EngineUnavailable, connect, find
 from loop_ls.index.disk.projects import place_of
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 Answer = dict[str, Any]
 
@@ -84,7 +85,7 @@ def refuse(answer: Answer, as_json: bool = False) -> int:
     return REFUSED
 
 
-def refusal_lines(answer: Answer) -> list[str]:
+def refusal_lines(answer: JsonObject) -> list[str]:
     """Why not, then what to do."""
     more = [*_details(answer), *([str(answer["hint"])] if answer.get("hint") else [])]
     return [shown(str(answer["message"])), *(f"  {shown(line)}" for line in more)]

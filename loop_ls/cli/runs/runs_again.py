@@ -13,6 +13,7 @@ from loop_ls.cli.arguments import from_one, print_json
 from loop_ls.cli.engine.connect import Answer, refuse
 from loop_ls.client import EngineClient
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 Common = Callable[[argparse.ArgumentParser, bool], None]
 Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
@@ -64,7 +65,7 @@ async def _fork(engine: EngineClient, args: argparse.Namespace) -> int:
 
 
 async def _replay(engine: EngineClient, args: argparse.Namespace) -> int:
-    async def begin(consent: str | None) -> Answer:
+    async def begin(consent: str | None) -> JsonObject:
         return await engine.replay(args.id, {"origin": "cli", "detach": args.detach})
 
     return await _begun(engine, args, begin)

@@ -7,6 +7,7 @@ from typing import Any
 
 from loop_ls.cli.watch.words import clock, ending, first_line, fitted, money
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 Answer = dict[str, Any]
 
@@ -42,7 +43,7 @@ def state(found: Answer) -> None:
             print(f"  {name:<10}{shown(str(value))}")
 
 
-def _cut(one: Answer) -> str:
+def _cut(one: JsonObject) -> str:
     whose = "the judge's answer at" if one.get("purpose") == "judge" else "the answer of"
     limit = f"`max_tokens` is {one['maxTokens']}" if one.get("maxTokens") else "no `max_tokens` is set"
     return f"{whose} {one.get('place')} ended at its length limit ({limit})"
@@ -99,7 +100,7 @@ def _iteration_of(row: Answer, full: bool) -> None:
     _block(indent, "answer", row.get("answer"), full)
 
 
-def _block(indent: str, name: str, text: Any, full: bool) -> None:
+def _block(indent: str, name: str, text: object, full: bool) -> None:
     if not text:
         return
     lines = [shown(line) for line in str(text).splitlines()] or [""]
@@ -117,7 +118,7 @@ def indented(text: str) -> None:
     print()
 
 
-def event_line(event: Answer) -> str:
+def event_line(event: JsonObject) -> str:
     """One fact, one line."""
     seq = event.get("seq")
     number = f"{seq:>4}" if seq else "    "
@@ -151,19 +152,19 @@ def _gist(event: Answer) -> str:
             return fitted(first_line(str(text)), WIDTH)
 
 
-def _status(found: Answer) -> str:
+def _status(found: JsonObject) -> str:
     reason = found.get("reason")
     return f"{found['status']} ({reason})" if reason and reason != found["status"] else str(found["status"])
 
 
-def _iteration(found: Answer) -> str:
+def _iteration(found: JsonObject) -> str:
     number, limit = found.get("iteration"), found.get("maxIterations")
     if not number:
         return ""
     return f"{number}/{limit}" if limit else str(number)
 
 
-def _local(moment: Any) -> str:
+def _local(moment: object) -> str:
     """In the time zone of the person."""
     try:
         at = datetime.fromisoformat(str(moment).replace("Z", "+00:00")).astimezone()

@@ -14,6 +14,7 @@ from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.paint import Paint, wants_colour
 from loop_ls.report.terminal_text import shown, width
 from loop_ls.rules.engine.finding import Severity
+from loop_ls.text.json_value import JsonObject
 
 Answer = dict[str, Any]
 Cell = tuple[str, Callable[[str], str]]
@@ -46,7 +47,7 @@ def table(states: list[Answer], out: TextIO | None = None, now: datetime | None 
         print("  ".join(_padded(cell, room) for cell, room in zip(row, widths, strict=True)).rstrip(), file=out)
 
 
-def outcome(state: Answer) -> str:
+def outcome(state: JsonObject) -> str:
     """How a run stands, in a few words and with a mark. A limit never looks like success."""
     status = str(state.get("status"))
     if status in _GOING:
@@ -56,7 +57,7 @@ def outcome(state: Answer) -> str:
     return f"{told['sign']} {shown(told['short'])}" if told else status
 
 
-def ago(moment: Any, now: datetime) -> str:
+def ago(moment: object, now: datetime) -> str:
     """How long ago, as people say it; the date when it is longer than a day."""
     try:
         at = datetime.fromisoformat(str(moment).replace("Z", "+00:00"))

@@ -9,6 +9,8 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from loop_ls.text.json_value import JsonObject
+
 Answer = dict[str, Any]
 
 #: The object that a client sent; `route.read_body` says whether it is of the right type.
@@ -52,7 +54,7 @@ class BadRequest(Exception):
         self.code, self.message = code, message
 
 
-def refusal(code: str, message: str, hint: str = "", details: Answer | None = None) -> Response:
+def refusal(code: str, message: str, hint: str = "", details: JsonObject | None = None) -> Response:
     """`{"error", "code", "hint"?, "details"?}` with the status of the code."""
     body: Answer = {"error": message, "code": code}
     if hint:
@@ -70,7 +72,7 @@ def refused(answer: Answer) -> Response:
     return refusal(str(answer["code"]), str(answer["message"]), str(answer.get("hint") or ""), details)
 
 
-async def read_object(request: Request, limit: int = BODY_LIMIT) -> Body:
+async def read_object(request: Request, limit: int = BODY_LIMIT) -> JsonObject:
     """The body as a JSON object; an absent body is an empty one. Raises `BadRequest`."""
     body = bytearray()
     try:

@@ -27,13 +27,14 @@ from loop_ls.engine.api.routes.engine_routes import Facts
 from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.core.users import Tokens
 from loop_ls.engine.service import Engine
+from loop_ls.text.json_value import JsonObject
 
 __all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
 
 log = logging.getLogger(__name__)
 
 #: What a workspace has that can be started by name, as rows of the interface.
-Catalogue = Callable[[], Awaitable[list[dict[str, Any]]]]
+Catalogue = Callable[[], Awaitable[list[JsonObject]]]
 
 
 async def nothing() -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from loop_ls import __version__
 from loop_ls.contract.operations import Operation
 from loop_ls.engine.api.route import Route
 from loop_ls.engine.api.schemas import components, parameters, ref
+from loop_ls.text.json_value import JsonObject
 
 Json = dict[str, Any]
 
@@ -32,8 +33,8 @@ _PATH_TEXT = {
 }
 
 
-def document(routes: tuple[Route, ...], url: str = "/") -> Json:
-    paths: dict[str, Json] = {}
+def document(routes: tuple[Route, ...], url: str = "/") -> JsonObject:
+    paths: dict[str, JsonObject] = {}
     for route in routes:
         paths.setdefault(route.shown_path, {})[route.operation.method.lower()] = _operation(route)
     return {
@@ -53,7 +54,7 @@ def document(routes: tuple[Route, ...], url: str = "/") -> Json:
     }
 
 
-def _operation(route: Route) -> Json:
+def _operation(route: Route) -> JsonObject:
     operation = route.operation
     found: Json = {
         "operationId": operation.operation_id,
@@ -71,7 +72,7 @@ def _operation(route: Route) -> Json:
     return found
 
 
-def _path_parameters(route: Route) -> list[Json]:
+def _path_parameters(route: Route) -> list[JsonObject]:
     return [
         {
             "name": name,
@@ -84,7 +85,7 @@ def _path_parameters(route: Route) -> list[Json]:
     ]
 
 
-def _other_parameters(operation: Operation) -> list[Json]:
+def _other_parameters(operation: Operation) -> list[JsonObject]:
     return [
         {"name": name, "in": where, "required": False, "description": text, "schema": schema}
         for where, given in (("query", operation.query), ("header", operation.headers))
@@ -93,7 +94,7 @@ def _other_parameters(operation: Operation) -> list[Json]:
     ]
 
 
-def _responses(operation: Operation) -> Json:
+def _responses(operation: Operation) -> JsonObject:
     refused = {403, 500, *operation.refusals}
     if operation.role is not None:
         refused.add(401)
@@ -104,7 +105,7 @@ def _responses(operation: Operation) -> Json:
     if operation.method in ("POST", "PATCH"):
         refused |= {400, 413}
     schema = {"type": "string"} if operation.answer == "str" else ref(operation.answer)
-    done: Json = {"description": operation.text, "content": {operation.content: {"schema": schema}}}
+    done: JsonObject = {"description": operation.text, "content": {operation.content: {"schema": schema}}}
     failed = {"application/json": {"schema": ref("Error")}}
     return {
         str(operation.status): done,

@@ -17,6 +17,7 @@ from loop_ls.contract.operations import OPERATIONS
 from loop_ls.contract.validation import answer_type, request_type
 from loop_ls.engine.api.answers import STATUS
 from loop_ls.engine.core.users import ROLES
+from loop_ls.text.json_value import JsonObject
 
 Schema = dict[str, Any]
 
@@ -27,7 +28,7 @@ _SHOWN = {"RunStateView": "RunState", "Error": "Failure", "HttpRefusal": "Error"
 _ALONE = ("RunStateView", "Definition", "Event", "HttpRefusal")
 
 
-def ref(name: str) -> Schema:
+def ref(name: str) -> JsonObject:
     return {"$ref": _REF.format(model=name)}
 
 
@@ -62,7 +63,7 @@ def parameters(name: str) -> Iterator[tuple[str, str, Schema]]:
 
 
 @cache
-def object_schema(name: str) -> Schema:
+def object_schema(name: str) -> JsonObject:
     """The schema of one request that stands alone, such as the argument of a tool."""
     schema = request_type(name).model_json_schema(by_alias=True, schema_generator=_WithoutDefaults)
     return {key: value for key, value in schema.items() if key not in ("description", "title")}
@@ -71,7 +72,7 @@ def object_schema(name: str) -> Schema:
 class _WithoutDefaults(GenerateJsonSchema):
     """Defaults say how absence is read here, and nothing that a client has to know; titles repeat names."""
 
-    def default_schema(self, schema: WithDefaultSchema) -> Schema:
+    def default_schema(self, schema: WithDefaultSchema) -> JsonObject:
         return self.generate_inner(schema["schema"])
 
     def field_title_should_be_set(self, schema: object) -> bool:

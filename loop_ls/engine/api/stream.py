@@ -10,17 +10,15 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
 from loop_ls.engine.api.presence import Presence
+from loop_ls.text.json_value import JsonObject
 
 HEARTBEAT_SECONDS = 10.0
 #: How long a write may wait for a listener that does not read.
 PATIENCE_SECONDS = 30.0
-
-Event = dict[str, Any]
 
 
 class EventStream:
@@ -29,7 +27,7 @@ class EventStream:
 
     def __init__(
         self,
-        events: AsyncIterator[tuple[int, Event]],
+        events: AsyncIterator[tuple[int, JsonObject]],
         position: int,
         presence: Presence,
         known: Callable[[], bool] = lambda: True,
@@ -53,7 +51,7 @@ class EventStream:
         await _part(send, encoded({"position": self._position}, "hello", self._position))
         clock = asyncio.get_running_loop().time
         checked = clock()
-        waiting: asyncio.Future[tuple[int, Event] | None] = asyncio.ensure_future(_next(self._events))
+        waiting: asyncio.Future[tuple[int, JsonObject] | None] = asyncio.ensure_future(_next(self._events))
         try:
             while True:
                 done, _ = await asyncio.wait({waiting}, timeout=HEARTBEAT_SECONDS)
@@ -79,7 +77,7 @@ class EventStream:
         await _write(send, {"type": "http.response.body", "body": b""})
 
 
-def encoded(event: Event, name: str | None, position: int | None) -> bytes:
+def encoded(event: JsonObject, name: str | None, position: int | None) -> bytes:
     lines = [f"id: {position}"] if position else []
     if name:
         lines.append(f"event: {name}")
@@ -87,7 +85,7 @@ def encoded(event: Event, name: str | None, position: int | None) -> bytes:
     return ("\n".join(lines) + "\n\n").encode("utf-8", "replace")
 
 
-async def _next(events: AsyncIterator[tuple[int, Event]]) -> tuple[int, Event] | None:
+async def _next(events: AsyncIterator[tuple[int, JsonObject]]) -> tuple[int, JsonObject] | None:
     return await anext(events, None)
 
 

@@ -15,6 +15,7 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
 from loop_ls.engine.service import Engine
 from loop_ls.index.disk.uris import uri_of
+from loop_ls.text.json_value import JsonObject
 
 Answer = dict[str, Any]
 #: So many runs are looked through for the last one of an assistant.
@@ -61,7 +62,7 @@ class AssistantService:
     async def control(self, verb: str, run: RunState) -> Answer:
         return await self.engine.control(verb, run.run_id)
 
-    async def approve(self, run: RunState, loop_id: str, approved: bool, decision: Any, feedback: Any) -> Answer:
+    async def approve(self, run: RunState, loop_id: str, approved: bool, decision: object, feedback: Any) -> JsonObject:
         """-> `{ok, resolved}`; a decision nobody waits for is `resolved: False`. Where the extension is off
         only `approved` counts."""
         if self._assistants is None or not await asyncio.to_thread(self._assistants.revise, run.path or ""):
@@ -83,7 +84,7 @@ class AssistantService:
             "lastState": await self._last(agent),
         }
 
-    async def _state(self, active: RunState | None) -> Answer | None:
+    async def _state(self, active: RunState | None) -> JsonObject | None:
         if active is None:
             return None
         answer = await self.engine.state(active.run_id)

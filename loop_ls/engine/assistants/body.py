@@ -19,6 +19,7 @@ from loop_ls.engine.core.ports import Failure, Json, ModelFailure, Recorder
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
 from loop_ls.formats.assistant.model import Assistant
+from loop_ls.text.json_value import JsonObject
 
 #: Kinds of failures that may pass by themselves.
 RETRYABLE = frozenset({"STREAM_ERROR", "API_ERROR", "TIMEOUT_ERROR", "APPROVAL_TIMEOUT", "RESOURCE_ERROR"})
@@ -75,7 +76,7 @@ class AgentBody:
             await self.recorder.record(self._note(turn.number), facts, answer=answer)
         return assistant
 
-    def _noted_before(self, turn: Turn) -> tuple[list[str], dict[str, Any]]:
+    def _noted_before(self, turn: Turn) -> tuple[list[str], JsonObject]:
         usual = told_of(self.source.started)
         for key in self._notes(turn.number - 1):
             known = self.recorder.recall(key)

@@ -14,6 +14,7 @@ from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.judge import REJECTED
 from loop_ls.engine.assistants.views import cause_of, reason_of
 from loop_ls.engine.events import RunState
+from loop_ls.text.json_value import JsonObject
 
 Answer = dict[str, Any]
 
@@ -36,7 +37,7 @@ class LoopEvent:
 
     run: LoopRun
     event: str
-    payload: Answer
+    payload: JsonObject
 
     @property
     def terminal(self) -> bool:
@@ -68,7 +69,7 @@ class EventMapper:
             del self.runs[fact["runId"]]
 
 
-def _events(run: LoopRun, fact: Answer) -> Iterator[tuple[str, Answer]]:
+def _events(run: LoopRun, fact: Answer) -> Iterator[tuple[str, JsonObject]]:
     match fact["kind"]:
         case "iteration_started":
             yield "started", _of(fact, "iteration", "maxIterations")
@@ -114,7 +115,7 @@ def _failed(fact: Answer) -> Answer:
     }
 
 
-def _of(fact: Answer, *names: str) -> Answer:
+def _of(fact: JsonObject, *names: str) -> JsonObject:
     return {name: fact.get(name) for name in names}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from loop_ls.formats.assistant.keys import TOOLS
 from loop_ls.formats.assistant.model import Assistant
+from loop_ls.text.json_value import Json
 
 #: Tools that every assistant has.
 ALWAYS = ("Read", "WebSearch", "WebFetch")
@@ -21,7 +21,7 @@ def tools_of(assistant: Assistant) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*chosen, *ALWAYS)))
 
 
-def model_of(assistant: Assistant, provider: Mapping[str, Any]) -> str | None:
+def model_of(assistant: Assistant, provider: Mapping[str, Json]) -> str | None:
     """The model of the file, else that of its provider's settings, else the one for its purpose. Tiers
     mean something to Claude Code alone: any other agent chooses for itself where nothing is written."""
     tiers = {**TIERS, **_tiers(provider.get("tiers"))}
@@ -39,11 +39,11 @@ def budget_of(caps: Iterable[float | None]) -> float | None:
     return min((cap for cap in caps if cap is not None), default=None)
 
 
-def _tiers(given: Any) -> dict[str, str]:
+def _tiers(given: object) -> dict[str, str]:
     return {name: str(model) for name, model in given.items()} if isinstance(given, Mapping) else {}
 
 
-def _is_claude(provider: Mapping[str, Any]) -> bool:
+def _is_claude(provider: Mapping[str, Json]) -> bool:
     cli = provider.get("cli")
     first = cli[0] if isinstance(cli, list) and cli else cli
     speaks = provider.get("speaks")

@@ -16,6 +16,7 @@ from loop_ls.engine.journal.serialization import hash_of, plain_text
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.index.disk.discovery import read_text
+from loop_ls.text.json_value import JsonObject
 
 #: What an agent is told of the file besides its message; a run notes it where it changes.
 TOLD = ("persona", "model", "purpose")
@@ -75,7 +76,7 @@ class Source:
         return Change(code, told)
 
 
-def told_of(assistant: Assistant) -> dict[str, Any]:
+def told_of(assistant: Assistant) -> JsonObject:
     return {name: getattr(assistant, name) for name in TOLD}
 
 
@@ -86,7 +87,7 @@ def noted(known: Any) -> tuple[list[str], dict[str, Any] | None]:
     return [body["code"] for body in bodies if body.get("code")], told
 
 
-def as_noted(assistant: Assistant, notes: Iterable[Any], recall: Callable[[str], Any]) -> Assistant:
+def as_noted(assistant: Assistant, notes: Iterable[Any], recall: Callable[[str], object]) -> Assistant:
     """The assistant as an iteration had it. `notes`: where it and those before it noted, the latest first."""
     for key in notes:
         _, told = noted(recall(key))

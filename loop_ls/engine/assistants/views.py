@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from loop_ls.text.json_value import JsonObject
+
 Answer = dict[str, Any]
 
 #: The session of each iteration is nobody's business.
@@ -20,7 +22,7 @@ def agent_id(state: Answer) -> str:
     return str((state.get("target") or {}).get("name") or "")
 
 
-def loop_state(state: Answer) -> Answer:
+def loop_state(state: Answer) -> JsonObject:
     """All seven keys, whatever the run has come to. There is no status for waiting."""
     criterion = state.get("criterion") or {}
     status = state["status"]
@@ -35,13 +37,13 @@ def loop_state(state: Answer) -> Answer:
     }
 
 
-def pending(state: Answer) -> Answer | None:
+def pending(state: Answer) -> JsonObject | None:
     """What a person is asked right now."""
     asked = state.get("pendingApproval")
     return {name: asked.get(name) for name in ("loopId", "iteration", "output")} if asked else None
 
 
-def last_state(state: Answer) -> Answer:
+def last_state(state: JsonObject) -> JsonObject:
     """The state of a run that has ended, with its outcome."""
     return {**loop_state(state), "runId": state["runId"], "outcome": outcome(state)}
 
@@ -57,12 +59,12 @@ def outcome(state: Answer) -> Answer:
     return {"cause": cause_of(state.get("reason")), "error": (state.get("error") or {}).get("message", ""), **found}
 
 
-def reason_of(reason: Any) -> str:
+def reason_of(reason: object) -> str:
     """Of the four ways to be done, the document knows two; limits of ours keep their names."""
     return "criterion_met" if reason in _MET else str(reason)
 
 
-def cause_of(reason: Any) -> str:
+def cause_of(reason: object) -> str:
     return "rejected" if reason == "rejected" else "iteration_error"
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import PurePosixPath
-from typing import Any
 
 from loop_ls.engine.bodies.chunks import Chunk, chunks
 from loop_ls.engine.bodies.context import Finished
@@ -18,6 +17,7 @@ from loop_ls.engine.context.model_targets import embedding_target
 from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure
 from loop_ls.engine.model_calls.embed import Embedded, embed
 from loop_ls.formats.workflow.model import Embeddings
+from loop_ls.text.json_value import JsonObject
 
 
 async def run_embeddings(attempt: Try, mode: Embeddings) -> Finished:
@@ -91,10 +91,10 @@ def _folder(attempt: Try) -> str:
     return str(PurePosixPath(attempt.frame.place.file).parent)
 
 
-def _described(mode: Embeddings, cut: list[Chunk], found: Embedded) -> dict[str, Any]:
+def _described(mode: Embeddings, cut: list[Chunk], found: Embedded) -> JsonObject:
     first = found.vectors[0]
     dimensions = len(first) if isinstance(first, list) else mode.dimensions
-    whole: dict[str, Any] = {"provider": found.provider, "model": found.model, "dimensions": dimensions}
+    whole: JsonObject = {"provider": found.provider, "model": found.model, "dimensions": dimensions}
     if not mode.include_metadata:
         return whole | {"embeddings": [{"vector": vector} for vector in found.vectors]}
     each = [
@@ -104,7 +104,7 @@ def _described(mode: Embeddings, cut: list[Chunk], found: Embedded) -> dict[str,
     return whole | {"total_chunks": len(cut), "embeddings": each}
 
 
-def _chunk(number: int, chunk: Chunk) -> dict[str, Any]:
+def _chunk(number: int, chunk: Chunk) -> JsonObject:
     return {
         "text": chunk.text,
         "index": number,

@@ -48,7 +48,7 @@ def _lines(text: str) -> list[str]:
 _NOT_JSON = object()
 
 
-def _json(text: str) -> Any:
+def _json(text: str) -> object:
     try:
         return json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError):

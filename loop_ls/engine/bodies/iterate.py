@@ -27,6 +27,7 @@ from loop_ls.engine.core.task_group import pooled
 from loop_ls.engine.core.time_limit import OVER_TIME, within
 from loop_ls.formats.workflow.loop_keys import LOOP
 from loop_ls.formats.workflow.model import Loop
+from loop_ls.text.json_value import Json
 
 DEFAULT_WORKERS = 3
 
@@ -58,7 +59,7 @@ def _only(frame: Frame, loop: Loop, count: int) -> int | None:
     return wanted[1] - 1
 
 
-async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[Any]:
+async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[Json]:
     """Read once: a replay sees the items that the run began with. Raises `Failure` whatever `on_failure` says."""
     rendered = interpolate(loop.items or "", scope)
     check_known(LOOP.keys["items"], loop.name, rendered.unknown)

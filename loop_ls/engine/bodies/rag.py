@@ -14,6 +14,7 @@ from loop_ls.engine.model_calls.embed import embed
 from loop_ls.engine.retrieval import Found, Query, Searches, Store, as_text, expanded, fused, read_store, searches
 from loop_ls.formats.workflow.mode_keys import RAG
 from loop_ls.formats.workflow.model import Rag
+from loop_ls.text.json_value import JsonObject
 
 TOP_K = 5
 FUSION = "rrf"
@@ -116,7 +117,7 @@ def _top_k(attempt: Try, mode: Rag) -> int:
     return mode.top_k or int(attempt.frame.context.rag.get("topK") or TOP_K)
 
 
-def _answer(query: str, more: list[str], results: list[Any], method: str) -> dict[str, Any]:
+def _answer(query: str, more: list[str], results: list[Any], method: str) -> JsonObject:
     answer: dict[str, Any] = {"query": query, **({"expanded_query": more} if more else {})}
     listed = [result.wire() for result in results]
     return answer | {"results": listed, "fusion": method, "total_results": len(results)}
@@ -132,5 +133,5 @@ def _formatted(mode: Rag, answer: dict[str, Any], results: list[Any]) -> str:
             return as_text(answer["query"], results)
 
 
-def _compact(value: Any) -> str:
+def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -11,11 +11,12 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.providers.config import fallbacks
 from loop_ls.engine.runners.resolve import KNOWN_AGENTS, is_agent, program_of
+from loop_ls.text.json_value import Json
 
 
 def agents(
     names: Iterable[str],
-    providers: Mapping[str, Any],
+    providers: Mapping[str, Json],
     folder: str,
     variables: Iterable[str] = (),
     apart: bool = False,
@@ -35,7 +36,7 @@ def _reads_project(words: tuple[str, ...]) -> bool:
     return Path(words[0]).name in KNOWN_AGENTS.values()
 
 
-def _stands_in_for_none(name: str, providers: Mapping[str, Any]) -> None:
+def _stands_in_for_none(name: str, providers: Mapping[str, Json]) -> None:
     """An agent works with tools of its own, and nobody bounds what it costs: it is no other model. Where it was
     only passed over, nobody would know why. Raises `Refused`."""
     for other in fallbacks(name, providers):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from loop_ls.engine.context.model_targets import embedding_target, step_targets
 from loop_ls.engine.context.workflow_library import Library
@@ -11,10 +10,11 @@ from loop_ls.engine.core.env_substitution import names_in
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.runs.preflight import chosen
 from loop_ls.formats.workflow.model import Consensus, Embeddings, Loop, Step, Target, Workflow
+from loop_ls.text.json_value import Json
 
 
 def chains(
-    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Json]
 ) -> Iterator[tuple[str, tuple[Target, ...]]]:
     """Every chain of models that the run may ask, with who asks it; `elements` narrow the first workflow."""
     judging = JudgeSettings.of(settings)

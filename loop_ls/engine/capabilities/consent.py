@@ -17,7 +17,6 @@ import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.capabilities.values import (
     AnyCommand,
@@ -30,6 +29,7 @@ from loop_ls.engine.capabilities.values import (
     sentence,
 )
 from loop_ls.engine.core.errors import Refused
+from loop_ls.text.json_value import JsonObject
 
 FILE_NAME, KEY_NAME = "consents.json", "consent.key"
 #: Questions that wait for an answer; older ones are forgotten.
@@ -79,14 +79,14 @@ class Consents:
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(secrets.token_hex(32))
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> JsonObject:
         try:
             found = json.loads(self._path.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
 
-    def _write(self, consents: dict[str, Any]) -> None:
+    def _write(self, consents: JsonObject) -> None:
         new = self._path.with_suffix(".new")
         new.touch(0o600, exist_ok=True)
         new.write_text(json.dumps(consents, indent=1), "utf-8")
@@ -122,7 +122,7 @@ def _name(agreed: Capability, project: str) -> str:
     return hashlib.sha256(json.dumps([identity(agreed), project]).encode()).hexdigest()
 
 
-def _wire(one: Capability) -> dict[str, Any]:
+def _wire(one: Capability) -> JsonObject:
     match one:
         case Program(words=words, folder=folder, variables=variables):
             return {"argv": list(words), "folder": folder, **({"variables": list(variables)} if variables else {})}

@@ -10,6 +10,7 @@ from loop_ls.engine.core.env_substitution import names_in
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers.config import Provider, configured, fallbacks
 from loop_ls.engine.providers.dialects.pydantic_ai import endpoint_of
+from loop_ls.text.json_value import Json
 
 
 def endpoints(
@@ -30,7 +31,7 @@ def endpoints(
     return found
 
 
-def _of(provider: Provider, own: Mapping[str, Any], variables: list[str]) -> Iterator[Capability]:
+def _of(provider: Provider, own: Mapping[str, Json], variables: list[str]) -> Iterator[Capability]:
     match provider.kind:
         case "scripted":  # whatever service it stands in for is not asked
             return
@@ -50,7 +51,7 @@ def _of(provider: Provider, own: Mapping[str, Any], variables: list[str]) -> Ite
                 yield Endpoint(provider.name, provider.base_url, variable, provider.written)
 
 
-def _with_fallbacks(names: Iterable[str], settings: Mapping[str, Any]) -> set[str]:
+def _with_fallbacks(names: Iterable[str], settings: Mapping[str, Json]) -> set[str]:
     """The providers, and those that are asked in their place."""
     found = set(names)
     return found | {target.provider for name in found for target in fallbacks(name, settings)}

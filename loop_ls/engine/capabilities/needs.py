@@ -24,6 +24,7 @@ from loop_ls.engine.tools import Server, read_servers
 from loop_ls.engine.tools.servers import server_program
 from loop_ls.formats.common.secret import is_secret, names_secret, takes_from_environment
 from loop_ls.formats.workflow.model import Rag, Step, Target
+from loop_ls.text.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def _no_agents(
 
 
 def _servers(
-    library: Library, reached: Iterable[str], elements: frozenset[str] | None, known: Mapping[str, Any]
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, known: Mapping[str, Json]
 ) -> Iterator[str]:
     """Only `run` steps have tools."""
     for key, step in _steps(library, reached, elements):

@@ -125,6 +125,6 @@ class AfterIterate:
                 return None
 
 
-def item_text(item: Any) -> str:
+def item_text(item: object) -> str:
     """An item as `{{item}}` and `loop.current`: text as it is, anything else as compact JSON."""
     return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, separators=(",", ":"))

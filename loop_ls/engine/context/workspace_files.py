@@ -100,7 +100,7 @@ def is_engine_data(path: Path) -> bool:
     )
 
 
-def outputs_folder(root: Path, written: Any) -> Path:
+def outputs_folder(root: Path, written: object) -> Path:
     """The folder that `/outputs/` means: the one of the settings below the root, else the usual one. A project
     must not make us read and write anywhere else. Raises `Failure`."""
     usual = Path(tempfile.gettempdir(), USUAL_OUTPUTS)

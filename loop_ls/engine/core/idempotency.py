@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from loop_ls.engine.core.errors import Refused
+from loop_ls.text.json_value import Json
 
 #: Fields of a start: the key, and what a surface knows the request by that it has turned into another one.
 KEY, REQUEST = "idempotencyKey", "requestDigest"
@@ -22,7 +22,7 @@ LONGEST = 255
 _LATER = frozenset({KEY, REQUEST, "consent"})
 
 
-def key_of(argument: Any) -> str | None:
+def key_of(argument: object) -> str | None:
     """The key of a start; None where it has none. Raises `Refused`."""
     found = argument.get(KEY) if isinstance(argument, Mapping) else None
     if found is None:
@@ -32,7 +32,7 @@ def key_of(argument: Any) -> str | None:
     return found
 
 
-def digest_of(argument: Mapping[str, Any]) -> str:
+def digest_of(argument: Mapping[str, Json]) -> str:
     """Equal for the same request, whatever the order of its fields."""
     given = argument.get(REQUEST)
     if isinstance(given, str) and given:

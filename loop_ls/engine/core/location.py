@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from loop_ls.text.json_value import JsonObject
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -38,7 +40,7 @@ class Place:
         """The key of something the engine itself does here (`develop/3:judge`): no element can have it."""
         return f"{self.key}:{name}"
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> JsonObject:
         """As fields of an event, empty ones left out."""
         found: dict[str, Any] = {"place": self.key, "workflow": self.workflow, "file": self.file}
         named = {name: value for name, value in found.items() if value}

@@ -16,6 +16,7 @@ from loop_ls.engine.core.fixation import FixationCounter, worth_saying
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Fact, Failure, ModelFailure, Recorder
 from loop_ls.engine.core.time_limit import OVER_TIME, within
+from loop_ls.text.json_value import JsonObject
 
 OnFailure = Literal["halt", "continue", "retry"]
 
@@ -190,7 +191,7 @@ class _Driver:
         self.loop.memory.remember(turn, self.output)
         return None
 
-    async def result(self, turn: Turn) -> dict[str, Any]:
+    async def result(self, turn: Turn) -> JsonObject:
         """`{output}` or `{failure}`, as the journal keeps it."""
         limit = self.limits.per_iteration
         try:

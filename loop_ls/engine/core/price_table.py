@@ -134,7 +134,7 @@ def tokens(value: Any) -> int | None:
             return None
 
 
-def dollars(value: Any) -> float | None:
+def dollars(value: object) -> float | None:
     """What a service says that it charges; None where that is no amount of money above zero."""
     match value:
         case bool():

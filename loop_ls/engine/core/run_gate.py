@@ -76,7 +76,7 @@ class Control:
         for call in list(self.calls):
             call.cancel()
 
-    async def interruptible(self, work: Callable[[], Awaitable[Any]]) -> Any:
+    async def interruptible(self, work: Callable[[], Awaitable[object]]) -> object:
         """Do `work` as a call in flight. A stop cancels the task that does this; outside of here it is `Stopped`,
         no cancellation. Nothing begins once the run is told to stop."""
         if self.stopping:

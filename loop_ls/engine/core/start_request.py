@@ -13,6 +13,7 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.common.duration import parse_duration
 from loop_ls.index.disk.uris import path_of, uri_of
+from loop_ls.text.json_value import Json, JsonObject
 
 TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
 
@@ -49,14 +50,14 @@ class StartRequest:
     session_id: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    enhance: Mapping[str, Any] = field(default_factory=dict)
+    enhance: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def uri(self) -> str:
         return uri_of(self.root / self.path)
 
 
-def read_request(argument: Any, home: Path | None = None) -> StartRequest:
+def read_request(argument: object, home: Path | None = None) -> StartRequest:
     """`home` is the root where the argument names none. Raises `Refused` with the name of what is wrong."""
     if not isinstance(argument, Mapping):
         raise Refused("bad_argument", "The argument of a start is one object.")
@@ -88,12 +89,12 @@ def read_request(argument: Any, home: Path | None = None) -> StartRequest:
     )
 
 
-def _either(argument: Mapping[str, Any], *names: str) -> Any:
+def _either(argument: Mapping[str, Json], *names: str) -> object:
     """The first that is given: the tables of the HTTP interface spell keys in their own way."""
     return next((argument[name] for name in names if argument.get(name) is not None), None)
 
 
-def _whole_path(argument: Mapping[str, Any], named: bool) -> str:
+def _whole_path(argument: Mapping[str, Json], named: bool) -> str:
     given = argument.get("path") or argument.get("uri")
     if given is None and named:
         return ""
@@ -102,7 +103,7 @@ def _whole_path(argument: Mapping[str, Any], named: bool) -> str:
     return path_of(given)
 
 
-def _root(argument: Mapping[str, Any], path: str, home: Path | None) -> Path:
+def _root(argument: Mapping[str, Json], path: str, home: Path | None) -> Path:
     given = argument.get("root")
     if given is None and not path:
         if home is None:
@@ -128,7 +129,7 @@ def _resolved(path: Path) -> Path:
     return whole
 
 
-def _unsaved(root: Path, argument: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _unsaved(root: Path, argument: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """Texts of the editor; those of files elsewhere are nothing to this run."""
     for path, text in _texts(argument, "texts").items():
         whole = _resolved(root / path_of(path))
@@ -145,7 +146,7 @@ def _inside(root: Path, path: str) -> str:
     return whole.relative_to(root).as_posix()
 
 
-def _target(argument: Mapping[str, Any]) -> tuple[TargetKind, str | None]:
+def _target(argument: Mapping[str, Json]) -> tuple[TargetKind, str | None]:
     given = argument.get("target")
     if given is None and (name := argument.get("definition")) is not None:
         given = {"kind": "definition", "name": name}
@@ -170,7 +171,7 @@ def _target(argument: Mapping[str, Any]) -> tuple[TargetKind, str | None]:
             raise Refused("bad_argument", f"`target.kind` is one of {kinds}.")
 
 
-def _text(argument: Mapping[str, Any], name: str) -> str | None:
+def _text(argument: Mapping[str, Json], name: str) -> str | None:
     found = argument.get(name)
     if found is None or isinstance(found, str):
         return None if found is None else plain_text(found)
@@ -186,7 +187,7 @@ def _texts(argument: Mapping[str, Any], name: str) -> dict[str, str]:
     return {str(key): plain_text(_written(value)) for key, value in found.items()}
 
 
-def _parameters(argument: Mapping[str, Any], kind: TargetKind) -> dict[str, str]:
+def _parameters(argument: Mapping[str, Json], kind: TargetKind) -> dict[str, str]:
     given = argument.get("parameters")
     if kind == "definition" and isinstance(given, Mapping):
         for name, value in given.items():
@@ -207,7 +208,7 @@ def _written(value: Any) -> str:
             return str(value)
 
 
-def _item(given: Any, kind: str) -> int | None:
+def _item(given: object, kind: str) -> int | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
@@ -217,7 +218,7 @@ def _item(given: Any, kind: str) -> int | None:
     return given
 
 
-def _limits(given: Any) -> dict[str, Any]:
+def _limits(given: object) -> JsonObject:
     """Caps of this run alone: `{budgetUsd?, maxTokens?, wallClock?, unchanged?}`."""
     if given is None:
         return {}
@@ -235,7 +236,7 @@ def _limits(given: Any) -> dict[str, Any]:
     return dict(given)
 
 
-def _count(given: Any) -> int | None:
+def _count(given: object) -> int | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:

@@ -31,7 +31,7 @@ async def end(tasks: Iterable[asyncio.Future[Any]]) -> None:
             task.exception()
 
 
-async def pooled(count: int, workers: int, job: Callable[[int], Coroutine[Any, Any, bool]]) -> None:
+async def pooled(count: int, workers: int, job: Callable[[int], Coroutine[object, object, bool]]) -> None:
     """Do the jobs 0 … count - 1, at most `workers` at a time, in order; a job that answers False lets
     nothing new begin."""
     waiting = iter(range(count))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from loop_ls.engine.core.ports import Failure, Recorder
 
@@ -14,7 +14,7 @@ OVER_TIME = "over_time"
 LOOK_AGAIN = 0.25
 
 
-async def within(recorder: Recorder, deadline: float, work: Coroutine[Any, Any, T]) -> T:
+async def within(recorder: Recorder, deadline: float, work: Coroutine[object, object, T]) -> T:
     """The result of `work`, or `Failure(over_time)` once `recorder.active()` has reached `deadline`."""
     task = asyncio.ensure_future(work)
     try:

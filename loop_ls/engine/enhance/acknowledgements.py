@@ -16,6 +16,7 @@ from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.text.hash import text_hash
+from loop_ls.text.json_value import Json, JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.engine.runs.registry import LiveRun
@@ -25,7 +26,7 @@ OUTCOMES = frozenset({"applied", "refused", "stale", "no_change_seen", "client_g
 CHOICES = frozenset({"continue", "skip", "stop"})
 
 
-async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> Answer:
+async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> JsonObject:
     """What became of an edit: `{planId, outcome, text?, failureReason?}` -> `{ok, planId}`. Raises `Refused`."""
     question = _question(run.state, "edit_sent")
     if given.get("planId") != question.get("planId"):
@@ -49,7 +50,7 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Any]) 
     return {"ok": True, "planId": question.get("planId")}
 
 
-async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> Answer:
+async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> JsonObject:
     """How a loop that waits goes on: `{choice, text?}`; `text` is what the document holds now
     -> `{ok, choice}`. Raises `Refused`."""
     choice, text = given.get("choice"), given.get("text")
@@ -65,7 +66,7 @@ async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> An
     return {"ok": True, "choice": choice}
 
 
-async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> Answer:
+async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> JsonObject:
     """What a person says of a round or of one step of it: `{text, step?, negative?}` -> `{ok}`."""
     text, step = given.get("text"), given.get("step")
     if not isinstance(text, str) or not text.strip():
@@ -80,7 +81,7 @@ async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> 
     return {"ok": True}
 
 
-def _question(state: RunState, kind: str) -> Answer:
+def _question(state: RunState, kind: str) -> JsonObject:
     question = state.question
     if question is None or question.get("kind") != kind:
         told = "waits for no edit" if kind == "edit_sent" else "does not wait between rounds"

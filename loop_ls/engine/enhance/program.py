@@ -39,8 +39,8 @@ from loop_ls.index.disk.roots import Root, Roots
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.json_value import Json
 
-Json = Any
 #: All facts of a run so far, in order.
 Facts = Callable[[str], Awaitable[Sequence[Event]]]
 

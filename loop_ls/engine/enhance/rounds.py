@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
 
 from loop_ls.contract.facts.enhance import RoundNumbers, RoundStarted
 from loop_ls.contract.facts.kinds import Warned
@@ -21,8 +20,8 @@ from loop_ls.engine.enhance.report.failures import Observed
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.money.caps import CapReached
 from loop_ls.text.hash import text_hash
+from loop_ls.text.json_value import Json
 
-Json = Any
 #: Runs the workflow of a plan below a place: its outcome, never an exception but `Stopped`.
 RunWorkflow = Callable[[Plan, Turn, Recorder, Models], Awaitable[Outcome]]
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.journal.integrity import FORGOTTEN, read_only, require_whole, totals
 from loop_ls.engine.journal.mark import Mark, Totals, mark_of
@@ -120,7 +119,7 @@ def _salvage(path: Path) -> None:
     made.replace(path)
 
 
-def _rows(path: Path, table: str, order: str) -> Iterator[tuple[Any, ...]]:
+def _rows(path: Path, table: str, order: str) -> Iterator[tuple[object, ...]]:
     """From the front until something is wrong, then from the back."""
     back = ", ".join(f"{name} desc" for name in order.split(", "))
     for way in (order, back):

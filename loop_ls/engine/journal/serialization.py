@@ -65,18 +65,18 @@ def enter(value: Any, texts: dict[str, str]) -> tuple[Any, str]:
     return found, text if len(text) < LONG else pack(found, texts)
 
 
-def unpack(packed: str, text_of: Callable[[str], str]) -> Any:
+def unpack(packed: str, text_of: Callable[[str], str]) -> object:
     """The value that was packed."""
     value = json.loads(packed)
     return _unpacked(value, text_of) if "\\u0000" in packed else value
 
 
-def _holds_a_book(value: Any) -> bool:
+def _holds_a_book(value: object) -> bool:
     """Whether there is a text in it so long that it must not be copied by encoding all of it."""
     return isinstance(value, dict) and any(type(each) is str and len(each) >= BOOK for each in value.values())
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """JSON that holds nothing which some database could not."""
     try:
         text = _encode(value)
@@ -86,7 +86,7 @@ def _text(value: Any) -> str:
     return text if "\\u0000" not in text else _encode(_repaired(json.loads(text)))
 
 
-def _packed(value: Any, texts: dict[str, str]) -> Any:
+def _packed(value: object, texts: dict[str, str]) -> object:
     match value:
         case str() if len(value) >= LONG:
             name = hash_of(value)
@@ -100,7 +100,7 @@ def _packed(value: Any, texts: dict[str, str]) -> Any:
             return value
 
 
-def _unpacked(value: Any, text_of: Callable[[str], str]) -> Any:
+def _unpacked(value: object, text_of: Callable[[str], str]) -> object:
     match value:
         case dict() if REF in value:
             return text_of(value[REF])
@@ -112,7 +112,7 @@ def _unpacked(value: Any, text_of: Callable[[str], str]) -> Any:
             return value
 
 
-def _repaired(value: Any, depth: int = 0) -> Any:
+def _repaired(value: object, depth: int = 0) -> object:
     if depth > 100:
         return "..."
     match value:

@@ -16,6 +16,7 @@ from loop_ls.engine.context.model_targets import execution_targets
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.workflow.local_condition import LocalCondition, read_local
 from loop_ls.formats.workflow.model import Execution, Loop, Target
+from loop_ls.text.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,6 @@ def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: Jud
     )
 
 
-def _target(setting: Mapping[str, Any]) -> tuple[Target, ...]:
+def _target(setting: Mapping[str, Json]) -> tuple[Target, ...]:
     provider, model = setting.get("provider"), setting.get("model")
     return (Target(str(provider), str(model)),) if provider and model else ()

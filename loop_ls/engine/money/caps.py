@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from loop_ls.engine.core.ports import Failure, Recorder, Stopped
 from loop_ls.engine.core.time_limit import OVER_TIME, within
 from loop_ls.formats.common.duration import parse_duration
+from loop_ls.text.json_value import JsonObject
 
 T = TypeVar("T")
 
@@ -53,7 +54,7 @@ class Caps:
         found = Caps.of(section)
         return Caps(usd=found.usd, tokens=found.tokens)
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> JsonObject:
         """As they stand in `run_started`."""
         found = {
             "budgetUsd": self.usd,
@@ -64,13 +65,13 @@ class Caps:
         return {name: value for name, value in found.items() if value is not None}
 
 
-def in_dollars(*limits: Any) -> bool:
+def in_dollars(*limits: object) -> bool:
     """Whether any of these sections caps dollars, of a run or of all runs: then every price has to be known."""
     shared = (Caps.over(each, span).usd for each in limits for span in ("perDay", "perProject"))
     return Caps.of(*limits).usd is not None or any(usd is not None for usd in shared)
 
 
-async def in_time(recorder: Recorder, seconds: float | None, work: Coroutine[Any, Any, T]) -> T:
+async def in_time(recorder: Recorder, seconds: float | None, work: Coroutine[object, object, T]) -> T:
     """The result of a run's work, as long as it stays within its time. Raises `CapReached`."""
     if seconds is None:
         return await work
@@ -86,9 +87,9 @@ def _least(values: Iterable[float | None]) -> float | None:
     return min((value for value in values if value is not None), default=None)
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _seconds(value: Any) -> float | None:
+def _seconds(value: object) -> float | None:
     return parse_duration(value) if isinstance(value, str) else _number(value)

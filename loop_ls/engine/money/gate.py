@@ -9,7 +9,6 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from loop_ls.engine.core.plan import ModelAccess
 from loop_ls.engine.core.ports import (
@@ -29,6 +28,7 @@ from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.providers.config import fallbacks
 from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.formats.common.target import Target
+from loop_ls.text.json_value import Json
 
 
 class GatedModels:
@@ -38,7 +38,7 @@ class GatedModels:
         self,
         models: ModelAccess,
         ledger: Ledger | Accounts,
-        providers: Mapping[str, Any],
+        providers: Mapping[str, Json],
         mock: bool = False,
         environ: Mapping[str, str] | None = None,
     ) -> None:

@@ -14,6 +14,7 @@ from loop_ls.engine.core.price_table import Price, known_price, tokens_at_most
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.engine.providers.config import configured
 from loop_ls.engine.runners.resolve import is_agent, tells_cost
+from loop_ls.text.json_value import Json
 
 FREE = Price(0.0, 0.0)
 #: Tokens that an answer is taken to have at most where `max_tokens` does not say.
@@ -44,7 +45,7 @@ def price_of(
     return known_price(provider.prices, model or provider.default_model) if provider.prices else None
 
 
-def _price_of_agent(name: str, providers: Mapping[str, Any]) -> Price | None:
+def _price_of_agent(name: str, providers: Mapping[str, Json]) -> Price | None:
     """Most agents say themselves what they have cost."""
     own = providers.get(name)
     said = own.get("price") if isinstance(own, Mapping) else None

@@ -20,6 +20,7 @@ from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
 from loop_ls.engine.providers.limits.rate_limits import limit
 from loop_ls.formats.common.target import Target
+from loop_ls.text.json_value import Json
 
 KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")
 
@@ -49,7 +50,7 @@ class Provider:
     prices: str | None = None
     price: Price | None = None
     bills_what_it_says: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)  # what only its kind understands (a script)
+    options: Mapping[str, Json] = field(default_factory=dict)  # what only its kind understands (a script)
 
     @property
     def socket_url(self) -> str:
@@ -148,11 +149,11 @@ def _target(written: str) -> Target:
     return Target(provider.strip(), model.strip())
 
 
-def _seconds(value: Any) -> float | None:
+def _seconds(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
 
 
-def _unknown(name: str, settings: Mapping[str, Any]) -> ModelFailure:
+def _unknown(name: str, settings: Mapping[str, Json]) -> ModelFailure:
     names = sorted({*KNOWN, *settings})
     near = difflib.get_close_matches(name, names, n=1)
     guess = f"; did you mean `{near[0]}`?" if near else "."

@@ -14,6 +14,7 @@ from loop_ls.engine.core.ports import EXHAUSTED, ModelFailure
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.limits.retry import LONGEST_WAIT
+from loop_ls.text.json_value import Json
 
 SAID_LIMIT = 300
 
@@ -182,7 +183,7 @@ def refused(
 
 
 def exhausted(
-    name: str, model: str, status: int, said: str, until: float | None, details: Mapping[str, Any]
+    name: str, model: str, status: int, said: str, until: float | None, details: Mapping[str, Json]
 ) -> ModelFailure:
     """Quota, credit or a usage limit is used up. `until`: Unix time of its reset, where that is known."""
     quoted = f": {said}" if said else ""
@@ -260,7 +261,7 @@ def _used_up(kind: str) -> bool:
     return not USED_UP.isdisjoint(kind.lower().split())
 
 
-def _reset(body: bytes | Mapping[str, Any]) -> float | None:
+def _reset(body: bytes | Mapping[str, Json]) -> float | None:
     """The moment that an error names for the reset of a usage limit."""
     error = _error(body)
     at, within = error.get("resets_at"), error.get("resets_in_seconds")
@@ -275,7 +276,7 @@ def _after(seconds: float | None) -> float | None:
     return None if seconds is None else time.time() + seconds
 
 
-def _error(body: bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+def _error(body: bytes | Mapping[str, Json]) -> Mapping[str, Json]:
     """The error of a body, in the shapes that providers use."""
     found: Any = body
     if isinstance(found, bytes):

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.engine.capabilities.guard import require_endpoint
 from loop_ls.engine.core.ports import LONGEST_ANSWER, ModelFailure, ModelReply, ModelRequest
@@ -23,6 +23,7 @@ from loop_ls.engine.providers.dialects.dialect import Call, Dialect, Heard, Read
 from loop_ls.engine.providers.dialects.sse import EventReader, TooLong
 from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.providers.stream_sanitizer import StreamSanitizer
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     import httpx
@@ -55,7 +56,7 @@ class HttpModels:
         except TimeoutError:
             raise failures.too_slow(self.provider, request.model, "no whole answer", total) from None
 
-    async def post(self, path: str, body: dict[str, Any], model: str, limit: float | None) -> dict[str, Any]:
+    async def post(self, path: str, body: JsonObject, model: str, limit: float | None) -> JsonObject:
         """One question whose answer comes in one piece (`/embeddings`). Raises `ModelFailure`."""
         key, total = await self._usable(), limit or self.provider.timeout
         call = Call(f"{self.provider.socket_url}{path}", self._dialect.headers(self.provider, key), body)
@@ -219,7 +220,7 @@ class HttpModels:
             heard.interim = True
         return said
 
-    def _heard(self, read: Callable[[dict[str, Any]], str], data: bytes, model: str) -> str:
+    def _heard(self, read: Callable[[JsonObject], str], data: bytes, model: str) -> str:
         """New text. A reader that trips over what the provider sends is a fault of what was sent."""
         event = self._decode(data, model)
         try:
@@ -229,7 +230,7 @@ class HttpModels:
         except Exception as error:
             raise failures.unreadable(self.provider, model, f"a piece of another shape ({error!r})") from error
 
-    def _decode(self, data: bytes, model: str) -> dict[str, Any]:
+    def _decode(self, data: bytes, model: str) -> JsonObject:
         try:
             event = json.loads(data)
         except (ValueError, RecursionError):

@@ -37,6 +37,7 @@ from loop_ls.engine.providers.scripted.mock import MOCK
 from loop_ls.engine.providers.scripted.provider import ScriptedModels
 from loop_ls.engine.providers.scripted.script import Script, ScriptFault, read_script
 from loop_ls.formats.registry import WORKFLOW
+from loop_ls.text.json_value import Json
 
 R = TypeVar("R", ModelReply, EmbedReply)
 OnWait = Callable[[Waiting], None]
@@ -80,7 +81,7 @@ class Providers(ProviderRegistry):
 class RunModels:
     """`ports.Models` under the settings of one run."""
 
-    def __init__(self, registry: ProviderRegistry, settings: Mapping[str, Any], scripts: Scripts, mock: bool) -> None:
+    def __init__(self, registry: ProviderRegistry, settings: Mapping[str, Json], scripts: Scripts, mock: bool) -> None:
         self._registry, self._settings, self._scripts, self._mock = registry, settings, scripts, mock
         self._scripted: dict[str, ScriptedModels] = {}
 

@@ -40,7 +40,7 @@ class ProviderRegistry:
         self._http: dict[tuple[str, ...], HttpModels] = {}
         self._local: dict[bool, LocalModels] = {}
         self._pydantic: dict[tuple[Any, ...], PydanticModels] = {}
-        self._gates: dict[tuple[Any, ...], Gate] = {}
+        self._gates: dict[tuple[object, ...], Gate] = {}
         self.places: SharedSlots | None = None  # limits that hold in several processes together
         self._breakers: dict[tuple[str, str], Breaker] = {}
 

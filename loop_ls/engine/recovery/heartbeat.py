@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from loop_ls.engine.core.errors import Refused
+from loop_ls.text.json_value import JsonObject
 
 #: Seconds of silence after which a part counts as gone, and between two beats.
 SILENCE, BEAT = 15.0, 5.0
@@ -40,7 +40,7 @@ class Heartbeat:
     def is_ready(self, part: str) -> bool:
         return part in self._beats and self._clock() - self._beats[part] <= SILENCE
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> JsonObject:
         return {part: {"ready": self.is_ready(part)} for part in PARTS}
 
     def require_ready(self) -> None:
@@ -62,7 +62,7 @@ class Heartbeat:
             self._beats["tasks"] = self._clock()
 
 
-def unready(health: Any, workspace_id: str) -> Refused | None:
+def unready(health: object, workspace_id: str) -> Refused | None:
     """Why an engine that shows this health document takes no start for a workspace; None: it does."""
     hint = "loop-ls engine status tells more."
     if not isinstance(health, dict):

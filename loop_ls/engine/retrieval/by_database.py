@@ -114,7 +114,7 @@ def _hit(row: tuple[Any, ...], store: Store, shown: tuple[str, ...]) -> Hit:
     return Hit(id_, float(row[-1] or 0.0), {name: _json(value) for name, value in values.items()}, metadata)
 
 
-def _json(value: Any) -> Json:
+def _json(value: object) -> Json:
     return value if value is None or isinstance(value, str | int | float | bool | list | dict) else str(value)
 
 

@@ -88,7 +88,7 @@ def _arguments(tool: Tool, store: Store, query: Query) -> dict[str, Json]:
     return found
 
 
-def _fitting(value: Json, schema: Any) -> Json:
+def _fitting(value: Json, schema: object) -> Json:
     """A vector as text, a list of columns as words, where the tool wants it so."""
     if isinstance(value, list) and isinstance(schema, Mapping) and schema.get("type") == "string":
         numbers = all(isinstance(each, int | float) for each in value)

@@ -70,7 +70,7 @@ def searches(store: Store, wanted: Sequence[str], step: str) -> tuple[Strategy, 
     return tuple(known[name] for name in dict.fromkeys(wanted))
 
 
-def _strategies(written: Any) -> tuple[Strategy, ...]:
+def _strategies(written: object) -> tuple[Strategy, ...]:
     if not isinstance(written, Mapping) or not written:
         return (Strategy(),)
     return tuple(
@@ -85,7 +85,7 @@ def _strategies(written: Any) -> tuple[Strategy, ...]:
     )
 
 
-def _number(value: Any, usual: float) -> float:
+def _number(value: object, usual: float) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else usual
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from loop_ls.text.json_value import JsonObject
+
 Event = dict[str, Any]
 
 #: Why a loop ended -> what its document calls that.
@@ -30,7 +32,7 @@ class DriverEvents:
         told = self._of(event)
         return None if told is None else {"loop_id": event.get("runId"), **told}
 
-    def _of(self, event: Event) -> Event | None:
+    def _of(self, event: Event) -> JsonObject | None:
         iteration = {"iteration": event.get("iteration")}
         match event["kind"]:
             case "run_started":
@@ -57,5 +59,5 @@ class DriverEvents:
                 return None
 
 
-def _stage(event: Event) -> Event:
+def _stage(event: JsonObject) -> JsonObject:
     return {"stage": event.get("index"), "label": event.get("stage"), "role": event.get("role")}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
+
+from loop_ls.text.json_value import Json
 
 _NUMBER = re.compile(r"\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.]\d)")
 
 
 class Measure(Protocol):
-    async def __call__(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def __call__(self, key: str, tool: str, arguments: Mapping[str, Json]) -> str:
         """What the tool answers, recorded under `key`. Raises `Failure`."""
         ...
 

@@ -8,6 +8,7 @@ from typing import Any
 from loop_ls.engine.core.errors import Refused
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, RoleLoop
+from loop_ls.text.json_value import Json
 
 MOCK = Target("mock", "mock")
 
@@ -19,14 +20,14 @@ def role_target(role: str, settings: Mapping[str, Any], mock: bool = False) -> T
     return found or (MOCK if mock else None)
 
 
-def utility_targets(settings: Mapping[str, Any], mock: bool = False) -> tuple[Target, ...]:
+def utility_targets(settings: Mapping[str, Json], mock: bool = False) -> tuple[Target, ...]:
     """Who judges goals and gates: `judge`, else `assist`. Empty: nobody."""
     found = _target(settings.get("judge"), settings) or _target(settings.get("assist"), settings)
     found = found or (MOCK if mock else None)
     return () if found is None else (found,)
 
 
-def _target(value: Any, settings: Mapping[str, Any]) -> Target | None:
+def _target(value: object, settings: Mapping[str, Any]) -> Target | None:
     """A provider with the model that it names, else with the provider's usual one."""
     if not isinstance(value, Mapping) or not value.get("provider"):
         return None
@@ -36,7 +37,7 @@ def _target(value: Any, settings: Mapping[str, Any]) -> Target | None:
     return Target(provider, str(value.get("model") or usual or ""))
 
 
-def asked_of(loop: RoleLoop, settings: Mapping[str, Any]) -> list[tuple[str, tuple[Target, ...]]]:
+def asked_of(loop: RoleLoop, settings: Mapping[str, Json]) -> list[tuple[str, tuple[Target, ...]]]:
     """Every model that the loop asks, with who asks it. Raises `Refused` where nobody is named."""
     roles = dict.fromkeys(stage.role for stage in loop.stages)
     found: list[tuple[str, tuple[Target, ...]]] = []

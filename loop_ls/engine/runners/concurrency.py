@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from loop_ls.engine.providers.limits.rate_limits import Gate, limit
+from loop_ls.text.json_value import Json
 
 AT_ONCE = 5
 _Key = tuple[str, int, int | None]
 _GATES: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, Gate]] = WeakKeyDictionary()
 
 
-def gate_of(provider: str, own: Mapping[str, Any]) -> Gate:
+def gate_of(provider: str, own: Mapping[str, Json]) -> Gate:
     """`own` are the provider's settings: `maxConcurrency`, `requestsPerMinute` (starts, for an agent)."""
     at_once, per_minute = limit(own.get("maxConcurrency")) or AT_ONCE, limit(own.get("requestsPerMinute"))
     gates = _GATES.setdefault(asyncio.get_running_loop(), {})

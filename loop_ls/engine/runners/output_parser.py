@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from loop_ls.engine.core.ports import LONGEST_ANSWER
 from loop_ls.engine.runners.runner import Hear
+from loop_ls.text.json_value import JsonObject
 
 #: Of a clue, so much is told.
 CLUE = 500
@@ -87,7 +88,7 @@ def longer(length: int, text: str) -> int:
     return length
 
 
-def parsed(line: str) -> dict[str, Any] | None:
+def parsed(line: str) -> JsonObject | None:
     """The JSON object of a line; None for anything else."""
     if not line.lstrip().startswith("{"):
         return None
@@ -109,7 +110,7 @@ def count(value: Any) -> int:
     return int(number(value) or 0)
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def mapping(value: object) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 

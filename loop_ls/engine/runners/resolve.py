@@ -18,6 +18,7 @@ from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.model import ModelRunner
 from loop_ls.engine.runners.opencode import Opencode
 from loop_ls.engine.runners.runner import Runner
+from loop_ls.text.json_value import Json
 
 AGENT_CLI = "agent-cli"
 #: Provider -> the program that it is, without any setting.
@@ -61,17 +62,17 @@ def is_agent(provider: str, settings: Mapping[str, Any]) -> bool:
     return kind == AGENT_CLI or (kind is None and provider in KNOWN_AGENTS)
 
 
-def tells_cost(provider: str, settings: Mapping[str, Any]) -> bool:
+def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:
     """Whether an agent says what its work has cost. Raises `Failure` where the settings name no program."""
     own = settings.get(provider)
     return _speech(own if isinstance(own, Mapping) else {}, program_of(provider, settings)) in TELL_COST
 
 
-def _speech(own: Mapping[str, Any], words: tuple[str, ...]) -> str:
+def _speech(own: Mapping[str, Json], words: tuple[str, ...]) -> str:
     return str(own.get("speaks") or PurePath(words[0]).stem)
 
 
-def program_of(provider: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
+def program_of(provider: str, settings: Mapping[str, Json]) -> tuple[str, ...]:
     """The words with which an agent is started. Raises `Failure` where the settings say none."""
     own = settings.get(provider)
     cli = own.get("cli") if isinstance(own, Mapping) else None

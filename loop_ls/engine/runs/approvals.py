@@ -21,11 +21,10 @@ from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.runs.registry import LiveRun
 from loop_ls.index.disk.discovery import load_settings
 from loop_ls.index.disk.projects import home_of
+from loop_ls.text.json_value import Json, JsonObject
 
-Answer = dict[str, Any]
 
-
-def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:
+def read_decision(approved: object, decision: object, feedback: object) -> Approval:
     """`approved` and `decision` say the same thing, and one of them is enough. Raises `Refused`."""
     if decision is not None and decision not in get_args(Decision):
         raise Refused("bad_argument", "`decision` is one of `approve`, `reject` and `revise`.")
@@ -43,7 +42,7 @@ def read_decision(approved: Any, decision: Any, feedback: Any) -> Approval:
     return Approval(found == "approve", found, None if feedback is None else plain_text(feedback))
 
 
-def revises(settings: Mapping[str, Any]) -> bool:
+def revises(settings: Mapping[str, Json]) -> bool:
     """Whether settings switch the third answer on."""
     section = settings.get("assistants")
     return isinstance(section, Mapping) and section.get("revise") is True
@@ -64,7 +63,7 @@ async def require_allowed(approval: Approval, state: RunState) -> None:
 
 async def resolve(
     run: LiveRun, journal: Journal, loop_id: str | None, approval: Approval, first: bool = False
-) -> Answer:
+) -> JsonObject:
     """Journal the decision -> `{ok, resolved}`; `first`: of several questions the oldest is meant.
     Raises `Refused`."""
     await require_allowed(approval, run.state)
@@ -87,7 +86,7 @@ async def resolve(
         return {"ok": True, "resolved": {"runId": run.run_id, **body}}
 
 
-async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> Answer:
+async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> JsonObject:
     """The same decision for every question that is asked now -> `{ok, resolved}`. Raises `Refused` where one of
     them does not take it."""
     await journal.hear_others()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import Any, Literal, assert_never, cast, get_args
+from typing import Literal, assert_never, cast, get_args
 
 from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.contract.facts.kinds import Paused, Resumed, Stopping
@@ -15,6 +15,7 @@ from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.runs.registry import LiveRun, Runs
 from loop_ls.formats.registry import ROLE_LOOP
+from loop_ls.text.json_value import JsonObject
 
 #: How long a stopped run may take to write its end before it is ended from outside.
 PATIENCE = 2.0
@@ -28,7 +29,7 @@ ALREADY: dict[Verb, frozenset[str]] = {
 }
 
 
-async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str = "user") -> dict[str, Any]:
+async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str = "user") -> JsonObject:
     """-> `{ok, runs: [{runId, status}]}`. Raises `Refused`."""
     if verb not in get_args(Verb):
         raise Refused("bad_argument", f"`{verb}` is none of `pause`, `resume` and `stop`.")
@@ -115,5 +116,5 @@ def _force(run: LiveRun) -> None:
         run.task.cancel()
 
 
-def _shown(state: RunState) -> dict[str, Any]:
+def _shown(state: RunState) -> JsonObject:
     return {"runId": state.run_id, "status": state.status}

@@ -13,6 +13,7 @@ from typing import Any
 
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Page, weight
+from loop_ls.text.json_value import JsonObject
 
 RING = 2048
 PAGE = 500
@@ -22,7 +23,7 @@ GATHER = 0.05
 #: Events with more text than this are not kept in the ring: whoever comes to one reads the journal.
 HEAVY = 32_000
 _NOTHING = Event("", 0, 0.0, "", {})
-_ELSEWHERE: dict[str, Any] = {}
+_ELSEWHERE: JsonObject = {}
 Since = Callable[[int, int], Awaitable[Page]]
 
 
@@ -50,7 +51,7 @@ class EventBus:
             self.position = max(self.position, event.position)
         self._wake()
 
-    def show(self, run_id: str, text: str, place: dict[str, Any]) -> None:
+    def show(self, run_id: str, text: str, place: JsonObject) -> None:
         """Streamed text of a call; gathered for a moment."""
         if not self._waiting:
             return

@@ -12,6 +12,7 @@ from typing import Any
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.journal import Journal
+from loop_ls.text.json_value import Json, JsonObject
 
 PAGE = 1000
 
@@ -24,7 +25,7 @@ class Cut:
     number: int
 
 
-async def cut_of(journal: Journal, run_id: str, number: Any, loop: Any = None) -> Cut:
+async def cut_of(journal: Journal, run_id: str, number: Any, loop: object = None) -> Cut:
     """Raises `Refused` where the run has no such iteration, or not all before it are finished."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise Refused("bad_argument", "`iteration` is a whole number from 1.")
@@ -41,7 +42,7 @@ async def cut_of(journal: Journal, run_id: str, number: Any, loop: Any = None) -
 
 
 async def _iterations(
-    journal: Journal, run_id: str, loop: Any
+    journal: Journal, run_id: str, loop: object
 ) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """By the place of each loop: the last iteration that began, the last that finished, how deep it is."""
     begun: dict[str, int] = {}
@@ -66,7 +67,7 @@ async def _iterations(
             return begun, finished, depths
 
 
-def forked(body: Mapping[str, Any], run_id: str, cut: Cut | None, given: Mapping[str, Any]) -> RunStarted:
+def forked(body: Mapping[str, Json], run_id: str, cut: Cut | None, given: Mapping[str, Any]) -> RunStarted:
     """The first fact of a run that goes on from another one, against the texts which that one has."""
     source: dict[str, Any] = {"runId": run_id, "kind": "fork"}
     if cut is not None:
@@ -77,7 +78,7 @@ def forked(body: Mapping[str, Any], run_id: str, cut: Cut | None, given: Mapping
     return started.model_copy(update=changed)
 
 
-def replay_argument(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def replay_argument(body: Mapping[str, Any], given: Mapping[str, Json]) -> JsonObject:
     """The start that a replay is: the recorded wishes against the files as they are now."""
     plan = body.get("plan") or {}
     recorded = {

@@ -271,7 +271,7 @@ class JournalRecorder:
             self._answered.add(key)
             self._fresh.pop(key, None)
 
-    def _heard(self, done: asyncio.Future[Any]) -> None:
+    def _heard(self, done: asyncio.Future[object]) -> None:
         """A fact that could not be written ends the run: later ones must not hide the gap."""
         if done.done() and not done.cancelled() and isinstance(error := done.exception(), JournalRefused):
             self._refused = self._refused or error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
@@ -34,7 +34,7 @@ class ProjectSpending:
         self._reading = asyncio.Lock()
         journal.listeners.append(self.hear)
 
-    async def ledgers(self, run: LiveRun, limits: Any) -> Sequence[Ledger]:
+    async def ledgers(self, run: LiveRun, limits: object) -> Sequence[Ledger]:
         """The shared accounts of a run, under the caps that its settings say."""
         day, whole = Caps.over(limits, "perDay"), Caps.over(limits, "perProject")
         root = run.state.root

@@ -268,7 +268,7 @@ def _wanted(state: RunState, status: str | None, uri: str | None) -> bool:
     return status is None or state.status == status or (status == "active" and not state.ended)
 
 
-def _restored(kept: Any) -> RunState | None:
+def _restored(kept: object) -> RunState | None:
     """A state from its snapshot; None where another version wrote it."""
     if not isinstance(kept, dict) or set(kept) != set(RunState._fields):
         return None

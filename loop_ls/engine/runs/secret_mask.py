@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, get_args
+from typing import get_args
 from urllib.parse import quote
 
 from loop_ls.contract.endings import Reason
@@ -219,7 +219,7 @@ def declared_variables(plan: Plan) -> set[str]:
     return found - {""}
 
 
-def _named_in(settings: Any, key: str = "") -> Iterator[str]:
+def _named_in(settings: object, key: str = "") -> Iterator[str]:
     match settings:
         case str():
             yield from names_in(settings)

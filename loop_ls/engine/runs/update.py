@@ -12,11 +12,12 @@ from loop_ls.contract.facts.kinds import LoopUpdated
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal.serialization import plain_text
+from loop_ls.text.json_value import Json, JsonObject
 
 FIELDS = ("goal", "max_iterations", "metadata", "labels")
 
 
-def read_changes(given: Any, state: RunState) -> LoopUpdated:
+def read_changes(given: object, state: RunState) -> LoopUpdated:
     """Raises `Refused`."""
     if not isinstance(given, Mapping) or not given:
         raise Refused("bad_argument", f"Nothing is changed: give some of {', '.join(FIELDS)}.")
@@ -33,7 +34,7 @@ def read_changes(given: Any, state: RunState) -> LoopUpdated:
     )
 
 
-def _goal(given: Mapping[str, Any]) -> str | None:
+def _goal(given: Mapping[str, Json]) -> str | None:
     if "goal" not in given:
         return None
     goal = given["goal"]
@@ -54,7 +55,7 @@ def _limit(given: Mapping[str, Any], state: RunState) -> int | None:
     return limit
 
 
-def _metadata(given: Mapping[str, Any]) -> dict[str, Any] | None:
+def _metadata(given: Mapping[str, Json]) -> JsonObject | None:
     if "metadata" not in given:
         return None
     if not isinstance(given["metadata"], Mapping):
@@ -62,7 +63,7 @@ def _metadata(given: Mapping[str, Any]) -> dict[str, Any] | None:
     return dict(given["metadata"])
 
 
-def _labels(given: Mapping[str, Any]) -> list[str] | None:
+def _labels(given: Mapping[str, Json]) -> list[str] | None:
     """Trimmed, each once."""
     if "labels" not in given:
         return None

@@ -16,6 +16,7 @@ from loop_ls.engine.capabilities.consent import for_others
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.journal import JournalRefused
+from loop_ls.text.json_value import Json
 
 #: Surfaces of the owner, where a person sees what a run would do and answers.
 OWNERS_SURFACES = frozenset({"cli", "editor"})
@@ -52,5 +53,5 @@ def refused_to(
             return refused
 
 
-def _is_owners(given: Mapping[str, Any]) -> bool:
+def _is_owners(given: Mapping[str, Json]) -> bool:
     return (given.get("origin") or "cli") in OWNERS_SURFACES

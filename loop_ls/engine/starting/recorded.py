@@ -13,12 +13,13 @@ from loop_ls.engine.core.addresses import address_fault, whole_address
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.preparer import Problem
 from loop_ls.index.disk.discovery import load
+from loop_ls.text.json_value import JsonObject
 
 #: Sections of the settings that a run depends on.
 SECTIONS = ("judge", "assist", "limits", "assistants")
 
 
-def recorded(settings: Mapping[str, Any], sections: Iterable[str] = SECTIONS) -> dict[str, Any]:
+def recorded(settings: Mapping[str, Any], sections: Iterable[str] = SECTIONS) -> JsonObject:
     """Raises `Refused` where an address holds what may not be recorded."""
     found = {name: settings[name] for name in sections if name in settings}
     if providers := settings.get("providers"):
@@ -28,7 +29,7 @@ def recorded(settings: Mapping[str, Any], sections: Iterable[str] = SECTIONS) ->
     return found
 
 
-def _require_address(name: str, address: Any) -> None:
+def _require_address(name: str, address: object) -> None:
     if isinstance(address, str) and (fault := address_fault(whole_address(address))):
         told = f"`providers.{name}.baseUrl` {fault}."
         hint = "Write it as `https://host/path`; a key belongs into the variable that `apiKeyEnv` names."

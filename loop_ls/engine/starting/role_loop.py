@@ -41,6 +41,7 @@ from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, 
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.formats.role_loop.roles import known_roles
+from loop_ls.text.json_value import JsonObject
 
 #: Sections of the settings that a role loop depends on.
 SECTIONS = ("judge", "assist", "limits", "roles", "servers")
@@ -218,7 +219,7 @@ def _limit(loop: RoleLoop, request: StartRequest, ceiling: int | None) -> int | 
     return min(named) if named else None
 
 
-def _limits(loop: RoleLoop, limit: int | None) -> dict[str, Any]:
+def _limits(loop: RoleLoop, limit: int | None) -> JsonObject:
     found: dict[str, Any] = {} if limit is None else {"maxIterations": limit}
     match loop.termination:
         case EvaluationBound(criteria=criteria):
@@ -237,5 +238,5 @@ def _limits(loop: RoleLoop, limit: int | None) -> dict[str, Any]:
     return found
 
 
-def _project(table: Table, definition: str, request: StartRequest, session: str, goal: str) -> Row:
+def _project(table: Table, definition: str, request: StartRequest, session: str, goal: str) -> JsonObject:
     return project_of(table, definition, goal, session, request.project_id, request.project_slug)

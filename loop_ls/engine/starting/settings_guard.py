@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.starting.recorded import why_unread
@@ -15,12 +14,13 @@ from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.formats.settings.model import Problem, file_values, settings_of
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.disk.projects import project_folder
+from loop_ls.text.json_value import Json
 
 #: Of the problems of settings, those that change what a run may spend or where its texts go.
 _GRAVE = re.compile(r"`(?:limits|limits\.[^`]*|providers|providers\.[^`.]*(?:\.(?:baseUrl|kind|apiKeyEnv|price))?)`")
 
 
-def require_sound_settings(root: Path, path: str, editor: Mapping[str, Any]) -> None:
+def require_sound_settings(root: Path, path: str, editor: Mapping[str, Json]) -> None:
     """The settings of the project that the file at `path` below `root` lies in. Raises `Refused`. Reads the disk: not
     for the loop's own thread."""
     home = Path(project_folder((root / path).parent) or root)

@@ -45,6 +45,7 @@ from loop_ls.engine.starting.required_inputs import (
 )
 from loop_ls.formats.registry import WORKFLOW
 from loop_ls.formats.workflow.model import Loop, Target, Workflow
+from loop_ls.text.json_value import Json, JsonObject
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
 #: file as values refuses all others.
@@ -99,7 +100,7 @@ class WorkflowPreparer:
         self._models(snapshot, chosen, request, models, prepared, needed)
         return prepared
 
-    def _needs(self, chosen: Chosen, settings: Mapping[str, Any]) -> Needs:
+    def _needs(self, chosen: Chosen, settings: Mapping[str, Json]) -> Needs:
         """In a mock run nothing is started and nothing is searched."""
         return needs(chosen.library, chosen.reached, chosen.elements, settings)
 
@@ -311,13 +312,13 @@ def _scripts(snapshot: Snapshot, request: StartRequest) -> tuple[dict[str, str],
     return there, unread
 
 
-def _limits(chosen: Chosen, request: StartRequest, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _limits(chosen: Chosen, request: StartRequest, settings: Mapping[str, Any]) -> JsonObject:
     """What the run may spend, and the limits of the loop that was asked for."""
     caps = Caps.of(settings, request.limits).wire()
     return {**_loop_limits(chosen, request, settings.get("maxIterations")), **caps}
 
 
-def _loop_limits(chosen: Chosen, request: StartRequest, ceiling: int | None) -> dict[str, Any]:
+def _loop_limits(chosen: Chosen, request: StartRequest, ceiling: int | None) -> JsonObject:
     """A whole workflow has none of its own."""
     loop = next((each for each in chosen.workflow.loops if each.name == request.target_name), None)
     if loop is None:

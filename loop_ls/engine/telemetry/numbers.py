@@ -116,7 +116,7 @@ class Numbers:
         if began is not None:
             self._runs.observe((("status", event.kind),), max(0.0, event.at - began))
 
-    def _count(self, name: str, amount: float = 1, /, **labels: Any) -> None:
+    def _count(self, name: str, amount: float = 1, /, **labels: object) -> None:
         counter = self._counters[name]
         key = tuple((label, str(value)) for label, value in labels.items())
         if key not in counter and len(counter) >= MOST_LABELS:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls import __version__
 from loop_ls.engine.events import Event
 from loop_ls.extras import missing
+from loop_ls.text.json_value import Json, JsonObject
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -137,7 +138,7 @@ class Spans:
         del self._runs[event.run_id]
 
     @staticmethod
-    def _end(span: Span | None, at: float, error: Any = None) -> None:
+    def _end(span: Span | None, at: float, error: object = None) -> None:
         if span is None:
             return
         if isinstance(error, Mapping):
@@ -170,7 +171,7 @@ def spans_of(environ: Mapping[str, str]) -> Spans | None:
     return Spans(provider)
 
 
-def _iteration(body: Mapping[str, Any]) -> dict[str, Any]:
+def _iteration(body: Mapping[str, Json]) -> JsonObject:
     return {
         "loopls.loop": body.get("loop"),
         "loopls.iteration": body.get("iteration"),

@@ -16,6 +16,7 @@ from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.env_substitution import filled, names_in
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.text.json_value import Json
 
 Kind = Literal["stdio", "http", "sse"]
 
@@ -64,7 +65,7 @@ def server_program(server: Server, root: str) -> Program:
     return Program((*env, *server.argv), str(Path(root) / server.cwd))
 
 
-def read_servers(settings: Mapping[str, Any], names: Iterable[str]) -> list[Server]:
+def read_servers(settings: Mapping[str, Json], names: Iterable[str]) -> list[Server]:
     """The servers of these names under the settings section `servers`. Raises `Failure`."""
     return [read_server(settings, name) for name in dict.fromkeys(names)]
 
@@ -98,7 +99,7 @@ def read_server(settings: Mapping[str, Any], name: str) -> Server:
 _WHERE = "servers stand under `servers` in .loop-ls.yaml: `command` and `args`, or `url`"
 
 
-def _argv(entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _argv(entry: Mapping[str, Json]) -> tuple[str, ...]:
     """Words: a list as it is, a text with `args` as one word, a text alone cut at its blanks. No shell."""
     command, args = entry.get("command"), entry.get("args")
     words = [str(word) for word in args] if isinstance(args, list) else []
@@ -109,11 +110,11 @@ def _argv(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return (command, *words) if isinstance(args, list) else tuple(shlex.split(command))
 
 
-def _texts(values: Any) -> dict[str, str]:
+def _texts(values: object) -> dict[str, str]:
     return {str(name): str(value) for name, value in values.items()} if isinstance(values, Mapping) else {}
 
 
-def _unknown(name: str, settings: Mapping[str, Any]) -> Failure:
+def _unknown(name: str, settings: Mapping[str, Json]) -> Failure:
     near = nearest(name, settings)
     guess = f"; did you mean `{near}`?" if near else ""
     known = f"there are {', '.join(f'`{each}`' for each in sorted(settings))}; " if settings else ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from loop_ls.text.json_value import Json
 
 #: What a model is shown of one answer; more would push everything else out of its context.
 MOST_CHARACTERS = 50_000
@@ -17,7 +18,7 @@ class Tool:
     server: str
     name: str
     description: str = ""
-    schema: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Json] = field(default_factory=dict)
     read_only: bool = False
 
 

@@ -16,6 +16,7 @@ from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import hash_of, plain, plain_text
 from loop_ls.engine.transfer.import_schema import ImportedStart
+from loop_ls.text.json_value import JsonObject
 
 KIND, VERSION = "loop-ls run", 1
 PAGE = 1000
@@ -102,7 +103,7 @@ class Carried:
             self.state = self.state.after(Event(self.run_id, len(self.facts), at, kind, body))
 
 
-def _facts(given: Any) -> list[tuple[float, str, dict[str, Any]]]:
+def _facts(given: object) -> list[tuple[float, str, dict[str, Any]]]:
     if not isinstance(given, list) or not given:
         raise _refused("it has no facts")
     found = []
@@ -122,13 +123,13 @@ def _facts(given: Any) -> list[tuple[float, str, dict[str, Any]]]:
     return found
 
 
-def _answers(given: Any) -> dict[str, Any]:
+def _answers(given: object) -> JsonObject:
     if not isinstance(given, Mapping) or not all(isinstance(value, Mapping) for value in given.values()):
         raise _refused("its answers cannot be read")
     return {str(key): plain(dict(value)) for key, value in given.items()}
 
 
-def _texts(given: Any) -> dict[str, str]:
+def _texts(given: object) -> dict[str, str]:
     if not isinstance(given, Mapping):
         raise _refused("its texts cannot be read")
     for name, text in given.items():

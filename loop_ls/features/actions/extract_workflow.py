@@ -24,6 +24,7 @@ from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.nodes import Entry, Mapping
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.lines import Text, without_trailing_blanks
 from loop_ls.text.position import Position, Span
 
@@ -289,12 +290,12 @@ def _found(workspace: Workspace, plan: _Plan, caller: Document, callee: Document
     return found.document is callee and found.hidden is None
 
 
-def _step(element: Element) -> dict[str, Any]:
+def _step(element: Element) -> JsonObject:
     found = plain(element.block.node)
     return found if isinstance(found, dict) else {}
 
 
-def _settings(document: Document) -> dict[str, Any] | None:
+def _settings(document: Document) -> JsonObject | None:
     top = document.head.first.get("execution")
     found = None if top is None else plain(top.entry.value)
     return {key: value for key, value in found.items() if key not in _SCHEDULING} if isinstance(found, dict) else None

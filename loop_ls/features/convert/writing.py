@@ -12,6 +12,7 @@ from loop_ls.features.convert.names import named, snake
 from loop_ls.features.convert.yaml_text import block, quoted
 from loop_ls.formats.assistant.keys import CAP_ONLY, MOST_ITERATIONS
 from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER, RESERVED
+from loop_ls.text.json_value import JsonObject
 
 #: What an assistant writes when it holds its work for done; letters that no prompt has by chance.
 DONE = "LOOP-DONE"
@@ -94,7 +95,7 @@ def to_role_loop(gist: Gist) -> Converted:
     if gist.until is not None:
         prompt = lost.filled(gist.until, lambda ref: "(the output)" if ref.kind == "before" else say(ref))
         end = {"type": "goal_bound", "value": {"goal_prompt": prompt, "max_iterations": gist.limit}}
-    definition: dict[str, Any] = {"name": name, "description": gist.description}
+    definition: JsonObject = {"name": name, "description": gist.description}
     if gist.parameters:
         definition["parameters"] = [
             {"name": given[one.name], "description": one.description or f"What stands for {one.name}."}

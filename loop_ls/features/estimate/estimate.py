@@ -7,7 +7,6 @@ every model that may be asked; how long prompts and answers get is assumed, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from loop_ls.features.estimate.answers import Dollars, Estimate, Price, PriceOf
 from loop_ls.features.estimate.script_price import script_price
@@ -22,6 +21,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.json_value import Json
 
 #: Tokens that a call is taken to send, and to get back where `max_tokens` does not say.
 TOKENS_IN, TOKENS_OUT = 2_000, 1_000
@@ -140,7 +140,7 @@ def price_of(workspace: Workspace, document: Document) -> PriceOf:
     return price
 
 
-def price_of_script(workspace: Workspace, document: Document, own: Mapping[str, Any]) -> tuple[float, float]:
+def price_of_script(workspace: Workspace, document: Document, own: Mapping[str, Json]) -> tuple[float, float]:
     """Of a scripted provider with these settings: what its script says, which is mostly nothing."""
     root = workspace.roots.workspace
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
-from typing import Any
 
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.syntax.tree import read_yaml
+from loop_ls.text.json_value import Json
 from loop_ls.text.lines import Text
 
 #: Characters of a file of answers that are read for its price; it stands at the top or is small.
@@ -19,7 +19,7 @@ MOST = 100_000
 Read = Callable[[str], str | None]
 
 
-def script_price(own: Mapping[str, Any], path: str, read: Read) -> tuple[float, float] | None:
+def script_price(own: Mapping[str, Json], path: str, read: Read) -> tuple[float, float] | None:
     """Of the scripted provider with these settings, for a run of the file at `path`; `read` gives the text of a
     file, both relative to the workspace. None: its script gives none."""
     script = own.get("script")
@@ -31,12 +31,12 @@ def script_price(own: Mapping[str, Any], path: str, read: Read) -> tuple[float, 
     return _price(script.get("price")) if isinstance(script, Mapping) else None
 
 
-def _value(text: str, name: str) -> Any:
+def _value(text: str, name: str) -> object:
     tree = read_yaml(Text.of(text[:MOST]))
     return next((plain(piece.node) for piece in tree.pieces if piece.key is not None and piece.key.text == name), None)
 
 
-def _price(value: Any) -> tuple[float, float] | None:
+def _price(value: object) -> tuple[float, float] | None:
     if not isinstance(value, Mapping):
         return None
     sent, got = value.get("input", 0), value.get("output", 0)

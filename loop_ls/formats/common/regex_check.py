@@ -65,7 +65,7 @@ def _tree(pattern: str) -> Any:
         return parser.parse(pattern, re.IGNORECASE)
 
 
-def _written_out(part: Any) -> int:
+def _written_out(part: object) -> int:
     """How many single parts a pattern has when each repetition is written as often as it has to match at least:
     that is how `regex` compiles it, which no limit of time ends."""
     part = getattr(part, "data", part)
@@ -117,7 +117,7 @@ def is_explosive(source: str) -> bool:
     return any(_explodes(node, signs) for node in _nodes(tree))
 
 
-_Node = tuple[Any, Any]
+_Node = tuple[object, Any]
 
 
 def _nodes(sequence: Iterable[_Node]) -> Iterable[_Node]:

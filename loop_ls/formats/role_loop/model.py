@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
+from loop_ls.text.json_value import Json
 from loop_ls.text.record import equal_record
 
 ApprovalMode = Literal["keyword", "verdict_line", "llm"]
@@ -88,7 +89,7 @@ class ToolBound:
     operator: str
     threshold: float | None
     max_iterations: int | None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Json] = field(default_factory=dict)
 
 
 Termination = EvaluationBound | IterationBound | GoalBound | TimeBound | Manual | ToolBound

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast, get_args
 
+from loop_ls.text.json_value import Json
+
 Access = Literal["full", "readonly-shell", "readonly", "minimal"]
 
 #: What an access level lets a stage do, in words.
@@ -48,7 +50,7 @@ ROLES: dict[str, Role] = {
 _LEVELS: tuple[Access, ...] = get_args(Access)
 
 
-def known_roles(configured: Mapping[str, Any] | None = None) -> dict[str, Role]:
+def known_roles(configured: Mapping[str, Json] | None = None) -> dict[str, Role]:
     """The roles by name; `configured` are the plain values of the setting `roles`, which win."""
     found = dict(ROLES)
     for name, values in (configured or {}).items():

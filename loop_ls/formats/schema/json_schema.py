@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal, assert_never
 
 from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.record import equal_record
 
 Schema = dict[str, Any]
@@ -41,7 +42,7 @@ class Writer:
         return {def_name(shape): self.shape(shape) for shape in shapes}
 
     def shape(self, shape: Shape) -> Schema:
-        schema: Schema = {
+        schema: JsonObject = {
             "type": "object",
             "description": shape.text,
             "properties": {key.name: self.key(key) for key in shape.keys.values()},
@@ -102,16 +103,16 @@ class Writer:
             case _:
                 assert_never(key.type)
 
-    def _text(self, key: Key) -> Schema:
+    def _text(self, key: Key) -> JsonObject:
         if self.dialect == "yaml":
             return {"type": ["string", "number", "boolean", "null"]}
         return {"type": "string"}
 
-    def _word(self) -> Schema:
+    def _word(self) -> JsonObject:
         return {"type": _SCALARS} if self.dialect == "yaml" else {"type": "string"}
 
-    def _number(self, key: Key, type_: str) -> Schema:
-        schema: Schema = {"type": type_}
+    def _number(self, key: Key, type_: str) -> JsonObject:
+        schema: JsonObject = {"type": type_}
         if key.minimum is not None:
             schema["minimum"] = _short(key.minimum)
         if key.maximum is not None:
@@ -120,13 +121,13 @@ class Writer:
             return {"anyOf": [schema, {"type": "string", "pattern": _SPELLED}]}
         return self._or_placeholder(schema)
 
-    def _boolean(self) -> Schema:
-        plain: Schema = {"type": "boolean"}
+    def _boolean(self) -> JsonObject:
+        plain: JsonObject = {"type": "boolean"}
         if self.dialect == "yaml":
             return {"anyOf": [plain, {"type": "string", "pattern": _SWITCH}]}
         return self._or_placeholder(plain)
 
-    def _or_placeholder(self, schema: Schema) -> Schema:
+    def _or_placeholder(self, schema: JsonObject) -> JsonObject:
         if self.dialect != "filled":
             return schema
         return {"anyOf": [schema, {"type": "string", "pattern": _PLACEHOLDER}]}
@@ -140,7 +141,7 @@ def document(title: str, root: Schema, definitions: Schema) -> Schema:
     return {"$schema": DRAFT, "title": title, **root, "$defs": definitions}
 
 
-def reference(shape: Shape) -> Schema:
+def reference(shape: Shape) -> JsonObject:
     return {"$ref": f"#/$defs/{def_name(shape)}"}
 
 
@@ -158,7 +159,7 @@ def described(key: Key) -> str:
     return " ".join(parts)
 
 
-def _reference(key: Key) -> Schema:
+def _reference(key: Key) -> JsonObject:
     assert key.shape is not None, f"{key.name} has no shape"
     return reference(key.shape)
 
@@ -168,7 +169,7 @@ def _elsewhere(shape: Shape, key: Key) -> str | None:
     return next((name for name in key.inherits if name in shape.keys), None)
 
 
-def _conditions(shape: Shape) -> Iterator[Schema]:
+def _conditions(shape: Shape) -> Iterator[JsonObject]:
     if shape.one_of:
         yield {"oneOf": [{"required": [name]} for name in shape.one_of]}
     for key in shape.keys.values():
@@ -184,7 +185,7 @@ def _conditions(shape: Shape) -> Iterator[Schema]:
         }
 
 
-def _default(key: Key) -> Any:
+def _default(key: Key) -> object:
     """The default as a value, where its words spell one of the right type."""
     written = key.default
     if written is None:

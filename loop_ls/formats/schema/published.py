@@ -11,12 +11,13 @@ from loop_ls.formats.role_loop import keys as role_loop_keys
 from loop_ls.formats.schema.json_schema import Schema, Writer, document, reference
 from loop_ls.formats.settings import keys as settings_keys
 from loop_ls.formats.workflow import keys as workflow_keys
+from loop_ls.text.json_value import JsonObject
 
 FormatName = Literal["workflow", "role-loop", "assistant", "settings"]
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 
 
-def schema_of(name: FormatName, rules: Mapping[str, str] | None = None) -> Schema:
+def schema_of(name: FormatName, rules: Mapping[str, str] | None = None) -> JsonObject:
     """`rules`: codes and titles of the rules, for the settings."""
     match name:
         case "workflow":
@@ -31,12 +32,12 @@ def schema_of(name: FormatName, rules: Mapping[str, str] | None = None) -> Schem
             assert_never(name)
 
 
-def _workflow() -> Schema:
+def _workflow() -> JsonObject:
     shapes = workflow_keys.SHAPES.values()
     return document("A loop-ls workflow", reference(workflow_keys.WORKFLOW), Writer("yaml").definitions(shapes))
 
 
-def _role_loop() -> Schema:
+def _role_loop() -> JsonObject:
     writer = Writer("filled", role_loop_keys.LIMITS)
     shapes = role_loop_keys.ROLE_LOOP_SHAPES.values()
     definitions = writer.definitions(shapes)
@@ -51,7 +52,7 @@ def _role_loop() -> Schema:
     return document("A role-loop definition", reference(role_loop_keys.DEFINITION), definitions)
 
 
-def _value(type_: str, shape: Shape) -> Schema:
+def _value(type_: str, shape: Shape) -> JsonObject:
     if type_ != role_loop_keys.EVALUATION:
         return reference(shape)
     return {"anyOf": [reference(shape), {"type": "string", "description": "The criteria alone."}]}

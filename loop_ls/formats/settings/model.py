@@ -23,6 +23,7 @@ from loop_ls.formats.settings.price import price_faults
 from loop_ls.syntax.nodes import Entry
 from loop_ls.syntax.nodes import Mapping as MappingNode
 from loop_ls.syntax.tree import Tree, read_yaml
+from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span, span
 from loop_ls.text.record import equal_record
@@ -90,7 +91,7 @@ def read_settings(text: str | Text) -> tuple[Settings, tuple[Problem, ...]]:
     return settings, problems or more
 
 
-def file_values(text: str | Text) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+def file_values(text: str | Text) -> tuple[JsonObject, tuple[Problem, ...]]:
     """The plain values of a settings file, for `settings_of`, and its problems with their places."""
     tree = read_yaml(text if isinstance(text, Text) else Text.of(text))
     syntax = tuple(_syntax_problems(tree))
@@ -111,9 +112,9 @@ def file_values(text: str | Text) -> tuple[dict[str, Any], tuple[Problem, ...]]:
     return values, tuple(problems)
 
 
-def settings_of(*layers: Mapping[str, Any]) -> tuple[Settings, tuple[Problem, ...]]:
+def settings_of(*layers: Mapping[str, Json]) -> tuple[Settings, tuple[Problem, ...]]:
     """The typed settings of plain values; a later layer wins over an earlier one, key by key."""
-    merged: dict[str, Any] = {}
+    merged: JsonObject = {}
     for layer in layers:
         merged = _merged(merged, layer)
     problems: list[Problem] = []
@@ -167,7 +168,7 @@ def _target(value: Mapping[str, Any]) -> Target | None:
     return Target(provider, model) if provider and model else None
 
 
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(below: Mapping[str, Json], above: Mapping[str, Json]) -> JsonObject:
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)
@@ -188,7 +189,7 @@ _FITS: dict[Type, Callable[[Any], bool]] = {
 }
 
 
-def _checked(shape: Shape, values: Mapping[str, Any], where: str, problems: list[Problem]) -> dict[str, Any]:
+def _checked(shape: Shape, values: Mapping[str, Any], where: str, problems: list[Problem]) -> JsonObject:
     """What of `values` the shape takes. Keys that it does not know are told and handed on: a provider
     may understand more than the table."""
     taken: dict[str, Any] = {}
@@ -204,7 +205,7 @@ def _checked(shape: Shape, values: Mapping[str, Any], where: str, problems: list
     return taken
 
 
-def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> Any:
+def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> object:
     if key.shape is PRICE:  # kept as it is written: half of it would be another price
         problems.extend(Problem("LS008", f"`{path}` {fault.message}") for fault in price_faults(value))
         return value
@@ -225,7 +226,7 @@ def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> Any:
     return value if fault is None else None
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     """`off` may have become false on its way through another reader of YAML."""
     return "off" if value is False else str(value)
 

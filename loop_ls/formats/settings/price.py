@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from loop_ls.formats.common.did_you_mean import nearest
 
@@ -23,7 +23,7 @@ class PriceFault(NamedTuple):
     meant: str = ""
 
 
-def price_faults(value: Any) -> Iterator[PriceFault]:
+def price_faults(value: object) -> Iterator[PriceFault]:
     """Why a written price cannot be used; nothing where it can."""
     if not isinstance(value, Mapping):
         yield PriceFault("", "has to be a mapping such as `{input: 3, output: 15}`")

@@ -28,6 +28,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.decode import MAX_BYTES, decode, too_large
+from loop_ls.text.json_value import Json
 from loop_ls.text.lines import Text
 from loop_ls.text.record import equal_record
 
@@ -52,7 +53,7 @@ class Found:
 
 def discover(
     folder: str,
-    editor: Mapping[str, Any] | None = None,
+    editor: Mapping[str, Json] | None = None,
     most: int = MAX_FILES,
     named: Iterable[str] | None = None,
 ) -> Found:
@@ -74,7 +75,7 @@ def ignored_in(folder: str, roots: Roots, named: Iterable[str] = ()) -> Ignored:
     return Ignored(folder, (*(root.folder for root in roots.roots), f"{folder.rstrip('/')}/loops", *named))
 
 
-def load_settings(folder: str, editor: Mapping[str, Any] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
+def load_settings(folder: str, editor: Mapping[str, Json] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
     """The settings that count for the files of a folder: the file of their project (`index.disk.projects`), over what a
     `config.yaml` of the tool that the language comes from says, over those of the editor."""
     values: dict[str, Any] = {}
@@ -88,14 +89,14 @@ def load_settings(folder: str, editor: Mapping[str, Any] | None = None) -> tuple
 
 
 def nested_projects(
-    folder: str, documents: Iterable[Document], editor: Mapping[str, Any] | None = None
+    folder: str, documents: Iterable[Document], editor: Mapping[str, Json] | None = None
 ) -> dict[str, Project]:
     """The projects below a folder, by their settings files among the documents."""
     homes = {one.path.rpartition("/")[0] for one in documents if one.format == SETTINGS}
     return {home: project_at(home, editor) for home in sorted(homes) if is_below(folder, home)}
 
 
-def project_at(home: str, editor: Mapping[str, Any] | None = None) -> Project:
+def project_at(home: str, editor: Mapping[str, Json] | None = None) -> Project:
     """The project of a folder that has settings."""
     settings, _ = load_settings(home, editor)
     return Project(find_roots(home, settings), settings)

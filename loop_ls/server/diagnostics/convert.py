@@ -13,6 +13,7 @@ from loop_ls.index.disk.uris import uri_of
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.rpc.raw_json import Written, written
 from loop_ls.text.invariant import invariant
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.rules.engine.finding import Finding, Related
@@ -73,7 +74,7 @@ def _fits(entry: tuple[Finding, Written], setting: Setting) -> bool:
     return entry[1] == written(diagnostic(entry[0], setting))
 
 
-def _rest(count: int, source: str) -> Diagnostic:
+def _rest(count: int, source: str) -> JsonObject:
     return {
         "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
         "severity": int(Severity.INFORMATION),
@@ -102,7 +103,7 @@ def most_serious(findings: Sequence[Finding], most: int = MOST) -> Sequence[Find
     return kept
 
 
-def diagnostic(finding: Finding, setting: Setting) -> Diagnostic:
+def diagnostic(finding: Finding, setting: Setting) -> JsonObject:
     uri, places, places_of, client, source = setting
     found: Diagnostic = {
         "range": places.range(finding.span),
@@ -134,7 +135,7 @@ def page_of(rule: str) -> str:
     return uri_of(page) if page.is_file() else ""
 
 
-def _related(related: Related, uri: str, places: PositionMapping, places_of: PlacesOf) -> dict[str, Any] | None:
+def _related(related: Related, uri: str, places: PositionMapping, places_of: PlacesOf) -> JsonObject | None:
     there = places if related.uri is None or related.uri == uri else places_of(related.uri)
     if there is None:
         return None

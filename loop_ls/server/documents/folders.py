@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.formats.registry import SETTINGS
 from loop_ls.formats.settings.model import Settings
@@ -22,6 +22,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
 from loop_ls.server.documents import uris
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.rules.engine.finding import Finding
@@ -37,7 +38,7 @@ class Folder:
     `stale` that they have to be read, for the first time or again, `capped` that there are too many; `ignored`
     knows the folders that were passed over because an ignore file names them."""
 
-    def __init__(self, uri: str, path: Path | None, editor_settings: Any, loose: bool = False) -> None:
+    def __init__(self, uri: str, path: Path | None, editor_settings: object, loose: bool = False) -> None:
         self.uri, self.path, self.loose = uri, path, loose
         self.text = uris.path_text(uri).rstrip("/") or "/"
         self.indexed, self.stale = path is None, path is not None
@@ -53,7 +54,7 @@ class Folder:
         self._known: tuple[tuple[Workspace, Document, bool], tuple[Finding, ...]] | None = None
 
     @classmethod
-    def loose_for(cls, uri: str, path: Path | None, editor_settings: Any) -> Folder:
+    def loose_for(cls, uri: str, path: Path | None, editor_settings: object) -> Folder:
         """The folder of a document that lies in none of the client's."""
         if path is None:
             return cls(uri, None, editor_settings, loose=True)
@@ -164,12 +165,12 @@ class Folder:
         return self.settings.engine.data_dir
 
     @property
-    def editor_settings(self) -> dict[str, Any]:
+    def editor_settings(self) -> JsonObject:
         """What the editor says, which is the person's and lies below the project's file."""
         editor = self._editor_settings if isinstance(self._editor_settings, dict) else {}
         return {name: value for name, value in editor.items() if name not in _CLIENT_ONLY}
 
-    def set_editor_settings(self, section: Any) -> bool:
+    def set_editor_settings(self, section: object) -> bool:
         """Whether that changes anything."""
         self._editor_settings = section
         return self.read_settings()

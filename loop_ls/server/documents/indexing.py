@@ -41,6 +41,7 @@ from loop_ls.server.documents.disk_sweep import DiskSweep
 from loop_ls.server.documents.session import from_disk
 from loop_ls.server.tasks import SLICE
 from loop_ls.text.decode import MAX_BYTES
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.client import Client
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 #: Files that are read from disk at a time.
 _BATCH = 64
 #: A document that lies in no folder may lie in a home directory.
@@ -443,5 +443,5 @@ class _Progress:
             self._open = False
             self._send({"kind": "end"})
 
-    def _send(self, value: Json) -> None:
+    def _send(self, value: JsonObject) -> None:
         self._client.notify(lsp.PROGRESS, {"token": TOKEN, "value": value})

@@ -23,6 +23,7 @@ from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.text.decode import MAX_BYTES, too_large
 from loop_ls.text.encoding import Encoding
 from loop_ls.text.fault import Fault
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
@@ -65,7 +66,7 @@ class Session:
         self.asks_people = False
         self.folders: dict[str, Folder] = {}
         self.open: dict[str, OpenDocument] = {}
-        self._editor_settings: Any = None
+        self._editor_settings: object = None
 
     def begin(self, params: dict[str, Any], client: ClientFacts) -> None:
         """`initialize`. `settlesAnswers` says that the client itself asks for what a command's answer
@@ -94,7 +95,7 @@ class Session:
         if self.folders.pop(uris.key(uri), None) is not None:
             self._place_again()
 
-    def set_editor_settings(self, section: Any) -> bool:
+    def set_editor_settings(self, section: object) -> bool:
         """What the editor says for the section `loopLs`; whether it changes anything."""
         self._editor_settings = section
         differ = [folder.set_editor_settings(section) for folder in self.all_folders()]
@@ -249,7 +250,7 @@ def from_disk(uri: str, path: str) -> Document | None:
     return document if document is not None and document.format is not None else None
 
 
-def _folders(params: dict[str, Any]) -> list[str]:
+def _folders(params: JsonObject) -> list[str]:
     """Workspace folders, else the older ways to name one."""
     folders = params.get("workspaceFolders")
     if isinstance(folders, list):

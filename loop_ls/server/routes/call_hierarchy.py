@@ -12,6 +12,7 @@ from loop_ls.features.call_hierarchy import CallsOf, Workflow, incoming, outgoin
 from loop_ls.index.workspace import Workspace
 from loop_ls.server.documents.folders import canonical
 from loop_ls.server.routes.requests import about, with_all_files
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -21,7 +22,7 @@ Json = dict[str, Any]
 _KIND = lsp.SymbolKind.Module.value
 
 
-async def on_prepare(context: Context, params: Json) -> list[Json] | None:
+async def on_prepare(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -32,17 +33,17 @@ async def on_prepare(context: Context, params: Json) -> list[Json] | None:
     return None if item is None else [item]
 
 
-def on_incoming(context: Context, params: Json) -> list[Json] | None:
+def on_incoming(context: Context, params: JsonObject) -> list[JsonObject] | None:
     """The places of calls lie in the calling file."""
 
-    def written(calls: CallsOf, item: Json) -> Json | None:
+    def written(calls: CallsOf, item: Json) -> JsonObject | None:
         there = context.session.places_of(calls.workflow.uri)
         return None if there is None else {"from": item, "fromRanges": _ranges(there, calls)}
 
     return _other_ends(context, params, incoming, written)
 
 
-def on_outgoing(context: Context, params: Json) -> list[Json] | None:
+def on_outgoing(context: Context, params: JsonObject) -> list[JsonObject] | None:
     here = context.session.places_of(_uri(params))
 
     def written(calls: CallsOf, item: Json) -> Json | None:
@@ -53,10 +54,10 @@ def on_outgoing(context: Context, params: Json) -> list[Json] | None:
 
 def _other_ends(
     context: Context,
-    params: Json,
+    params: JsonObject,
     ask: Callable[[Workspace, str], Iterable[CallsOf]],
-    written: Callable[[CallsOf, Json], Json | None],
-) -> list[Json] | None:
+    written: Callable[[CallsOf, JsonObject], JsonObject | None],
+) -> list[JsonObject] | None:
     uri = _uri(params)
     known = context.session.find(uri) or context.session.indexed(uri)
     if known is None:
@@ -70,7 +71,7 @@ def _other_ends(
     return found
 
 
-def _uri(params: Json) -> str:
+def _uri(params: JsonObject) -> str:
     item = params.get("item")
     uri = item.get("uri") if isinstance(item, dict) else None
     if not isinstance(uri, str):

@@ -21,6 +21,7 @@ from loop_ls.rules.engine.finding import Tier
 from loop_ls.server.diagnostics.convert import Setting, diagnostic
 from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
 from loop_ls.server.routes.requests import about
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def on_actions(context: Context, params: Json) -> list[Json] | None:
+def on_actions(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -50,7 +51,7 @@ def resolve(context: Context, action: Json) -> Json:
     return {**action, "edit": edit}
 
 
-def _resolved(context: Context, opened: OpenDocument, data: Json) -> Json | None:
+def _resolved(context: Context, opened: OpenDocument, data: JsonObject) -> JsonObject | None:
     def chosen() -> tuple[Edits, str] | None:
         action = _same(opened, data)
         return None if action is None or action.edits is None else (action.edits(), action.creates)
@@ -61,7 +62,7 @@ def _resolved(context: Context, opened: OpenDocument, data: Json) -> Json | None
     return workspace_edit(context.session, context.client.facts, found[0], creates=found[1])
 
 
-def _only(context: Any) -> list[str]:
+def _only(context: object) -> list[str]:
     """The kinds that the client wants; none: all."""
     kinds = context.get("only") if isinstance(context, dict) else None
     return [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
@@ -124,7 +125,7 @@ def _written(context: Context, opened: OpenDocument, action: Action, span: Span)
     return found
 
 
-def _as_command(action: Action, title: str) -> Json:
+def _as_command(action: Action, title: str) -> JsonObject:
     """For clients from before code actions had edits: they can only be shown what a command does."""
     command = action.command
     return {
@@ -134,7 +135,7 @@ def _as_command(action: Action, title: str) -> Json:
     }
 
 
-def _same(opened: OpenDocument, data: Json) -> Action | None:
+def _same(opened: OpenDocument, data: JsonObject) -> Action | None:
     """The action that was shown, for the text as it is now."""
     at = data.get("at")
     if not isinstance(at, list) or len(at) != 4 or not all(isinstance(number, int) for number in at):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.server.routes.requests import about
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -13,13 +14,13 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def on_lenses(context: Context, params: Json) -> list[Json] | None:
+def on_lenses(context: Context, params: JsonObject) -> list[Json] | None:
     asked = about(context, params)
     if asked is None:
         return None
     found = []
     for lens in lenses(asked.workspace, asked.document, context.runs.views(asked.opened)):
-        command: Json = {"title": lens.title, "command": ""}
+        command: JsonObject = {"title": lens.title, "command": ""}
         if lens.command is not None:
             command |= {"command": lens.command.name, "arguments": [lens.command.argument]}
         found.append({"range": asked.places.range(lens.span), "command": command})

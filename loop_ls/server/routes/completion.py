@@ -12,6 +12,7 @@ from loop_ls.features.answers import Item, ItemKind
 from loop_ls.features.complete import completion
 from loop_ls.features.text.plain_text import plain_text
 from loop_ls.server.routes.requests import Asked, named
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -39,7 +40,7 @@ _MOST_TOLD = 50
 _MOST_FILES = 1000
 
 
-def complete(context: Context, params: Json) -> Json | None:
+def complete(context: Context, params: JsonObject) -> Json | None:
     opened = context.session.find(named(params))  # an empty file may become one of ours
     if opened is None:
         return None
@@ -56,7 +57,7 @@ def complete(context: Context, params: Json) -> Json | None:
     }
 
 
-def resolve(context: Context, item: Json) -> Json:
+def resolve(context: Context, item: JsonObject) -> Json:
     data = item.get("data")
     if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
         return item
@@ -113,6 +114,6 @@ def _item(context: Context, opened: OpenDocument, places: PositionMapping, span:
     return found
 
 
-def _told(context: Context, text: str) -> Json | str:
+def _told(context: Context, text: str) -> JsonObject | str:
     """Markdown only where the client renders it."""
     return {"kind": "markdown", "value": text} if context.client.facts.completion_markdown else plain_text(text)

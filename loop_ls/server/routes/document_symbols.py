@@ -10,6 +10,7 @@ from loop_ls.features.symbols.document_symbols import symbols
 from loop_ls.server.documents.outline import KINDS
 from loop_ls.server.routes.requests import about
 from loop_ls.server.rpc.raw_json import Written, sequence, written
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -21,7 +22,7 @@ Json = dict[str, Any]
 MOST = 5000
 
 
-def on_symbols(context: Context, params: Json) -> list[Json] | Written | None:
+def on_symbols(context: Context, params: JsonObject) -> list[JsonObject] | Written | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -43,13 +44,13 @@ def _shown(outline: tuple[Placed, ...]) -> tuple[set[int] | None, int]:
     return (None, 0) if len(shown) <= MOST else ({id(placed) for placed in shown[:MOST]}, len(shown) - MOST)
 
 
-def _note(first: Json, left: int) -> Json:
+def _note(first: JsonObject, left: int) -> JsonObject:
     """An outline that was cut says so, in its last line; that leads to the top of the file."""
     name = f"… {left} more are not listed"
     return {key: value for key, value in first.items() if key not in ("detail", "children")} | {"name": name}
 
 
-def _flat(places: PositionMapping, outline: tuple[Placed, ...], uri: str, shown: set[int] | None) -> list[Json]:
+def _flat(places: PositionMapping, outline: tuple[Placed, ...], uri: str, shown: set[int] | None) -> list[JsonObject]:
     """The older shape, for clients that know no tree."""
     found: list[Json] = []
     todo = [(placed, 0, "") for placed in reversed(outline)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.server.routes.requests import named
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def opened(context: Context, params: Json) -> None:
+def opened(context: Context, params: JsonObject) -> None:
     context.texts.opened(params)
 
 
@@ -20,11 +21,11 @@ def changed(context: Context, params: Json) -> None:
     context.texts.changed(params)
 
 
-def closed(context: Context, params: Json) -> None:
+def closed(context: Context, params: JsonObject) -> None:
     context.texts.closed(params)
 
 
-def saved(context: Context, params: Json) -> None:
+def saved(context: Context, params: JsonObject) -> None:
     """The buffer is what counts; but a client that watches nothing may have changed other files too."""
     uri = named(params)
     context.texts.saved(uri)

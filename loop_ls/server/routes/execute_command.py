@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcInvalidParams
 
 from loop_ls.server.commands import execute_command
 from loop_ls.server.runs.progress import run_of
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
-Json = dict[str, Any]
 
-
-async def execute(context: Context, params: Json) -> Json:
+async def execute(context: Context, params: JsonObject) -> JsonObject:
     name, given = params.get("command"), params.get("arguments")
     if not isinstance(name, str):
         raise JsonRpcInvalidParams("workspace/executeCommand names a command")
@@ -23,7 +22,7 @@ async def execute(context: Context, params: Json) -> Json:
     return await execute_command(context, name, first)
 
 
-async def cancel(context: Context, params: Json) -> None:
+async def cancel(context: Context, params: JsonObject) -> None:
     run_id = run_of(params.get("token"))
     if run_id is not None:
         await execute_command(context, "loopLs.stop", {"runId": run_id})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.formatting import formatting
 from loop_ls.features.on_type import on_type
 from loop_ls.server.routes.requests import Asked, about
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def on_formatting(context: Context, params: Json) -> list[Json] | None:
+def on_formatting(context: Context, params: JsonObject) -> list[JsonObject] | None:
     """No edits for a file that cannot be read or would not be the same afterwards: whoever formats
     on saving is not interrupted by an error about what the findings say already."""
     asked = about(context, params)
     return None if asked is None else _written(asked, formatting(asked.document))
 
 
-def on_typed(context: Context, params: Json) -> list[Json] | None:
+def on_typed(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None

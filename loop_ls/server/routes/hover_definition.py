@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.definition import definition
 from loop_ls.features.hover.hover import hover
 from loop_ls.features.text.plain_text import plain_text
 from loop_ls.server.routes.requests import Asked, about
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.features.answers import Link
     from loop_ls.server.context import Context
     from loop_ls.server.documents.position_mapping import PositionMapping
 
-Json = dict[str, Any]
 #: Seconds that a definition waits for the index.
 _INDEX_LIMIT = 2.0
 
 
-def on_hover(context: Context, params: Json) -> Json | None:
+def on_hover(context: Context, params: JsonObject) -> JsonObject | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -38,7 +38,7 @@ def on_hover(context: Context, params: Json) -> Json | None:
     return {"contents": contents, "range": asked.places.range(found.span)}
 
 
-async def on_definition(context: Context, params: Json) -> list[Json] | None:
+async def on_definition(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -53,12 +53,12 @@ async def on_definition(context: Context, params: Json) -> list[Json] | None:
     return found
 
 
-def _links(context: Context, asked: Asked, position: Any) -> list[Json]:
+def _links(context: Context, asked: Asked, position: object) -> list[JsonObject]:
     found = definition(asked.workspace, asked.document, asked.position(position))
     return [link for one in found if (link := _link(context, asked.places, one)) is not None]
 
 
-def _link(context: Context, places: PositionMapping, link: Link) -> Json | None:
+def _link(context: Context, places: PositionMapping, link: Link) -> JsonObject | None:
     there = context.session.places_of(link.uri)
     if there is None:
         return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.features.answers import Inlay
 from loop_ls.features.inlay_hints.inlay_hints import inlays
 from loop_ls.server.routes.requests import Asked, about
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def on_inlays(context: Context, params: Json) -> list[Json] | None:
+def on_inlays(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -23,7 +24,7 @@ def on_inlays(context: Context, params: Json) -> list[Json] | None:
     return [_written(context, asked, one) for one in found]
 
 
-def on_resolve(context: Context, hint: Json) -> Json:
+def on_resolve(context: Context, hint: JsonObject) -> JsonObject:
     data = hint.get("data")
     if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
         return hint

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.server.routes.requests import named
 from loop_ls.server.rpc.raw_json import Written, record, sequence
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
-Json = dict[str, Any]
 
-
-def on_pull(context: Context, params: Json) -> Written:
+def on_pull(context: Context, params: JsonObject) -> Written:
     uri = named(params)
     opened = context.session.find(uri) or context.session.indexed(uri)
     if opened is None:
@@ -24,13 +23,13 @@ def on_pull(context: Context, params: Json) -> Written:
     return record(kind="full", resultId=name, items=sequence(found))
 
 
-async def on_workspace(context: Context, params: Json) -> Written:
+async def on_workspace(context: Context, params: JsonObject) -> Written:
     token = params.get("partialResultToken")
     await context.indexing.ready()
     return await context.streams.answer(_known(params), token if isinstance(token, str | int) else None)
 
 
-def _known(params: Json) -> dict[str, str]:
+def _known(params: JsonObject) -> dict[str, str]:
     """What the client has already: the result of each file."""
     entries = params.get("previousResultIds")
     found = {}

@@ -14,6 +14,7 @@ from loop_ls.features.rename.answers import Refused, Rename
 from loop_ls.features.rename.rename import prepare, rename
 from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
 from loop_ls.server.routes.requests import RequestFailed, about, caught_up, with_all_files
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-async def on_references(context: Context, params: Json) -> list[Json] | None:
+async def on_references(context: Context, params: JsonObject) -> list[Json] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -36,7 +37,7 @@ async def on_references(context: Context, params: Json) -> list[Json] | None:
     return found
 
 
-def on_highlight(context: Context, params: Json) -> list[Json] | None:
+def on_highlight(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -44,7 +45,7 @@ def on_highlight(context: Context, params: Json) -> list[Json] | None:
     return [{"range": asked.places.range(one.span), "kind": 3 if one.writes else 2} for one in found]
 
 
-def on_prepare(context: Context, params: Json) -> Json | None:
+def on_prepare(context: Context, params: JsonObject) -> JsonObject | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -56,7 +57,7 @@ def on_prepare(context: Context, params: Json) -> Json | None:
     return {"range": asked.places.range(found.span), "placeholder": found.name}
 
 
-async def on_rename(context: Context, params: Json) -> Json | None:
+async def on_rename(context: Context, params: JsonObject) -> JsonObject | None:
     new = params.get("newName")
     if not isinstance(new, str):
         raise JsonRpcInvalidParams("a rename has a new name")
@@ -79,7 +80,7 @@ async def on_rename(context: Context, params: Json) -> Json | None:
     return edit
 
 
-def on_linked(context: Context, params: Json) -> Json | None:
+def on_linked(context: Context, params: JsonObject) -> JsonObject | None:
     asked = about(context, params)
     spans = linked(asked.workspace, asked.document, asked.place(params)) if asked is not None else ()
     if asked is None or not spans:

@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcIn
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.server.documents.position_mapping import PositionMapping
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.position import Position, Span
 from loop_ls.text.record import equal_record
 
@@ -62,7 +63,7 @@ class Asked:
             raise JsonRpcInvalidParams(str(error)) from None
 
 
-def named(params: Json) -> str:
+def named(params: JsonObject) -> str:
     """The URI of the document that a request is about."""
     item = params.get("textDocument")
     uri = item.get("uri") if isinstance(item, dict) else None
@@ -71,7 +72,7 @@ def named(params: Json) -> str:
     return uri
 
 
-def listed(params: Json, name: str) -> list[Json]:
+def listed(params: JsonObject, name: str) -> list[JsonObject]:
     """The objects of a list in the params; nothing where there is no list."""
     found = params.get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.semantic_tokens.token import Token, TokenType
 from loop_ls.features.semantic_tokens.tokens import tokens
 from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.routes.requests import about
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.position import Position
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
-Json = dict[str, Any]
 
 _INDEX = {kind: index for index, kind in enumerate(TokenType)}
 
 
-def on_full(context: Context, params: Json) -> Json | None:
+def on_full(context: Context, params: JsonObject) -> JsonObject | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -27,7 +27,7 @@ def on_full(context: Context, params: Json) -> Json | None:
     return {"resultId": context.token_results.keep(asked.opened.key, data), "data": data}
 
 
-def on_delta(context: Context, params: Json) -> Json | None:
+def on_delta(context: Context, params: JsonObject) -> JsonObject | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -39,7 +39,7 @@ def on_delta(context: Context, params: Json) -> Json | None:
     return {"resultId": name, "edits": difference(before, data)}
 
 
-def on_range(context: Context, params: Json) -> Json | None:
+def on_range(context: Context, params: JsonObject) -> JsonObject | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -60,7 +60,7 @@ def encoded(places: PositionMapping, found: Iterable[Token]) -> list[int]:
     return data
 
 
-def difference(before: list[int], after: list[int]) -> list[Json]:
+def difference(before: list[int], after: list[int]) -> list[JsonObject]:
     """One edit of whole tokens: what is typed changes one stretch."""
     most = min(len(before), len(after))
     head = 0

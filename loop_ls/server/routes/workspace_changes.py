@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.server.dynamic_registration import SECTION, apply_configuration, read_configuration
 from loop_ls.server.routes.requests import listed
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
-Json = dict[str, Any]
 
-
-async def configuration(context: Context, params: Json) -> None:
+async def configuration(context: Context, params: JsonObject) -> None:
     """Some clients send the settings along, some only say that they changed."""
     settings = params.get("settings")
     section = settings.get(SECTION) if isinstance(settings, dict) else None
@@ -23,12 +22,12 @@ async def configuration(context: Context, params: Json) -> None:
         await read_configuration(context)
 
 
-def watched(context: Context, params: Json) -> None:
+def watched(context: Context, params: JsonObject) -> None:
     changes = [change.get("uri") for change in listed(params, "changes")]
     context.indexing.changed_on_disk([uri for uri in changes if isinstance(uri, str)])
 
 
-def folders(context: Context, params: Json) -> None:
+def folders(context: Context, params: JsonObject) -> None:
     event = params.get("event")
     event = event if isinstance(event, dict) else {}
     for name, act in (("removed", context.session.remove_folder), ("added", context.session.add_folder)):

@@ -12,6 +12,7 @@ from loop_ls.features.symbols.workspace_symbols import LIMIT, workspace_symbols
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.outline import KINDS
 from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -23,7 +24,7 @@ _INDEX_LIMIT = 5.0
 _LIST_LIMIT = 2.0
 
 
-async def on_symbols(context: Context, params: Json) -> list[Json]:
+async def on_symbols(context: Context, params: JsonObject) -> list[Json]:
     query = params.get("query")
     await _all_files(context, _LIST_LIMIT)
     found: list[Json] = []
@@ -45,7 +46,7 @@ async def on_symbols(context: Context, params: Json) -> list[Json]:
     return found[:LIMIT]
 
 
-async def on_rename_files(context: Context, params: Json) -> Json | None:
+async def on_rename_files(context: Context, params: JsonObject) -> JsonObject | None:
     """References follow the files that they mean; they are renamed anyway, so nothing is refused."""
     files = params.get("files")
     renames = {}

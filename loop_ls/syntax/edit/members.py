@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping as Object
-from typing import Any
 
 from loop_ls.syntax.edit.edits import Edit, insert_entry, remove_entry, set_scalar
 from loop_ls.syntax.edit.layout import Layout
@@ -16,9 +15,8 @@ from loop_ls.syntax.edit.render import scalar_text
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Mapping, Scalar
 from loop_ls.syntax.tree import Tree
+from loop_ls.text.json_value import Json
 from loop_ls.text.position import Position, Span
-
-Json = Any
 
 
 class Members:

@@ -11,6 +11,7 @@ from loop_ls.engine.api.route import person_of
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.projections.history import iterations
+from loop_ls.text.json_value import JsonObject
 
 Json = dict[str, Any]
 
@@ -26,7 +27,7 @@ class OwnLoops:
             return _forbidden("Starting a loop needs the role `editor`.")
         return await self._engine.start(argument, self._person.user)
 
-    async def control(self, verb: str, run_id: str) -> Json:
+    async def control(self, verb: str, run_id: str) -> JsonObject:
         if not self._person.has("editor"):
             return _forbidden("Controlling a loop needs the role `editor`.")
         if run_id.lower() == "all":
@@ -57,9 +58,9 @@ class OwnLoops:
             return told
         return {"ok": True, "state": answer["state"], "history": iterations(found, told["events"])}
 
-    async def definitions(self) -> Json:
+    async def definitions(self) -> JsonObject:
         return {"ok": True, "definitions": await self._request.app.state.catalogue()}
 
 
-def _forbidden(message: str) -> Json:
+def _forbidden(message: str) -> JsonObject:
     return Refused("forbidden", message, "Ask with another token.").answer()

@@ -39,10 +39,10 @@ def _server_of(tool: RoleTool, reads: ReadingCommands) -> Any:
 
     told = types.Tool(name=tool.name, description=tool.spec.description, input_schema=dict(tool.spec.schema))
 
-    async def listed(context: Any, params: Any) -> types.ListToolsResult:
+    async def listed(context: object, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[told])
 
-    async def called(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def called(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name != tool.name:
             return _answer(f"there is no tool `{params.name}`", failed=True)
         try:

@@ -18,6 +18,7 @@ from loop_ls.engine.api.route import person_of
 from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.core.users import Person
 from loop_ls.engine.events import RunState
+from loop_ls.text.json_value import JsonObject
 
 Answer = dict[str, Any]
 Handler = Callable[[Request, AssistantService, str], Awaitable[Response]]
@@ -98,7 +99,7 @@ async def _decided(assistants: AssistantService, run: RunState, body: Answer) ->
     return await assistants.approve(run, body["loopId"], body["approved"], body.get("decision"), body.get("feedback"))
 
 
-def _problems(body: Answer) -> list[str]:
+def _problems(body: JsonObject) -> list[str]:
     found = []
     if not isinstance(body.get("loopId"), str) or not body["loopId"]:
         found.append("`loopId` is a text that is not empty")
@@ -107,7 +108,7 @@ def _problems(body: Answer) -> list[str]:
     return found
 
 
-async def _body(request: Request) -> Answer:
+async def _body(request: Request) -> JsonObject:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _JSON and not kind.endswith("+json"):
         raise BadRequest("unsupported_media_type", "The body is JSON: send `Content-Type: application/json`.")

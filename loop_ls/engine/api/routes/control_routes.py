@@ -21,6 +21,7 @@ from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.core.idempotency import KEY, REQUEST, digest_of
 from loop_ls.engine.core.users import OWNER
 from loop_ls.engine.projections.history import iterations
+from loop_ls.text.json_value import JsonObject
 
 Answer = dict[str, Any]
 
@@ -46,7 +47,7 @@ async def create(request: Request) -> Response:
     return JSONResponse({**answer, **await _begun(request, answer["runId"])}, 201)
 
 
-async def _begun(request: Request, run_id: str) -> Answer:
+async def _begun(request: Request, run_id: str) -> JsonObject:
     """A role loop is in its first iteration from the start."""
     state = await engine_of(request).state(run_id)
     if not state["ok"]:
@@ -56,7 +57,7 @@ async def _begun(request: Request, run_id: str) -> Answer:
     return {"loop": loop_row(state["state"]), "iteration": first, "stages": first["stages"] if first else []}
 
 
-def _documented(argument: Answer, answer: Answer) -> Answer:
+def _documented(argument: Answer, answer: Answer) -> JsonObject:
     """What is missing in a start by name has a code of its own in this interface."""
     nothing = not any(argument.get(key) for key in ("definition", "path", "uri", "target"))
     no_goal = argument.get("definition") and "goal" in (answer.get("names") or ())
@@ -114,7 +115,7 @@ def control(verb: Verb) -> Handler:
     return handler
 
 
-async def _all(request: Request, verb: Verb, details: Answer) -> Response:
+async def _all(request: Request, verb: Verb, details: JsonObject) -> Response:
     """Runs that cannot be paused or resumed now are passed over, as the engine does for `all`."""
     engine, person = engine_of(request), person_of(request)
     if person.role == "admin":
@@ -151,7 +152,7 @@ async def not_theirs(request: Request) -> Response | None:
     return refusal("forbidden", told, "Only its user and an admin control it.")
 
 
-def _named(details: Answer) -> Answer:
+def _named(details: JsonObject) -> JsonObject:
     """What a control verb takes besides the run; the rest of a body is not passed on."""
     return {name: value for name, value in details.items() if name in ("cause",) and isinstance(value, str)}
 

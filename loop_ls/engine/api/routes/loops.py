@@ -21,6 +21,7 @@ from loop_ls.engine.projections.history import iterations, rows_of, stages_of
 from loop_ls.engine.projections.run_metrics import lasted, measured
 from loop_ls.engine.projections.truncation import cut, limited
 from loop_ls.formats.registry import ROLE_LOOP
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.engine.service import Engine
@@ -131,7 +132,7 @@ async def iteration_rows(request: Request) -> Response:
     return JSONResponse({"ok": True, "iterations": rows, "count": len(rows), "next": further})
 
 
-async def _iteration_page(request: Request, run_id: str, after: int) -> tuple[list[Answer], int | None]:
+async def _iteration_page(request: Request, run_id: str, after: int) -> tuple[list[JsonObject], int | None]:
     """The facts of so many iterations of the outermost loop above `after`, led by the first fact of the run, and
     what to ask `after` for the rest; None at the end."""
     limit, engine = limited(whole_number(request, "limit"), ITERATIONS), engine_of(request)
@@ -185,7 +186,7 @@ async def event_page(request: Request) -> Response:
     return JSONResponse(cut(answer, whole_number(request, "cut"))) if answer["ok"] else refused(answer)
 
 
-async def all_events(request: Request, run_id: str, after: int = 0, until: int | None = None) -> list[Answer]:
+async def all_events(request: Request, run_id: str, after: int = 0, until: int | None = None) -> list[JsonObject]:
     """The facts of a run above `after`, page by page, as far as `until`."""
     found: list[Answer] = []
     while until is None or after < until:

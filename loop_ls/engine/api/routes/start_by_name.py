@@ -5,20 +5,18 @@ Every format is a loop to the documented interface, and `definition` is how it n
 
 from __future__ import annotations
 
-from typing import Any
-
-Answer = dict[str, Any]
+from loop_ls.text.json_value import JsonObject
 
 #: format -> what the goal of a start is called there.
 _GOAL = {"workflow": "input", "assistant": "message"}
 
 
-def is_by_name(argument: Answer) -> bool:
+def is_by_name(argument: JsonObject) -> bool:
     named = argument.get("definition")
     return isinstance(named, str) and not any(argument.get(key) for key in ("path", "uri", "target"))
 
 
-def from_catalogue(argument: Answer, rows: list[Answer]) -> Answer | None:
+def from_catalogue(argument: JsonObject, rows: list[JsonObject]) -> JsonObject | None:
     """The same start with the file that has the name; None where there is none."""
     name = argument["definition"]
     for row in rows:

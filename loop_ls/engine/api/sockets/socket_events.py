@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from loop_ls.engine.assistants.event_mapping import LoopEvent, LoopRun
+from loop_ls.text.json_value import JsonObject
 
 Answer = dict[str, Any]
 
@@ -18,7 +19,7 @@ TITLE = 80
 
 class Message(NamedTuple):
     event: str
-    payload: Answer
+    payload: JsonObject
 
 
 def messages(told: LoopEvent) -> Iterator[Message]:
@@ -56,7 +57,7 @@ def error(agent: str, kind: str, text: str, **more: Any) -> Message:
     return Message("agent:error", {"agentId": agent, "sessionId": "", "error": text, "type": kind, **more})
 
 
-def _approval(run: LoopRun, payload: Answer) -> Message:
+def _approval(run: LoopRun, payload: JsonObject) -> Message:
     loop_id, number = payload["loopId"], payload["iteration"]
     return _notification(
         run,
@@ -70,7 +71,7 @@ def _approval(run: LoopRun, payload: Answer) -> Message:
     )
 
 
-def _completed(run: LoopRun, payload: Answer) -> Message:
+def _completed(run: LoopRun, payload: JsonObject) -> Message:
     count = payload["totalIterations"]
     how = "met its criterion" if payload["reason"] == "criterion_met" else f"ended ({payload['reason']})"
     title = f"`{run.name}` {how} after {count} {'iteration' if count == 1 else 'iterations'}."

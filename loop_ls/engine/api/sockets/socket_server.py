@@ -22,6 +22,7 @@ from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.event_mapping import EventMapper, LoopEvent, agent_of
 from loop_ls.engine.core.users import OWNER, Person
 from loop_ls.formats.registry import ASSISTANT
+from loop_ls.text.json_value import JsonObject
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +104,7 @@ class Sockets:
                 await self._send(sid, Message("agent:status", {"agentId": agent_of(run.target), "status": waits}))
         return True
 
-    async def _disconnect(self, sid: str, *_: Any) -> None:
+    async def _disconnect(self, sid: str, *_: object) -> None:
         self._people.pop(sid, None)
         stack = self._there.pop(sid, None)
         if stack is not None:
@@ -120,7 +121,7 @@ class Sockets:
     # -- what clients ask --------------------------------------------------------------------------
 
     def _guarded(self, handler: Callable[..., Awaitable[Message | None]]) -> Callable[..., Awaitable[None]]:
-        async def handle(sid: str, *given: Any) -> None:
+        async def handle(sid: str, *given: object) -> None:
             """Whatever was sent with the event: no argument, several, or one of another type is no body."""
             body = given[0] if len(given) == 1 and isinstance(given[0], dict) else {}
             named = body.get("agentId")
@@ -135,7 +136,7 @@ class Sockets:
 
         return handle
 
-    async def _start(self, sid: str, person: Person, agent: str, body: Answer) -> Message | None:
+    async def _start(self, sid: str, person: Person, agent: str, body: JsonObject) -> Message | None:
         found = await self._assistants.find(agent)
         if found is None:
             return error(agent, "PROCESS_ERROR", f"Agent not found: `{agent}`.")
@@ -145,7 +146,7 @@ class Sockets:
         answer = await self._assistants.start(found, message, person.user, "socket", body.get("mock") is True)
         return None if answer["ok"] else _no_start(agent, answer)
 
-    async def _stop(self, sid: str, person: Person, agent: str, body: Answer) -> Message | None:
+    async def _stop(self, sid: str, person: Person, agent: str, body: JsonObject) -> Message | None:
         run = self._assistants.active(agent)
         if run is None:
             return await self._nothing(agent)
@@ -154,7 +155,7 @@ class Sockets:
         answer = await self._assistants.control("stop", run)
         return None if answer["ok"] else error(agent, "PROCESS_ERROR", str(answer["message"]))
 
-    async def _approve(self, sid: str, person: Person, agent: str, body: Answer) -> Message | None:
+    async def _approve(self, sid: str, person: Person, agent: str, body: JsonObject) -> Message | None:
         run = self._assistants.active(agent)
         if run is None:
             return await self._nothing(agent)
@@ -192,7 +193,7 @@ class Sockets:
         await self._server.emit(message.event, message.payload, room=room)
 
 
-def _no_start(agent: str, answer: Answer) -> Message:
+def _no_start(agent: str, answer: JsonObject) -> Message:
     code, text = str(answer["code"]), str(answer["message"])
     if code == "already_running":
         return error(agent, "RESOURCE_ERROR", text, code=code)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-Json = Any
+from loop_ls.text.json_value import Json
 
 _KINDS: dict[str, str] = {
     "rate_limited": "rate_limit",

@@ -11,6 +11,7 @@ from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.core.price_table import Usage, tokens
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialects.dialect import Asked, Call, Heard, StreamError, text_of
+from loop_ls.text.json_value import JsonObject
 
 VERSION = "2023-06-01"
 
@@ -64,7 +65,7 @@ class Anthropic:
         return AnthropicReader()
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
+def _tool(tool: ToolSpec) -> JsonObject:
     schema = {"type": "object", **tool.schema}
     return {"name": tool.name, "description": tool.description, "input_schema": schema}
 
@@ -96,9 +97,9 @@ class AnthropicReader:
     def __init__(self) -> None:
         self.heard = Heard()
         self._reason = ""
-        self._calls: dict[Any, Asked] = {}
+        self._calls: dict[object, Asked] = {}
 
-    def feed(self, event: dict[str, Any]) -> str:
+    def feed(self, event: JsonObject) -> str:
         match event.get("type"):
             case "message_start":
                 self._note(event.get("message"))
@@ -118,7 +119,7 @@ class AnthropicReader:
                 raise _error(event)
         return ""
 
-    def _delta(self, delta: Any, index: Any) -> str:
+    def _delta(self, delta: object, index: object) -> str:
         if not isinstance(delta, dict):
             return ""
         match delta.get("type"):
@@ -141,7 +142,7 @@ class AnthropicReader:
         self._finish()
         return text_of(body.get("content"))
 
-    def _begin(self, part: Any, index: Any) -> None:
+    def _begin(self, part: object, index: object) -> None:
         """A block begins; one that asks for a tool is noted. Its input comes in pieces, or at once."""
         if isinstance(part, dict) and part.get("type") == "tool_use":
             self._calls[index] = asked = Asked(str(part.get("id") or ""), str(part.get("name") or ""))
@@ -154,7 +155,7 @@ class AnthropicReader:
         if self._reason == "refusal":
             self.heard.refused = "the model refused"
 
-    def _note(self, message: Any) -> None:
+    def _note(self, message: object) -> None:
         if isinstance(message, dict):
             self.heard.response_id = str(message.get("id") or "") or None
             self.heard.model = str(message.get("model") or "")
@@ -172,13 +173,13 @@ class AnthropicReader:
         self.heard.report(Usage(whole, got, read, max(written, hour), cache_hour=hour))
 
 
-def _text(part: Any) -> str:
+def _text(part: object) -> str:
     if isinstance(part, dict) and part.get("type") in ("text", "text_delta"):
         return text_of(part.get("text"))
     return ""
 
 
-def _error(event: dict[str, Any]) -> StreamError:
+def _error(event: JsonObject) -> StreamError:
     error = event.get("error")
     kind = str(error.get("type") or "") if isinstance(error, dict) else ""
     return StreamError(_STATUS.get(kind, 500), event)

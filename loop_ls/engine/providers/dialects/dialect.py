@@ -14,6 +14,7 @@ from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.core.price_table import Usage
 from loop_ls.engine.core.redaction import unquoted
 from loop_ls.engine.providers.config import Provider
+from loop_ls.text.json_value import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Call:
 class StreamError(Exception):
     """The provider reports an error inside its stream; `status` is the one it stands for."""
 
-    def __init__(self, status: int, body: dict[str, Any]) -> None:
+    def __init__(self, status: int, body: JsonObject) -> None:
         super().__init__(status)
         self.status, self.body = status, body
 
@@ -63,7 +64,7 @@ class Reader(Protocol):
 
     heard: Heard
 
-    def feed(self, event: dict[str, Any]) -> str: ...
+    def feed(self, event: JsonObject) -> str: ...
 
     def whole(self, body: dict[str, Any]) -> str:
         """An answer that came in one piece although a stream was asked for."""
@@ -132,7 +133,7 @@ def _object(written: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """Content as text: a string, or the text parts of a list of parts."""
     if isinstance(value, str):
         return value

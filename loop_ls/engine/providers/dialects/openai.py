@@ -10,6 +10,7 @@ from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.core.price_table import Usage, dollars, tokens
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialects.dialect import Asked, Call, Heard, StreamError, text_of
+from loop_ls.text.json_value import JsonObject
 
 #: Where the newer name of the reply limit is needed; others know only the old one.
 _NEW_LIMIT = frozenset({"openai", "azure-foundry"})
@@ -68,8 +69,8 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _rounds(turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = []
+def _rounds(turns: tuple[Turn, ...]) -> list[JsonObject]:
+    messages: list[JsonObject] = []
     for turn in turns:
         said: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
         if turn.thoughts:
@@ -79,7 +80,7 @@ def _rounds(turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
     return messages
 
 
-def _asked(call: ToolCall) -> dict[str, Any]:
+def _asked(call: ToolCall) -> JsonObject:
     # What was no JSON would be refused: the answer to the call says what was wrong with it.
     written = json.dumps(dict(call.arguments)) if call.arguments is not None else "{}"
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}, **call.extra}
@@ -90,10 +91,10 @@ class OpenAIReader:
 
     def __init__(self) -> None:
         self.heard = Heard()
-        self._calls: dict[Any, Asked] = {}
+        self._calls: dict[object, Asked] = {}
         self._refused = ""
 
-    def feed(self, event: dict[str, Any]) -> str:
+    def feed(self, event: JsonObject) -> str:
         if event.get("error"):
             raise StreamError(_status(event["error"]), event)
         self._note(event)
@@ -103,7 +104,7 @@ class OpenAIReader:
             self._finish(choice.get("finish_reason"))
         return said
 
-    def whole(self, body: dict[str, Any]) -> str:
+    def whole(self, body: JsonObject) -> str:
         if body.get("error"):
             raise StreamError(_status(body["error"]), body)
         self._note(body)
@@ -113,7 +114,7 @@ class OpenAIReader:
             return said
         return ""
 
-    def _message(self, message: Any) -> str:
+    def _message(self, message: object) -> str:
         """Text of a message or of a piece of one; its thoughts and calls are noted."""
         if not isinstance(message, dict):
             return ""
@@ -148,7 +149,7 @@ class OpenAIReader:
             asked.add(piece_written)
             self.heard.unseen.append(piece_written)
 
-    def _finish(self, reason: Any) -> None:
+    def _finish(self, reason: object) -> None:
         if not isinstance(reason, str) or not reason:
             return
         self.heard.finish = _FINISH.get(reason, reason)
@@ -156,7 +157,7 @@ class OpenAIReader:
         if reason == "content_filter":
             self.heard.refused = self.heard.refused or "its content filter stopped the answer"
 
-    def _refusal(self, said: Any) -> None:
+    def _refusal(self, said: object) -> None:
         """A model's own words for why it does not answer come beside the content, in pieces like it."""
         if isinstance(said, str) and said:
             self._refused += said
@@ -164,7 +165,7 @@ class OpenAIReader:
             self.heard.unseen.append(said)
             self.heard.begun = True
 
-    def _note(self, event: dict[str, Any]) -> None:
+    def _note(self, event: JsonObject) -> None:
         heard = self.heard
         heard.response_id = str(event.get("id") or "") or heard.response_id
         heard.model = str(event.get("model") or "") or heard.model
@@ -173,7 +174,7 @@ class OpenAIReader:
             heard.report(_usage(usage))
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
+def _usage(usage: JsonObject) -> Usage:
     """Some services leave reasoning out of `completion_tokens`: then it is in the total, or larger than them."""
     sent, got = tokens(usage.get("prompt_tokens")), tokens(usage.get("completion_tokens"))
     thought = tokens(_part(usage, "completion_tokens_details", "reasoning_tokens")) or 0
@@ -187,12 +188,12 @@ def _usage(usage: dict[str, Any]) -> Usage:
     return Usage(sent, got, read or 0, billed=dollars(usage.get("cost")))
 
 
-def _part(usage: dict[str, Any], section: str, name: str) -> Any:
+def _part(usage: JsonObject, section: str, name: str) -> object:
     details = usage.get(section)
     return details.get(name) if isinstance(details, dict) else None
 
 
-def _choices(event: dict[str, Any]) -> list[dict[str, Any]]:
+def _choices(event: JsonObject) -> list[JsonObject]:
     """The first choice only: others are not asked for."""
     choices = event.get("choices")
     if not isinstance(choices, list):

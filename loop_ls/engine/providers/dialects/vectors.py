@@ -49,7 +49,7 @@ def no_vectors(provider: Provider, model: str) -> ModelFailure:
     )
 
 
-def _in_order(data: Any) -> list[list[float] | str]:
+def _in_order(data: object) -> list[list[float] | str]:
     """The vectors by their index; what is none ends the list, so that the count is wrong."""
     if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
         return []
@@ -58,7 +58,7 @@ def _in_order(data: Any) -> list[list[float] | str]:
     return [each for each in found if isinstance(each, str) or _is_vector(each)]
 
 
-def _is_vector(value: Any) -> bool:
+def _is_vector(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, int | float) for each in value)
 
 

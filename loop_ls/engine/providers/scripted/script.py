@@ -114,7 +114,7 @@ def _fits(name: str, value: str, request: ModelRequest) -> bool:
             return value in request.prompt
 
 
-def read_script(value: Any, source: str = "the settings") -> Script:
+def read_script(value: object, source: str = "the settings") -> Script:
     """A mapping with `answers`, or the answers alone. Raises `ScriptFault`."""
     if isinstance(value, list):
         value = {"answers": value}
@@ -131,7 +131,7 @@ def read_script(value: Any, source: str = "the settings") -> Script:
     )
 
 
-def _cue(value: Any, where: str) -> Cue:
+def _cue(value: object, where: str) -> Cue:
     if not isinstance(value, Mapping) or "say" not in value:
         raise ScriptFault(f"{where} has no `say`")
     _known(value, ANSWER_KEYS, where, "an answer")
@@ -145,7 +145,7 @@ def _cue(value: Any, where: str) -> Cue:
     return Cue({name: str(wanted) for name, wanted in when.items()}, tuple(_line(each, where) for each in said))
 
 
-def _line(value: Any, where: str) -> Line:
+def _line(value: object, where: str) -> Line:
     if not isinstance(value, Mapping):
         return Line("" if value is None else str(value))
     _known(value, LINE_KEYS, where, "`say`")
@@ -167,7 +167,7 @@ def _line(value: Any, where: str) -> Line:
     )
 
 
-def _known(value: Mapping[Any, Any], keys: tuple[str, ...], where: str, what: str) -> None:
+def _known(value: Mapping[object, object], keys: tuple[str, ...], where: str, what: str) -> None:
     """What nobody reads would be silently without effect, and often stands one level too high."""
     for key in value:
         if key in keys:
@@ -190,7 +190,7 @@ def _price(value: Any, what: str) -> Price | None:
     return found
 
 
-def _rounds(value: Any, where: str) -> tuple[tuple[ToolCall, ...], ...]:
+def _rounds(value: object, where: str) -> tuple[tuple[ToolCall, ...], ...]:
     """Calls of tools: a list of them is one round, a list of lists several."""
     if value is None:
         return ()
@@ -212,7 +212,7 @@ def _calls(value: Any, number: int, where: str) -> tuple[ToolCall, ...]:
     return tuple(found)
 
 
-def _seconds(value: Any, what: str) -> float | None:
+def _seconds(value: object, what: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 86_400:

@@ -45,7 +45,7 @@ class _Rows(Table):
             rows = list(self._rows[table].values())
         return [row for row in rows if all(row.get(name) == value for name, value in where.items())]
 
-    def change(self, table: str, id_: str, **values: Any) -> None:
+    def change(self, table: str, id_: str, **values: object) -> None:
         if id_ in self._rows[table]:
             self._rows[table][id_].update(values)
 

@@ -17,6 +17,7 @@ from loop_ls.engine.events import utc
 from loop_ls.engine.roles.records.ids import fresh
 from loop_ls.engine.roles.records.stores import PATIENCE, FileStore, SharedStore, Store, Unavailable
 from loop_ls.engine.roles.records.tables import Row, Table
+from loop_ls.text.json_value import JsonObject
 
 T = TypeVar("T")
 #: Seconds that a person waits for a database that is away.
@@ -43,10 +44,10 @@ class Records:
         """Raises `Unavailable`."""
         return await self.do(lambda table: table.get("projects", id_))
 
-    async def beside(self, run_id: str, project: str | None) -> Row:
+    async def beside(self, run_id: str, project: str | None) -> JsonObject:
         """The project and the sprints of a run; empty where the records cannot be used."""
 
-        def work(table: Table) -> Row:
+        def work(table: Table) -> JsonObject:
             sprints = {row["id"]: row for row in table.find("sprints", loop_id=run_id)}
             return {"project": table.get("projects", project) if project else None, "sprints": sprints}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from loop_ls.engine.roles.outcome import one_line, summary
 from loop_ls.engine.roles.records.ids import sprint_id
+from loop_ls.text.json_value import JsonObject
 
 Row = dict[str, Any]
 
@@ -17,7 +18,7 @@ def is_role_loop(started: Row) -> bool:
     return bool(started.get("format") == "role_loop" and (started.get("plan") or {}).get("stages"))
 
 
-def role_rows(run_id: str, started: Row, rows: list[Row]) -> list[Row]:
+def role_rows(run_id: str, started: Row, rows: list[JsonObject]) -> list[JsonObject]:
     """The rows of one run, completed."""
     stages = started["plan"]["stages"]
     return [_iteration(run_id, stages, row) for row in rows or [_first(run_id, started)]]
@@ -43,7 +44,7 @@ def _first(run_id: str, started: Row) -> Row:
     }
 
 
-def _iteration(run_id: str, planned: list[Row], row: Row) -> Row:
+def _iteration(run_id: str, planned: list[JsonObject], row: Row) -> JsonObject:
     by_index = {stage.get("index", number): stage for number, stage in enumerate(row["stages"])}
     stages = [_stage(row["id"], index, one, by_index.get(index)) for index, one in enumerate(planned)]
     told = [stage for stage in stages if stage["status"] in ("completed", "failed")]
@@ -55,8 +56,8 @@ def _iteration(run_id: str, planned: list[Row], row: Row) -> Row:
     }
 
 
-def _stage(iteration: str, index: int, planned: Row, found: Row | None) -> Row:
-    waiting: Row = {"status": "pending", "started_at": None, "completed_at": None, "name": planned["label"]}
+def _stage(iteration: str, index: int, planned: Row, found: Row | None) -> JsonObject:
+    waiting: JsonObject = {"status": "pending", "started_at": None, "completed_at": None, "name": planned["label"]}
     stage = {**waiting, **(found or {})}
     error = stage.get("error")
     told = f"FAILED: {error.get('message', '')}" if error else stage.get("output")

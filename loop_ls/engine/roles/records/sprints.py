@@ -14,6 +14,7 @@ from loop_ls.engine.roles.records.ids import sprint_id
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.records.tables import Row, Table
+from loop_ls.text.json_value import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ NEXT: dict[str, frozenset[str]] = {
 
 def project_of(
     table: Table, definition: str, goal: str, session: str, project_id: str | None = None, slug: str | None = None
-) -> Row:
+) -> JsonObject:
     """The project of a start: the named one, else the session's active one, else a new one. Raises
     `Refused` where the named one does not exist."""
     if project_id or slug:
@@ -49,7 +50,7 @@ def _active(table: Table, session: str) -> Row | None:
     return project if project is not None and project["status"] == "active" else None
 
 
-def _made(table: Table, definition: str, goal: str, session: str) -> Row:
+def _made(table: Table, definition: str, goal: str, session: str) -> JsonObject:
     id_ = table.fresh()
     return table.add(
         "projects",
@@ -62,7 +63,7 @@ def _made(table: Table, definition: str, goal: str, session: str) -> Row:
     )
 
 
-def move(table: Table, sprint: str, to: str, note: str | None = None) -> Row:
+def move(table: Table, sprint: str, to: str, note: str | None = None) -> JsonObject:
     """Give a sprint its next status. Raises `ValueError` with a sentence where it cannot have it."""
     found = table.get("sprints", sprint)
     if found is None:

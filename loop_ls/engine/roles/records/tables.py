@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.roles.records.ids import derived
+from loop_ls.text.json_value import Json
 
 Row = dict[str, Any]
 
@@ -63,7 +64,7 @@ class Table:
         self._made += 1
         return derived(self._seed, self._made)
 
-    def add(self, table: str, id_: str, **values: Any) -> Row:
+    def add(self, table: str, id_: str, **values: object) -> Row:
         """The record, made unless there is one with this id."""
         columns = ("id", "created_at", *values)
         marks = ", ".join([self._dialect.mark] * len(columns))
@@ -96,11 +97,11 @@ class Table:
         query = f"delete from {self._dialect.prefix}{table} where {told}"
         return int(self._connection.execute(query, tuple(where.values())).rowcount)
 
-    def _told(self, values: Mapping[str, Any], between: str, sign: str) -> str:
+    def _told(self, values: Mapping[str, Json], between: str, sign: str) -> str:
         return between.join(f"{name} {sign} {self._dialect.mark}" for name in values)
 
 
-def _stored(name: str, value: Any) -> Any:
+def _stored(name: str, value: object) -> object:
     if name in JSON and value is not None:
         return json.dumps(value, ensure_ascii=False)
     return plain_text(value) if isinstance(value, str) else value

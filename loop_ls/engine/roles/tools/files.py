@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.context.workspace_files import is_engine_data, is_hidden
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, number, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
+from loop_ls.text.json_value import Json
 
 LINES, HITS, ENTRIES = 2_000, 200, 1_000
 MOST_BYTES = 4 * 1024 * 1024
@@ -69,7 +70,7 @@ def writing_tools(workspace: Workspace) -> list[RoleTool]:
     ]
 
 
-def _read(workspace: Workspace, given: Arguments) -> str:
+def _read(workspace: Workspace, given: Mapping[str, Json]) -> str:
     lines = _text_of(workspace.inside(text(given, "path"))).splitlines()
     first, most = max(1, number(given, "first", 1)), min(number(given, "lines", LINES), LINES)
     shown = lines[first - 1 : first - 1 + most]
@@ -87,7 +88,7 @@ def _list(workspace: Workspace, given: Arguments) -> str:
     return ("\n".join(names[:ENTRIES]) or "(empty)") + more
 
 
-def _search(workspace: Workspace, given: Arguments) -> str:
+def _search(workspace: Workspace, given: Mapping[str, Json]) -> str:
     query, below = text(given, "query"), workspace.inside(text(given, "path", "."))
     hits: list[str] = []
     for path in _files(workspace, below):
@@ -126,12 +127,12 @@ def _text_of(path: Path) -> str:
         raise Refusal(f"`{path.name}` cannot be read: {error.strerror or error}.") from None
 
 
-def _write(workspace: Workspace, given: Arguments) -> str:
+def _write(workspace: Workspace, given: Mapping[str, Json]) -> str:
     path, content = _writable(workspace, text(given, "path")), text(given, "content")
     return _written(workspace, path, content)
 
 
-def _edit(workspace: Workspace, given: Arguments) -> str:
+def _edit(workspace: Workspace, given: Mapping[str, Json]) -> str:
     path, old, new = _writable(workspace, text(given, "path")), text(given, "old"), text(given, "new")
     before = _text_of(path)
     times = before.count(old) if old else 0

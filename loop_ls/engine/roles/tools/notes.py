@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from loop_ls.engine.roles.records.sprints import move
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.records.tables import Row, Table
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, spec, text
+from loop_ls.text.json_value import Json
 
 TODO = ("open", "in_progress", "done")
 #: Where a stage may move its sprint; how it ends is decided by the loop.
@@ -42,14 +43,14 @@ class StageNotes:
 
 
 def artifact_tools(notes: StageNotes, may_delete: bool) -> list[RoleTool]:
-    def listed(table: Table, given: Arguments) -> str:
+    def listed(table: Table, given: Mapping[str, Json]) -> str:
         rows = table.find("artifacts", session_id=notes.session)[-SHOWN:]
         return "\n".join(f"{row['id']}  {row['type']}  {row['title']}" for row in rows) or "no artifacts yet"
 
     def read(table: Table, given: Arguments) -> str:
         return str(_one(table, "artifacts", notes, given)["content"])
 
-    def create(table: Table, given: Arguments) -> str:
+    def create(table: Table, given: Mapping[str, Json]) -> str:
         title, content = text(given, "title"), text(given, "content")
         if not title.strip():
             raise Refusal("`title` says what the artifact is; it is empty.")
@@ -67,7 +68,7 @@ def artifact_tools(notes: StageNotes, may_delete: bool) -> list[RoleTool]:
         )
         return f"artifact {row['id']}"
 
-    def delete(table: Table, given: Arguments) -> str:
+    def delete(table: Table, given: Mapping[str, Json]) -> str:
         row = _one(table, "artifacts", notes, given)
         table.remove("artifacts", id=row["id"])
         return f"artifact {row['id']} deleted"
@@ -90,7 +91,7 @@ def artifact_tools(notes: StageNotes, may_delete: bool) -> list[RoleTool]:
 
 
 def todo_tools(notes: StageNotes) -> list[RoleTool]:
-    def listed(table: Table, given: Arguments) -> str:
+    def listed(table: Table, given: Mapping[str, Json]) -> str:
         rows = table.find("todos", session_id=notes.session)[-SHOWN:]
         return "\n".join(f"{row['id']}  [{row['status']}] {row['title']}" for row in rows) or "no todos yet"
 
@@ -123,7 +124,7 @@ def todo_tools(notes: StageNotes) -> list[RoleTool]:
 
 
 def sprint_tools(notes: StageNotes) -> list[RoleTool]:
-    def show(table: Table, given: Arguments) -> str:
+    def show(table: Table, given: Mapping[str, Json]) -> str:
         found = table.get("sprints", notes.sprint)
         if found is None:
             raise Refusal("This iteration has no sprint.")
@@ -159,7 +160,7 @@ def sprint_tools(notes: StageNotes) -> list[RoleTool]:
 
 
 def memory_tools(notes: StageNotes) -> list[RoleTool]:
-    def store(table: Table, given: Arguments) -> str:
+    def store(table: Table, given: Mapping[str, Json]) -> str:
         remembered = text(given, "text")
         if not remembered.strip():
             raise Refusal("`text` is what to remember; it is empty.")
@@ -167,7 +168,7 @@ def memory_tools(notes: StageNotes) -> list[RoleTool]:
         row = table.add("memories", table.fresh(), **told)
         return f"memory {row['id']}"
 
-    def search(table: Table, given: Arguments) -> str:
+    def search(table: Table, given: Mapping[str, Json]) -> str:
         words = text(given, "query").lower().split()
         known = table.find("memories", workspace=notes.workspace)
         rows = [row for row in known if all(word in row["text"].lower() for word in words)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
-from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, shortened, spec, text
+from loop_ls.engine.roles.tools.tool import Refusal, RoleTool, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
+from loop_ls.text.json_value import Json
 
 FOLDER, FILE = "skills", "SKILL.md"
 
@@ -33,7 +35,7 @@ def _list(workspace: Workspace) -> str:
     return "\n".join(_files(workspace)) or "no skills here"
 
 
-def _read(workspace: Workspace, given: Arguments) -> str:
+def _read(workspace: Workspace, given: Mapping[str, Json]) -> str:
     name, known = text(given, "skill"), _files(workspace)
     if name not in known:
         raise Refusal(f"There is no skill `{name[:60]}`; there are {', '.join(known) or 'none'}.")

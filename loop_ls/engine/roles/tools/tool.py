@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loop_ls.engine.core.messages import ToolSpec
+from loop_ls.text.json_value import JsonObject
 
 Arguments = Mapping[str, Any]
 #: Characters of one answer; more would push everything else out of a model's context.
@@ -32,7 +33,7 @@ class RoleTool:
 def spec(name: str, description: str, **parameters: str | tuple[str, ...]) -> ToolSpec:
     """A tool with parameters that are texts: what each means; a tuple lists what it may be. A name that
     ends in `_` is optional."""
-    properties: dict[str, Any] = {}
+    properties: JsonObject = {}
     for key, meaning in parameters.items():
         told = {"enum": list(meaning)} if isinstance(meaning, tuple) else {"description": meaning}
         properties[key.removesuffix("_")] = {"type": "string", **told}
