@@ -7,7 +7,7 @@ An answer for another plan is ignored.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
 from loop_ls.engine.core.errors import Refused
@@ -86,7 +86,7 @@ def _question(state: RunState, kind: str) -> JsonObject:
     if question is None or question.get("kind") != kind:
         told = "waits for no edit" if kind == "edit_sent" else "does not wait between rounds"
         raise Refused("wrong_status", f"Run {state.run_id} is {state.status} and {told}.")
-    return {name: value for name, value in question.items() if name != "kind"}
+    return {name: cast("Json", value) for name, value in question.items() if name != "kind"}
 
 
 async def _answered(run: LiveRun, journal: Journal, question: Answer, fact: Fact) -> None:
