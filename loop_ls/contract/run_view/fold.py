@@ -12,7 +12,6 @@ from urllib.parse import unquote
 
 from loop_ls.contract.run_view.parts import (
     Event,
-    Json,
     Loop,
     Node,
     Retry,
@@ -27,6 +26,7 @@ from loop_ls.contract.run_view.parts import (
     text,
 )
 from loop_ls.contract.run_view.rounds import Rounds
+from loop_ls.text.json_value import Json
 
 #: Of a text this much is kept where nobody needs all of it.
 SHOWN = 600

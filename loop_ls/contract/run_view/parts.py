@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-Json = object
-Event = dict[str, Json]
+from loop_ls.text.json_value import Json, JsonObject
+
+Event = JsonObject
 Status = Literal["running", "waiting", "completed", "failed", "cancelled", "skipped"]
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from loop_ls.contract.run_view.parts import Event, Json, amount, moment, number, text
+from loop_ls.contract.run_view.parts import Event, amount, moment, number, text
+from loop_ls.text.json_value import Json, JsonObject
 
 T = TypeVar("T")
 
@@ -84,7 +85,7 @@ class Round:
         return text(self.answer, "failureReason") or "the editor refused the edit"
 
     def wire(self) -> Event:
-        found = {
+        found: JsonObject = {
             "number": self.number,
             "row": self.row,
             "status": self.status,

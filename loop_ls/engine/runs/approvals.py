@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from loop_ls.contract.facts.kinds import ApprovalResolved
 from loop_ls.contract.run_state import PendingApproval
