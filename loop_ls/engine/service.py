@@ -131,6 +131,7 @@ class Engine:
         if self._workers is not None:
             self.journal.told = position
             workers = self._workers(self.journal.storage)
+            self._spending.accounts = workers.accounts
             self.member = ClusterMember(self.journal, self._runs, workers, self._begin, self._back, self.outdated)
             await self.member.open()
             return

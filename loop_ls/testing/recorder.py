@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Literal
 
 from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Approval, Decision, Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.core.ports import Allowance, Approval, Bill, Decision, Fact, Failure, Json, ModelFailure, Stopped
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.journal import plain
 from loop_ls.engine.runs.journal_recorder import discarded, given_up, replayed, written
@@ -164,8 +164,8 @@ class MemoryRecorder:
                 raise Stopped
         await self.gate()
 
-    def left_usd(self) -> float | None:
-        return None
+    def unbounded(self, bill: Bill) -> AbstractAsyncContextManager[Allowance]:
+        return nullcontext(Allowance(None, bill))
 
     def active(self) -> float:
         return self.control.active()

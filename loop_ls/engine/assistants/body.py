@@ -121,8 +121,7 @@ class AgentBody:
     async def _assignment(self, turn: Turn, assistant: Assistant) -> Assignment:
         log = self.log
         message = composed(self.message, turn.number, self.most, log.learnings, log.feedback, log.check)
-        left = self.recorder.left_usd()
-        caps = (assistant.max_budget_usd, left, self.left_of_total(assistant, turn.number))
+        caps = (assistant.max_budget_usd, self.left_of_total(assistant, turn.number))
         return Assignment(
             message=message,
             system=assistant.persona,

@@ -5,12 +5,12 @@ stops them, nobody is asked, and time and money do not count.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from typing import Literal
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Approval, Fact, Json, Stopped
+from loop_ls.engine.core.ports import Allowance, Approval, Bill, Fact, Json, Stopped
 
 
 class NullRecorder:
@@ -41,8 +41,8 @@ class NullRecorder:
     def streamed(self, **place: Json) -> None:
         return
 
-    def left_usd(self) -> float | None:
-        return None
+    def unbounded(self, bill: Bill) -> AbstractAsyncContextManager[Allowance]:
+        return nullcontext(Allowance(None, bill))
 
     def active(self) -> float:
         return 0.0

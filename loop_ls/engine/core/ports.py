@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -164,9 +164,9 @@ class Recorder(Protocol):
         """Wait; a stop ends it at once with `Stopped`. After a restart only the rest is waited."""
         ...
 
-    def left_usd(self) -> float | None:
-        """Dollars that the run may still spend; None where nobody limits them. Ask before a call whose
-        cost nobody can bound, such as an agent's. Raises `Stopped` where nothing is left: the run ends."""
+    def unbounded(self, bill: Bill) -> AbstractAsyncContextManager[Allowance]:
+        """For work whose cost nobody can bound, an agent's: all that is left is set aside for it, so nobody else
+        spends it meanwhile. Raises `Stopped` where nothing is left: the run ends."""
         ...
 
     def active(self) -> float:
@@ -195,9 +195,19 @@ class Bill(Protocol):
 
     def lost(self, attempt: LostAttempt) -> None: ...
 
-    def again(self) -> None:
+    async def again(self) -> None:
         """Another attempt of the same call is about to begin. Raises `Stopped` where it is not paid for."""
         ...
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What work may spend whose cost nobody can bound. `usd`: dollars, None where nobody limits them. `bill` is
+    where its lost attempts are booked, `paid` what it has cost in the end, dollars and tokens."""
+
+    usd: float | None
+    bill: Bill | None
+    paid: tuple[float, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

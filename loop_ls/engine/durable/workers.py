@@ -17,6 +17,7 @@ from typing import Any
 
 from loop_ls.engine.durable.provider_leases import PostgresSlots
 from loop_ls.engine.durable.run_queue import RunQueue
+from loop_ls.engine.durable.spending_accounts import PostgresAccounts
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.journal.postgres_connection import PostgresConnection
 from loop_ls.engine.journal.postgres_schema import newer
@@ -88,6 +89,7 @@ class PostgresWorkers:
         self._leaving = threading.Event()
         self._since = self._signed = time.monotonic()  # connected without a cut; the last sign of life
         self.places = PostgresSlots(storage.url)
+        self.accounts = PostgresAccounts(storage.url, self.places.free)
         if registry is not None:
             registry.places = self.places
 
@@ -190,6 +192,7 @@ class PostgresWorkers:
         """From a thread, after the last fact was written: what is unfinished goes on elsewhere at once."""
         self._leaving.set()
         self.places.close()
+        self.accounts.close()
         self._thread.join(self._listener.limit + 1)
         with suppress(JournalRefused):
             self._listener.ask(lambda db: db.execute("delete from loop_ls.worker where name = %s", (self.executor,)))

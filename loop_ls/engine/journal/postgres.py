@@ -64,7 +64,7 @@ class PostgresStorage:
                 break
             except JournalRefused as refused:
                 if refused.code != "unreachable":
-                    raise _ours(refused) from refused.__cause__
+                    raise ours(refused) from refused.__cause__
                 self._away = self._away or time.monotonic()
                 if self._leaving.is_set() or time.monotonic() - min(began, self._away) > patience:
                     raise
@@ -241,7 +241,8 @@ def _told(entry: Entry, again: bool) -> dict[str, Any]:
     return told | {name: given for name, given in flags.items() if given}
 
 
-def _ours(refused: JournalRefused) -> JournalRefused:
+def ours(refused: JournalRefused) -> JournalRefused:
+    """The refusals of our own functions in the words of the journal."""
     state, said = getattr(refused.__cause__, "sqlstate", None), str(refused.__cause__)
     if state == NOT_OWNER:
         return JournalRefused("not_owner", "Another worker has taken this run over.", "It goes on there.")

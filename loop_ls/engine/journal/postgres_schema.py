@@ -38,9 +38,32 @@ create table if not exists loop_ls.head(one boolean primary key default true che
 insert into loop_ls.head(position) values(0) on conflict do nothing;
 create table if not exists loop_ls.passed(gate text not null, at timestamptz not null, call text not null, tokens int);
 create index if not exists passed_at on loop_ls.passed(gate, at);
+create table if not exists loop_ls.account(
+    project text not null, day text not null, usd float8 not null, tokens bigint not null, primary key(project, day));
+create table if not exists loop_ls.held(
+    name text not null, project text not null, day text not null, run text not null, claim text not null,
+    usd float8 not null, tokens bigint not null, paid boolean not null default false,
+    at timestamptz not null default clock_timestamp(), primary key(project, day, name));
 """
 
 FUNCTIONS = """
+-- A packed body as an object: the one escape that jsonb cannot hold stands for a reference to a long text.
+create or replace function loop_ls.object(body text) returns jsonb language sql immutable as $$
+    select regexp_replace(body, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000', '\\1', 'g')::jsonb
+$$;
+
+-- What calls have cost, by the project of their run: the account of a project adds it up.
+create or replace view loop_ls.spending as
+    select f.position, coalesce(s.started->'root'->>'', s.started->>'root') as project,
+        to_char(to_timestamp(f.at) at time zone 'UTC', 'YYYY-MM-DD') as day,
+        coalesce((c.call->>'usd')::float8, 0) as usd,
+        coalesce((c.call->'tokens'->>'input')::bigint, 0) + coalesce((c.call->'tokens'->>'output')::bigint, 0) as tokens
+    from loop_ls.fact f join loop_ls.fact r on r.run = f.run and r.seq = 1,
+        lateral (select loop_ls.object(f.body) as call) c, lateral (select loop_ls.object(r.body) as started) s
+    where f.kind = 'call' and not coalesce((c.call->>'copied')::boolean, false)
+        and not coalesce((s.started->>'mock')::boolean, false)
+        and not coalesce((s.started->>'imported')::boolean, false);
+
 create or replace function loop_ls.write(batch jsonb, spoken int)
 returns table(ord bigint, seq int, pos bigint) language plpgsql as $$
 #variable_conflict use_column
@@ -120,6 +143,13 @@ begin
     update loop_ls.head set position = position + added returning position - added into base;
     insert into loop_ls.fact(position, run, seq, kind, at, body)
         select base + i, runs[i], seqs[i], kinds[i], ats[i], bodies[i] from generate_series(1, added) i;
+    if 'call' = any(kinds) and exists (select 1 from loop_ls.account) then
+        update loop_ls.account a set usd = a.usd + s.usd, tokens = a.tokens + s.tokens
+            from (select project, d.day, sum(usd) as usd, sum(tokens) as tokens
+                from loop_ls.spending p, lateral (values (''), (p.day)) d(day)
+                where position > base group by project, d.day) s
+            where a.project = s.project and a.day = s.day;
+    end if;
     perform pg_notify('loop_ls', (base + added)::text);
     return query select ords[i], seqs[i], base + i from generate_series(1, added) i;
 end $$;
@@ -164,6 +194,79 @@ begin
         slot := coalesce(slot, 0);
     end if;
     return next;
+end $$;
+
+-- Sets the first of the wanted costs aside that fits, or all that is left where none is named. Without a name nothing
+-- is set aside, and nobody is waited for but those whose cost is about to be written.
+create or replace function loop_ls.hold(
+    project text, daily boolean, run text, claim text, name text, wanted jsonb, cap_usd float8, cap_tokens bigint)
+returns table(choice int, most_usd float8, most_tokens bigint, taken_usd float8, taken_tokens bigint, busy boolean)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+    today text := case when daily then to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD') else '' end;
+    more float8; many bigint; usd_cap float8 := coalesce(cap_usd, 'infinity');
+    tokens_cap bigint := coalesce(cap_tokens, 1::bigint << 62);
+begin
+    perform pg_advisory_xact_lock(hashtextextended(hold.project || ' ' || today, 4997014));
+    perform 1 from dbos.workflow_status
+        where workflow_uuid = hold.run and owner_xid = hold.claim and status = 'PENDING';
+    if not found then raise exception '%', hold.run using errcode = 'LL001'; end if;
+    if not exists (select 1 from loop_ls.account a where a.project = hold.project and a.day = today) then
+        perform 1 from loop_ls.head for update;  -- no call is written meanwhile
+        insert into loop_ls.account
+            select hold.project, today, coalesce(sum(s.usd), 0), coalesce(sum(s.tokens), 0) from loop_ls.spending s
+            where s.project = hold.project and today in ('', s.day);
+    end if;
+    delete from loop_ls.held h where h.project = hold.project and h.day = today and not exists (
+        select 1 from dbos.workflow_status w
+        where w.workflow_uuid = h.run and w.owner_xid = h.claim and w.status = 'PENDING');
+    select a.usd, a.tokens into taken_usd, taken_tokens
+        from loop_ls.account a where a.project = hold.project and a.day = today;
+    select taken_usd + coalesce(sum(h.usd), 0), taken_tokens + coalesce(sum(h.tokens), 0),
+            coalesce(bool_or(case when h.paid then h.at > clock_timestamp() - interval '10 seconds'
+                else hold.name is not null end), false)
+        into taken_usd, taken_tokens, busy
+        from loop_ls.held h where h.project = hold.project and h.day = today;
+    most_usd := 0; most_tokens := 0;
+    if wanted is null then
+        if not busy and taken_usd < usd_cap and taken_tokens < tokens_cap then
+            choice := 0;
+            most_usd := coalesce(cap_usd - taken_usd, 0); most_tokens := coalesce(cap_tokens - taken_tokens, 0);
+        end if;
+    else
+        for i in 0 .. jsonb_array_length(wanted) - 1 loop
+            more := (wanted->i->>0)::float8; many := (wanted->i->>1)::bigint;
+            if taken_usd + more <= usd_cap + 1e-12 and taken_tokens + many <= tokens_cap then
+                choice := i; most_usd := more; most_tokens := many; exit;
+            end if;
+        end loop;
+    end if;
+    if choice is not null and hold.name is not null then
+        insert into loop_ls.held(name, project, day, run, claim, usd, tokens)
+            values(hold.name, hold.project, today, hold.run, hold.claim, most_usd, most_tokens) on conflict do nothing;
+    end if;
+    return next;
+end $$;
+
+-- What was set aside under a name was paid, wholly or in part, or is free.
+create or replace function loop_ls.settle(
+    project text, daily boolean, run text, claim text, name text, paid_usd float8, paid_tokens bigint)
+returns void language plpgsql as $$
+#variable_conflict use_column
+declare today text := case when daily then to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD') else '' end;
+begin
+    if paid_usd is null then
+        delete from loop_ls.held h where h.project = settle.project and h.name = settle.name;
+        return;
+    end if;
+    update loop_ls.held h set usd = paid_usd, tokens = paid_tokens, paid = true, at = clock_timestamp()
+        where h.project = settle.project and h.name = settle.name;
+    if not found then
+        insert into loop_ls.held(name, project, day, run, claim, usd, tokens, paid)
+            values(settle.name, settle.project, today, settle.run, settle.claim, paid_usd, paid_tokens, true)
+            on conflict do nothing;
+    end if;
 end $$;
 """
 

@@ -37,7 +37,7 @@ class RecordedBill:
         key = f"{self._key}:lost-{uuid.uuid4().hex[:12]}"
         self.written.append(asyncio.ensure_future(self._recorder.record(key, [fact])))
 
-    def again(self) -> None:
+    async def again(self) -> None:
         return
 
 

@@ -7,11 +7,13 @@ are shared with the runs beside it, and hear of every call from the journal.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
-from loop_ls.engine.core.ports import Fact
+from loop_ls.engine.core.ports import Allowance, Bill, Fact, LostAttempt
+from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost, Hold, Ledger
 
@@ -91,6 +93,19 @@ class Accounts:
         usd = [hold.most.usd for ledger, hold in parts if ledger.caps.usd is not None]
         return SharedHold(Cost(min(usd, default=0.0)), parts)
 
+    @asynccontextmanager
+    async def unbounded(self, bill: Bill | None, prices: Sequence[Price] = ()) -> AsyncIterator[Allowance]:
+        """As `ports.Recorder.unbounded`; `prices` are those of whoever does the work, where it says none."""
+        if not self.capped:
+            yield Allowance(None, bill)
+            return
+        hold = await self.hold_rest()
+        allowed = Allowance(hold.most.usd if self.caps_usd else None, HeldBill(self, hold, prices, bill))
+        try:
+            yield allowed
+        finally:
+            self.settle(hold, None if allowed.paid is None else Cost(*allowed.paid))
+
     def settle(self, hold: SharedHold, paid: Cost | None) -> None:
         for ledger, part in hold.parts:
             ledger.settle(part, paid)
@@ -99,20 +114,10 @@ class Accounts:
         for ledger in self._all:
             ledger.lost(paid)
 
-    def again(self, hold: SharedHold) -> None:
+    async def again(self, hold: SharedHold) -> None:
         """Raises `CapReached`."""
         for ledger, part in hold.parts:
-            ledger.again(part)
-
-    def check(self) -> None:
-        """Raises `CapReached` where nothing is left."""
-        for ledger in self._all:
-            ledger.check()
-
-    @property
-    def left_usd(self) -> float | None:
-        left = [ledger.left_usd for ledger in self._all]
-        return min((each for each in left if each is not None), default=None)
+            await ledger.again(part)
 
     def count(self, facts: Iterable[Fact]) -> list[Fact]:
         """Into the run's own account; the shared ones hear of them when they are written."""
@@ -120,6 +125,26 @@ class Accounts:
 
     def told(self) -> dict[str, Any]:
         return self.own.told()
+
+
+class HeldBill:
+    """What lost attempts cost comes out of what is left, and the next attempt has to fit as well."""
+
+    def __init__(self, ledger: Accounts, hold: SharedHold, prices: Sequence[Price], bill: Bill | None) -> None:
+        self._ledger, self._hold, self._prices, self._bill = ledger, hold, prices, bill
+
+    def lost(self, attempt: LostAttempt) -> None:
+        if attempt.usd is None and self._prices:
+            usd = max(price.usd(attempt.input_tokens, attempt.output_tokens) for price in self._prices)
+            attempt = replace(attempt, usd=usd)
+        self._ledger.lost(Cost(attempt.usd or 0.0, attempt.input_tokens + attempt.output_tokens))
+        if self._bill is not None:
+            self._bill.lost(attempt)
+
+    async def again(self) -> None:
+        await self._ledger.again(self._hold)
+        if self._bill is not None:
+            await self._bill.again()
 
 
 def _release(parts: list[tuple[Ledger, Hold]]) -> None:

@@ -12,17 +12,15 @@ from dataclasses import replace
 
 from loop_ls.engine.core.plan import ModelAccess
 from loop_ls.engine.core.ports import (
-    Bill,
     EmbedReply,
     EmbedRequest,
-    LostAttempt,
     ModelFailure,
     ModelReply,
     ModelRequest,
     Waiting,
 )
 from loop_ls.engine.core.price_table import Price, Usage, booked, tokens_at_most
-from loop_ls.engine.money.accounts import Accounts, SharedHold
+from loop_ls.engine.money.accounts import Accounts, HeldBill
 from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.providers.config import fallbacks
@@ -68,7 +66,7 @@ class GatedModels:
         paid: Cost | None = None
         try:
             reply = await self._models.ask(
-                replace(asked, bill=_HeldBill(self._ledger, hold, prices, request.bill)), on_text, on_wait
+                replace(asked, bill=HeldBill(self._ledger, hold, prices, request.bill)), on_text, on_wait
             )
             reply = _counted(reply, request, prices)
             paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
@@ -86,7 +84,7 @@ class GatedModels:
         paid: Cost | None = None
         try:
             reply = await self._models.embed(
-                replace(request, bill=_HeldBill(self._ledger, hold, prices, request.bill)), on_wait
+                replace(request, bill=HeldBill(self._ledger, hold, prices, request.bill)), on_wait
             )
             paid = Cost(reply.usd or 0.0, reply.input_tokens)
             return reply
@@ -100,17 +98,11 @@ class GatedModels:
         on_wait: Callable[[Waiting], None] | None,
     ) -> ModelReply:
         """Nobody can bound what an agent costs: it works alone, and is told what is left."""
-        prices = await self._prices(request)
-        hold = await self._ledger.hold_rest()
-        budget = hold.most.usd if self._ledger.caps_usd else None
-        paid: Cost | None = None
-        try:
-            asked = replace(request, budget_usd=budget, bill=_HeldBill(self._ledger, hold, prices, request.bill))
+        async with self._ledger.unbounded(request.bill, await self._prices(request)) as allowed:
+            asked = replace(request, budget_usd=allowed.usd, bill=allowed.bill)
             reply = await self._models.ask(asked, on_text, on_wait)
-            paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
+            allowed.paid = (reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
             return reply
-        finally:
-            self._ledger.settle(hold, paid)
 
     async def _prices(self, request: ModelRequest | EmbedRequest) -> list[Price]:
         """Of all that may answer: the provider, and those that are asked in its place."""
@@ -133,26 +125,6 @@ class GatedModels:
             provider=request.provider,
             model=request.model,
         )
-
-
-class _HeldBill:
-    """What lost attempts cost comes out of what is left, and the next attempt has to fit as well."""
-
-    def __init__(self, ledger: Accounts, hold: SharedHold, prices: list[Price], bill: Bill | None) -> None:
-        self._ledger, self._hold, self._prices, self._bill = ledger, hold, prices, bill
-
-    def lost(self, attempt: LostAttempt) -> None:
-        if attempt.usd is None:
-            usd = max(price.usd(attempt.input_tokens, attempt.output_tokens) for price in self._prices)
-            attempt = replace(attempt, usd=usd)
-        self._ledger.lost(Cost(attempt.usd or 0.0, attempt.input_tokens + attempt.output_tokens))
-        if self._bill is not None:
-            self._bill.lost(attempt)
-
-    def again(self) -> None:
-        self._ledger.again(self._hold)
-        if self._bill is not None:
-            self._bill.again()
 
 
 def _counted(reply: ModelReply, request: ModelRequest, prices: list[Price]) -> ModelReply:

@@ -101,7 +101,7 @@ class Ledger:
         """An attempt of a call that still holds its place was paid and gave no answer."""
         self._paid.append(paid)
 
-    def again(self, hold: Hold) -> None:
+    async def again(self, hold: Hold) -> None:
         """Whether another attempt of a call that holds its place fits too. Raises `CapReached`."""
         taken = self.spent.plus(_sum(self._paid))
         if not self._fits(taken.plus(_sum(each.most for each in self._holds))):
@@ -114,7 +114,10 @@ class Ledger:
     def check(self) -> None:
         """For calls whose cost nobody can bound: something has to be left. Raises `CapReached`."""
         taken = self.spent.plus(_sum(self._paid))
-        if not self._fits(taken) or (self.caps.usd is not None and taken.usd >= self.caps.usd):
+        used_up = (self.caps.usd is not None and taken.usd >= self.caps.usd) or (
+            self.caps.tokens is not None and taken.tokens >= self.caps.tokens
+        )
+        if used_up or not self._fits(taken):
             raise self._reached(taken, Cost())
 
     @property

@@ -120,7 +120,7 @@ class RunModels:
 
             return await self._through(provider, own, size, on_wait, hear, work, request.patient and last)
 
-        again = request.bill.again if request.bill is not None else _unlimited
+        again = request.bill.again if request.bill is not None else None
         return await self._instead(self._configured(request.provider), asked, on_wait, again)
 
     async def embed(self, request: EmbedRequest, on_wait: OnWait | None = None) -> EmbedReply:
@@ -139,7 +139,7 @@ class RunModels:
         provider: Provider,
         asked: Callable[[Provider, bool], Awaitable[ModelReply]],
         on_wait: OnWait | None,
-        again: Callable[[], None],
+        again: Callable[[], Awaitable[None]] | None,
     ) -> ModelReply:
         """The reply of the provider, else of the first of its `fallback` that answers. `asked` hears of each
         whether it is the last one."""
@@ -150,7 +150,8 @@ class RunModels:
             if failure.code not in INSTEAD or failure.details.get("refused") or not provider.fallback:
                 raise
         for number, target in enumerate(provider.fallback, 2):
-            again()
+            if again is not None:
+                await again()
             with suppress(ModelFailure):
                 other = self._configured(target.provider)
                 if on_wait:
@@ -202,7 +203,7 @@ class RunModels:
                 spent(reply.input_tokens + getattr(reply, "output_tokens", 0) or size)
                 return reply
 
-        again = bill.again if bill is not None else _unlimited
+        again = bill.again if bill is not None else None
         return await with_retries(request.attempts, request.timeout, attempt, on_wait, before_next=again)
 
     def _configured(self, name: str) -> Provider:
@@ -281,7 +282,3 @@ def _limit(provider: Provider) -> str:
 
 def _deaf(text: str) -> None:
     """Nobody listens to the stream."""
-
-
-def _unlimited() -> None:
-    """Nobody limits what attempts may cost."""

@@ -16,6 +16,7 @@ from loop_ls.engine.core.ports import Fact
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.money.shared_ledger import SharedAccounts
 from loop_ls.engine.recovery.crash_recovery import waits
 from loop_ls.engine.runs.control_commands import do
 from loop_ls.engine.runs.registry import LiveRun, Runs
@@ -28,6 +29,9 @@ OBEYED: dict[str, Verb] = {"paused": "pause", "resumed": "resume", "stopping": "
 
 class Workers(Protocol):
     """The processes that share a database, as one of them sees it (`engine.durable.workers`)."""
+
+    @property
+    def accounts(self) -> SharedAccounts: ...
 
     async def open(self, member: ClusterMember) -> None: ...
     def claim(self, run_id: str) -> tuple[str, bool] | None: ...

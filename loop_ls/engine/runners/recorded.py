@@ -44,10 +44,18 @@ def assigned_in(work: Callable[[], Awaitable[Json]]) -> tuple[str, Assignment] |
 
 
 async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Json:
+    def hear(text: str) -> None:
+        recorder.stream(text, **place.fields())
+
     async with recorded_bill(recorder, key, place, work.purpose) as bill:
-        own = replace(work, bill=bill)
         try:
-            return asdict(await runner.run(own, lambda text: recorder.stream(text, **place.fields())))
+            if not runner.program:  # a model, whose answers are bounded one by one
+                return asdict(await runner.run(replace(work, bill=bill), hear))
+            async with recorder.unbounded(bill) as allowed:
+                budget = min((usd for usd in (work.budget_usd, allowed.usd) if usd is not None), default=None)
+                done = await runner.run(replace(work, bill=allowed.bill, budget_usd=budget), hear)
+                allowed.paid = (done.usd or 0.0, done.input_tokens + done.output_tokens)
+                return asdict(done)
         finally:
             recorder.streamed(**place.fields())
 

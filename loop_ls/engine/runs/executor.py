@@ -67,6 +67,7 @@ async def bring_to_end(
             await _lost(run, journal, feed, refused)
     finally:
         due.cancel()
+        spending.gone(run.run_id)
         journal.accounts.pop(run.run_id, None)
         journal.masks.pop(run.run_id, None)
 

@@ -12,13 +12,13 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import fields
 from typing import Any, Literal
 
 from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Approval, Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.core.ports import Allowance, Approval, Bill, Fact, Failure, Json, ModelFailure, Stopped
 from loop_ls.engine.core.redaction import StreamMask
 from loop_ls.engine.core.replay_source import Source, copied
 from loop_ls.engine.core.run_gate import Control
@@ -237,9 +237,8 @@ class JournalRecorder:
     def undivided(self) -> AbstractContextManager[None]:
         return self._control.undivided()
 
-    def left_usd(self) -> float | None:
-        self._ledger.check()
-        return self._ledger.left_usd
+    def unbounded(self, bill: Bill) -> AbstractAsyncContextManager[Allowance]:
+        return self._ledger.unbounded(bill)
 
     def active(self) -> float:
         return self._control.active()

@@ -1,7 +1,8 @@
 """What all runs of a project have spent, today and in all, for caps that hold across runs.
 
-One account for each project of this engine, shared by its runs. It is read from the record once, when a run
-with such a cap begins, and follows the journal from then on. Runs that were deleted before are in no account.
+One account for each project. An engine alone reads it from the record once, when a run with such a cap begins, and
+follows the journal from then on; engines that share a database have it there (`money.shared_ledger`). Runs that were
+deleted before are in no account.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from loop_ls.engine.journal import Journal
 from loop_ls.engine.money.accounts import DayLedger, today
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost, Ledger, cost_of
+from loop_ls.engine.money.shared_ledger import Account, SharedAccounts, SharedLedger
 from loop_ls.engine.runs.registry import LiveRun, Runs
 
 MOST = 1_000_000
@@ -32,12 +34,23 @@ class ProjectSpending:
         self._journal, self._runs, self._clock = journal, runs, clock
         self._projects: dict[str, _Project] = {}
         self._reading = asyncio.Lock()
+        self.accounts: SharedAccounts | None = None  # of engines that share a database
+        self._shared: dict[str, tuple[SharedLedger, ...]] = {}  # by our runs
         journal.listeners.append(self.hear)
 
     async def ledgers(self, run: LiveRun, limits: object) -> Sequence[Ledger]:
         """The shared accounts of a run, under the caps that its settings say."""
         day, whole = Caps.over(limits, "perDay"), Caps.over(limits, "perProject")
         root = run.state.root
+        if self.accounts is not None:
+            spans = ((True, day), (False, whole))
+            ledgers = [
+                SharedLedger(self.accounts, Account(root, daily, run.run_id, run.claim), caps)
+                for daily, caps in spans
+                if caps != Caps()
+            ]
+            self._shared[run.run_id] = tuple(ledgers)
+            return ledgers
         async with self._reading:
             if root not in self._projects and (day != Caps() or whole != Caps()):
                 self._projects[root] = await self._read(root)
@@ -49,13 +62,17 @@ class ProjectSpending:
         return project
 
     def hear(self, events: Sequence[Event]) -> None:
-        if not self._projects:
+        if not self._projects and not self._shared:
             return
         for event in events:
             if event.kind == "call" and (run := self._runs.live.get(event.run_id)) is not None:
-                project = self._projects.get(run.state.root)
-                for ledger in project or ():
+                ledgers = self._projects.get(run.state.root) or self._shared.get(event.run_id, ())
+                for ledger in ledgers:
                     ledger.count([(event.kind, event.body)])
+
+    def gone(self, run_id: str) -> None:
+        """A run does not go on here."""
+        self._shared.pop(run_id, None)
 
     async def _read(self, root: str) -> _Project:
         since = today(self._clock())

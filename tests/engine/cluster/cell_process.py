@@ -16,11 +16,11 @@ from typing import Any
 
 import dbos  # noqa: F401 - once, before cells are forked
 
-from loop_ls.contract.facts.kinds import Judged, ManualApprovalRequired, RunStarted
+from loop_ls.contract.facts.kinds import Call, Judged, ManualApprovalRequired, RunStarted, Tokens
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.core.ports import Fact, ModelReply, ModelRequest, Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.durable.run_queue import RunQueue
@@ -29,6 +29,7 @@ from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels
 
+PRICE = {"input": 0, "output": 10_000}
 #: `takes` False: starts runs and brings none to its end. `skew`: how many seconds its clock is ahead. `dies`: is killed
 #: when it finds a dead one, `before` or `after` it has put the runs of that one back into the queue.
 DEFAULTS: dict[str, Any] = {"takes": True, "skew": 0.0, "dies": ""}
@@ -60,11 +61,17 @@ class Cell:
     # -- the program --------------------------------------------------------------------------------
 
     async def prepare(self, request: StartRequest, models: Any) -> Prepared:
-        return Prepared(RunStarted(format="workflow", name="w", target={"kind": "workflow"}, path=request.path))
+        target, limits = {"kind": "workflow"}, self.order["limits"]
+        settings = {} if limits is None else {"limits": limits, "providers": {"ollama": {"price": PRICE}}}
+        return Prepared(
+            RunStarted(format="workflow", name="w", target=target, root="/p", path=request.path, settings=settings)
+        )
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
         if self.order["asks"]:
             return await self._asking(recorder)
+        if self.order["limits"] is not None:
+            return await self._paying(recorder, models)
         cell = self
 
         class Parts:
@@ -88,6 +95,21 @@ class Cell:
         asked = ManualApprovalRequired(iteration=1, output=draft, loop_id="develop", revise=True)
         answer = await recorder.approval(turn, asked)
         return Outcome("approved" if answer.approved else "rejected", str(answer.feedback))
+
+    async def _paying(self, recorder: Recorder, models: Models) -> Outcome:
+        place = Place().element("write")
+
+        async def work() -> dict[str, Any]:
+            await models.ask(ModelRequest("ollama", "m", "Write", max_tokens=60))
+            await self.pay(recorder, place.key, "")
+            return {"usd": 0.5}
+
+        def facts(answer: dict[str, Any]) -> list[Fact]:
+            tokens = Tokens(input=0, output=50)
+            return [Call(provider="ollama", model="m", purpose="step", tokens=tokens, usd=answer["usd"]).fact(place)]
+
+        await recorder.call(place.key, work, facts)
+        return Outcome("completed", "")
 
     async def pay(self, recorder: Recorder, key: str, said: str) -> str:
         with (self.folder / "paid.log").open("a") as log:
@@ -149,6 +171,9 @@ def _die(queue: RunQueue, moment: str, recover: Callable[..., None], executors: 
 
 
 class Door(ScriptedModels):
+    async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
+        return ModelReply("w", request.provider, request.model, 0, 50, 0.5)
+
     def problem(self, name: str) -> None:
         return None
 

@@ -22,11 +22,19 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 class World:
-    """A loop of `iterations` with two calls each; or, with `asks`, a call and a question to a person. Every call that
-    is made is a line in a file, by run, key and cell."""
+    """A loop of `iterations` with two calls each; or, with `asks`, a call and a question to a person; or, with
+    `limits`, one model call under them, for half a dollar that may be 60 cents. Every call that is made is a line in
+    a file, by run, key and cell."""
 
-    def __init__(self, folder: Path, iterations: int = 3, seconds: float = 0.0, asks: bool = False) -> None:
-        self.folder, self.iterations, self.seconds, self.asks = folder, iterations, seconds, asks
+    def __init__(
+        self,
+        folder: Path,
+        iterations: int = 3,
+        seconds: float = 0.0,
+        asks: bool = False,
+        limits: dict[str, Any] | None = None,
+    ) -> None:
+        self.folder, self.iterations, self.seconds, self.asks, self.limits = folder, iterations, seconds, asks, limits
 
     def _lines(self) -> list[list[str]]:
         log = self.folder / "paid.log"
@@ -76,7 +84,7 @@ class Cell:
         reached = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl() if proxy else url
         come: asyncio.Future[tuple[asyncio.StreamReader, Any]] = asyncio.get_running_loop().create_future()
         server = await asyncio.start_server(lambda *streams: come.set_result(streams), "127.0.0.1", 0, limit=1 << 24)
-        shape = {"iterations": world.iterations, "seconds": world.seconds, "asks": world.asks}
+        shape = {"iterations": world.iterations, "seconds": world.seconds, "asks": world.asks, "limits": world.limits}
         where = {"name": name, "folder": str(world.folder), "url": reached}
         pace = {"port": server.sockets[0].getsockname()[1], "beat": BEAT, "lease": LEASE}
         nursery.order({**where, **shape, **pace, **more})

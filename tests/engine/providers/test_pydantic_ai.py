@@ -29,7 +29,7 @@ class Kept:
     def lost(self, attempt: LostAttempt) -> None:
         self.attempts.append(attempt)
 
-    def again(self) -> None:
+    async def again(self) -> None:
         return
 
 

@@ -33,7 +33,7 @@ async def with_retries(
     attempt: Callable[[], Awaitable[R]],
     on_wait: Callable[[Waiting], None] | None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    before_next: Callable[[], None] = lambda: None,
+    before_next: Callable[[], Awaitable[None]] | None = None,
 ) -> R:
     """The first answer of at most so many attempts. `limit` is that of one attempt: nobody waits longer for
     the next one. `before_next` may raise where no further one is paid for."""
@@ -46,7 +46,8 @@ async def with_retries(
             delay, because = _delay(failure, number, patience), failure.code
             if number == attempts or delay is None:
                 raise
-            before_next()
+            if before_next is not None:
+                await before_next()
         if on_wait:
             on_wait(Waiting(number + 1, attempts, delay, BECAUSE[because]))
         await sleep(delay)
