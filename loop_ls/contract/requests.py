@@ -76,6 +76,8 @@ class Start(AsNamed):
     mock: bool | None = None
     consent: str | None = None
     """Proof that the owner agreed to what `consent_required` showed."""
+    agree_only: bool | None = Field(None, alias="agreeOnly")
+    """On the owner's own surfaces: agree to what a run may do, and start none."""
     detach: bool | None = None
     origin: str | None = None
     """Who starts it: `cli`, `editor`, `api`, `mcp`, ..."""

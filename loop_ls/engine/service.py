@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
+from loop_ls.engine.capabilities.derive import capabilities_of
+from loop_ls.engine.capabilities.values import sentence
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
 from loop_ls.engine.core.plan import ModelAccess, Plan, Program, read_plan
@@ -253,6 +255,9 @@ class Engine:
             self.heartbeat.require_ready()
             request = as_asked_by(read_request(argument, self.home), user, self.home)
             prepared = await self._preparer.prepare(request, self._models)
+            if request.agree_only:
+                plan = _plan_of(prepared.started, prepared.texts)
+                return {"ok": True, "capabilities": [*map(sentence, capabilities_of(plan, os.environ).shown)]}
             started = prepared.started.model_copy(update={"user": user, "request_digest": digest})
             run_id = await self._admit(started, prepared.texts, run_id)
         except (Refused, JournalRefused) as refused:
@@ -265,7 +270,7 @@ class Engine:
         typed = {name: getattr(started, name) for name in ("input", "goal", "message", "parameters")}
         if not any(typed.values()):
             return started
-        mask = self._mask_of(read_plan("", started.fact()[1], lambda name: texts.get(name, ""))).of_typed
+        mask = self._mask_of(_plan_of(started, texts)).of_typed
         masked = {name: mask.free(value) for name, value in typed.items()}
         return started if masked == typed else started.model_copy(update=masked)
 
@@ -285,12 +290,14 @@ class Engine:
     async def fork(self, run_id: str, iteration: Any = None, user: str | None = None, **given: Any) -> Answer:
         """A new run that takes what was finished before `iteration` (of `loop`, else of the outermost one)
         and pays for the rest; without `iteration` it takes all that was finished -> `{ok, runId}`."""
+        named: Answer = {}
         try:
             found = await self._runs.find(run_id)
             if found in self._runs.live and iteration is None:
                 raise Refused("bad_argument", f"Run {found} goes on: `iteration` says what of it to take.")
             cut = None if iteration is None else await cut_of(self.journal, found, iteration, given.get("loop"))
             body = await self._first_fact(found)
+            named = {name: body.get(name) for name in ("root", "path", "target")}
             require_own_root(str(body.get("root", "")), user, self.home)
             with readable_record():
                 started = forked(body, found, cut, given).model_copy(update={"user": user})
@@ -301,7 +308,7 @@ class Engine:
                     started = await agreed(started, texts, consent, self._preparer, self.home, self._models)
             return {"ok": True, "runId": await self._admit(started, texts)}
         except (Refused, JournalRefused) as refused:
-            return refused_to(refused, user, given).answer()
+            return refused_to(refused, user, {**named, **given}).answer()
 
     async def replay(self, run_id: str, argument: Answer | None = None, user: str | None = None) -> Answer:
         """A new run that takes the recorded answers against the files as they are now, and asks nobody:
@@ -570,3 +577,7 @@ class Engine:
             "damaged": sorted(self._runs.damaged),
             "managers": self.heartbeat.wire(),
         }
+
+
+def _plan_of(started: RunStarted, texts: Mapping[str, str]) -> Plan:
+    return read_plan("", started.fact()[1], lambda name: texts.get(name, ""))

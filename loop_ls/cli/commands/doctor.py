@@ -6,15 +6,18 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from loop_ls import __version__
 from loop_ls.cli.commands.check import CLEAN, write
 from loop_ls.cli.engine.connect import add_place, data_dir_of, root_of
 from loop_ls.extras import EXTRAS, install_command, is_installed
+from loop_ls.report.terminal_text import shown
 
 HELP = "say what loop-ls finds on this machine"
 
@@ -31,7 +34,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def findings(root: str | None, data_dir: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
-    """`{version, python, system, root, dataFolder, sandbox, extras, agents, keys}`; of keys the names alone."""
+    """`{version, python, system, root, dataFolder, sandbox, extras, agents, notFenced, keys}`; of keys the names
+    alone."""
     from loop_ls.client.engine_location import data_folder
     from loop_ls.engine.providers.known import KNOWN
     from loop_ls.engine.runners.resolve import KNOWN_AGENTS
@@ -47,8 +51,23 @@ def findings(root: str | None, data_dir: str | None, environ: Mapping[str, str])
         "sandbox": _sandbox(),
         "extras": {extra: is_installed(package) for package, (extra, _) in EXTRAS.items()},
         "agents": {name: shutil.which(program) for name, program in KNOWN_AGENTS.items()},
+        "notFenced": _not_fenced(str(place)),
         "keys": [name for name in keys if environ.get(name)],
     }
+
+
+def _not_fenced(place: str) -> dict[str, str]:
+    """The agents among the project's providers whose tools nobody here can take away, by what starts them."""
+    from loop_ls.engine.core.ports import Failure
+    from loop_ls.engine.runners.resolve import is_agent, is_fenced, program_of
+    from loop_ls.index.disk.discovery import load_settings
+
+    providers, found = load_settings(place)[0].raw.get("providers") or {}, {}
+    for name in providers:
+        with suppress(Failure):
+            if is_agent(name, providers) and not is_fenced(words := program_of(name, providers)):
+                found[name] = shlex.join(words)
+    return found
 
 
 def _sandbox() -> dict[str, Any]:
@@ -72,6 +91,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"            {sandbox['reason']}"
     for name, path in found["agents"].items():
         yield f"agent       {name}: {path or 'not installed'}"
+    for name, command in found["notFenced"].items():
+        yield shown(f"agent       {name}: not fenced: `{command}` works with all the tools that it brings")
     yield f"keys        {', '.join(found['keys']) or 'none in the environment'}"
     for package, (extra, use) in EXTRAS.items():
         told = "installed" if found["extras"][extra] else f"not installed; {install_command(package)}"

@@ -41,6 +41,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
     parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the run uses")
+    parser.add_argument(
+        "--agree-only",
+        action="store_true",
+        help="show what it may do and agree to it, but start nothing: for programs that start it later",
+    )
     add_place(parser)
 
 
@@ -67,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
 
     async def work() -> int:
         async with await engine_for(args, asked.root) as engine:
+            if args.agree_only:
+                return await _agree(engine, asked.request, manner)
             return await start_and_watch(engine, asked.request, manner)
 
     return settled(work, args.json)
@@ -91,6 +98,22 @@ async def start_and_watch(
     if manner.detach:
         return detached(answer, manner.as_json)
     return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose)
+
+
+async def _agree(engine: EngineClient, request: Answer, manner: Manner) -> int:
+    """Nothing that a run is told changes what it may do, so nobody has to say it."""
+    told = dict.fromkeys(("input", "goal", "message"), "-")
+    answer = await _start(engine, {**told, **request, "agreeOnly": True}, manner)
+    if not answer["ok"]:
+        return refuse(answer, manner.as_json)
+    if manner.as_json:
+        print(json.dumps(answer, ensure_ascii=False))
+        return 0
+    listed = answer["capabilities"] if isinstance(answer["capabilities"], list) else []
+    for one in listed:
+        print(f"it {shown(str(one))}")
+    print("This is agreed to; nothing was started." if listed else "It does nothing to agree to.")
+    return 0
 
 
 async def _start(engine: EngineClient, request: Answer, manner: Manner) -> JsonObject:

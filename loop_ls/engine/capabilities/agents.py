@@ -10,7 +10,7 @@ from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.providers.config import fallbacks
-from loop_ls.engine.runners.resolve import KNOWN_AGENTS, is_agent, program_of
+from loop_ls.engine.runners.resolve import KNOWN_AGENTS, is_agent, is_fenced, program_of
 from loop_ls.text.json_value import Json
 
 
@@ -28,7 +28,10 @@ def agents(
     for name in asked:
         _stands_in_for_none(name, providers)
     started = [program(name, providers) for name in asked if is_agent(name, providers)]
-    return [Program(words, folder, tuple(variables), not apart and _reads_project(words)) for words in started]
+    return [
+        Program(words, folder, tuple(variables), not apart and _reads_project(words), is_fenced(words))
+        for words in started
+    ]
 
 
 def _reads_project(words: tuple[str, ...]) -> bool:

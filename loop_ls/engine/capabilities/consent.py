@@ -106,16 +106,19 @@ def read_key(folder: Path) -> str | None:
         return None
 
 
-def for_others(refused: Refused) -> Refused:
-    """The same refusal for somebody who cannot agree: a client of the network, a model."""
+def for_others(refused: Refused, command: str = "") -> Refused:
+    """The same refusal for somebody who cannot agree: a client of the network, a model. `command` is what the owner
+    runs to agree and start nothing."""
     if "nonce" not in refused.details:
         return refused
     told = refused.message.removeprefix("This run ")
     details = {name: value for name, value in refused.details.items() if name != "nonce"}
-    return Refused("consent_required", f"The owner has to agree first: this run {told}", _OTHERS, details)
-
-
-_OTHERS = "Let the owner start it once in a terminal (`loop-ls run`) or an editor; what was agreed to is remembered."
+    if command:
+        details["command"] = command
+        hint = f"Let the owner run `{command}` in a terminal once; what was agreed to is remembered."
+    else:
+        hint = "Let the owner start it once in a terminal or an editor; what was agreed to is remembered."
+    return Refused("consent_required", f"The owner has to agree first: this run {told}", hint, details)
 
 
 def _name(agreed: Capability, project: str) -> str:

@@ -22,12 +22,14 @@ from loop_ls.engine.core.addresses import host_of
 class Program:
     """A program with the words that it is started with: a test command, an agent, an MCP server (with the `env`
     that is written for it). `variables`: whose values are among the texts that it gets. `of_project`: it is an
-    agent that does what the project's settings for it say, which are none of ours."""
+    agent that does what the project's settings for it say, which are none of ours. `fenced` False: it is an agent
+    whose tools nobody here can take away."""
 
     words: tuple[str, ...]
     folder: str = ""
     variables: tuple[str, ...] = ()
     of_project: bool = False
+    fenced: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,9 @@ def identity(one: Capability) -> str:
 def sentence(one: Capability) -> str:
     """What it does, as a person has to judge it: one line, with nothing hidden in it."""
     match one:
-        case Program(words=words, variables=variables, of_project=of_project):
+        case Program(words=words, variables=variables, of_project=of_project, fenced=fenced):
             more = " under the settings that the project has for it, hooks and servers included" if of_project else ""
+            more += "" if fenced else ", not fenced: it works with all the tools that it brings"
             return literal(f"starts `{_joined(words)}`{more}{_with(variables)}")
         case AnyCommand(role=role, folder=folder):
             told = f"lets the role {role} start any command, write any file below {folder} and read any page of the web"

@@ -28,7 +28,8 @@ class StartRequest:
     """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths.
     `settings` are those of the editor. `input` None: not given (an empty text is given); so with `goal`
     and `message`. `enhance` says whether and how the file may be changed between rounds: `{start?, editor?,
-    headless?, uri?}`. `path` is empty where a definition is started by its name alone."""
+    headless?, uri?}`. `agree_only`: what the run may do is agreed to, and nothing starts. `path` is empty where
+    a definition is started by its name alone."""
 
     root: Path
     path: str
@@ -45,6 +46,7 @@ class StartRequest:
     item: int | None = None
     mock: bool = False
     consent: str | None = None
+    agree_only: bool = False
     origin: str = "cli"
     detach: bool = False
     session_id: str | None = None
@@ -80,6 +82,7 @@ def read_request(argument: object, home: Path | None = None) -> StartRequest:
         item=_item(argument.get("item"), kind),
         mock=argument.get("mock") is True,
         consent=_text(argument, "consent"),
+        agree_only=argument.get("agreeOnly") is True,
         origin=_text(argument, "origin") or "cli",
         detach=argument.get("detach") is True,
         session_id=_text(argument, "sessionId") or _text(argument, "session_id"),

@@ -6,7 +6,7 @@ In a mock run nobody is started: the scripted provider answers for every agent.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -60,6 +60,13 @@ def is_agent(provider: str, settings: Mapping[str, Any]) -> bool:
     own = settings.get(provider)
     kind = own.get("kind") if isinstance(own, Mapping) else None
     return kind == AGENT_CLI or (kind is None and provider in KNOWN_AGENTS)
+
+
+def is_fenced(words: Sequence[str]) -> bool:
+    """Whether an agent that is started so can be kept from tools that its role may not use: it is one of those that
+    are known, and no file of the project that is only called so."""
+    program = PurePath(words[0])
+    return program.name in KNOWN_AGENTS.values() and (program.is_absolute() or program.name == words[0])
 
 
 def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:

@@ -7,15 +7,17 @@ lies in the engine's folder and was agreed to.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.capabilities.consent import for_others
+from loop_ls.engine.capabilities.values import literal
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.journal import JournalRefused
+from loop_ls.index.disk.uris import path_of
 from loop_ls.text.json_value import Json
 
 #: Surfaces of the owner, where a person sees what a run would do and answers.
@@ -30,6 +32,9 @@ def as_asked_by(request: StartRequest, user: str | None, home: Path | None) -> S
     if user is not None and given:
         told = f"`{given[0]}` may be given by the owner of the engine only: others start files as they are."
         raise Refused("forbidden", told, f"Leave out `{given[0]}`.")
+    if request.agree_only and (user is not None or request.origin not in OWNERS_SURFACES):
+        told = "Only the owner agrees to what a run may do, in a terminal or an editor."
+        raise Refused("forbidden", told, "Leave out `agreeOnly`.")
     return request if user is None else replace(request, consent=None)
 
 
@@ -43,14 +48,32 @@ def require_own_root(root: str, user: str | None, home: Path | None) -> None:
 
 
 def refused_to(
-    refused: Refused | JournalRefused, user: str | None, given: Mapping[str, Any]
+    refused: Refused | JournalRefused, user: str | None, given: Mapping[str, Json]
 ) -> Refused | JournalRefused:
     """The refusal as the one who asked should hear it: only the owner's own surfaces are asked to agree."""
     match refused:
         case Refused(code="consent_required") if user is not None or not _is_owners(given):
-            return for_others(refused)
+            return for_others(refused, agreeing(given))
         case _:
             return refused
+
+
+def agreeing(given: Mapping[str, Json]) -> str:
+    """The command with which the owner agrees to such a start, and starts nothing; empty where nothing names it."""
+    root, path = str(given.get("root") or ""), str(given.get("path") or given.get("uri") or "")
+    target = given.get("target")
+    named = target.get("name") if isinstance(target, Mapping) and target.get("kind") == "definition" else None
+    if given.get("enhance"):
+        return ""  # it asks a planner, too
+    what = path and str(Path(root, path_of(path)))
+    what = what or str(given.get("definition") or named or "")
+    if not what:
+        return ""
+    words = ["loop-ls", "run", what, *(["--root", root] if root else [])]
+    parameters = given.get("parameters")
+    if not path and isinstance(parameters, Mapping):
+        words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
+    return literal(shlex.join([*words, "--agree-only"]))
 
 
 def _is_owners(given: Mapping[str, Json]) -> bool:

@@ -82,6 +82,8 @@ class RoleLoopPreparer:
             require_mock(models(plan))
         else:
             self._settle(loop, plan, request.consent, models(plan), Caps.of(settings.get("limits"), request.limits))
+        if request.agree_only:
+            return Prepared(started, texts)
         project = self._records.do_now(lambda table: _project(table, found.name, request, session, started.goal or ""))
         started = started.model_copy(update={"plan": {**started.plan, "projectId": project["id"]}})
         ignored = [name for name in request.parameters if name not in loop.resolved]

@@ -185,7 +185,8 @@ LIMITS = shape(
     Key(
         "perDay",
         Type.BLOCK,
-        "Bounds for all runs of this project in one day, from midnight to midnight of the engine's machine.",
+        "Bounds for all runs of this project in one day, from midnight to midnight where the engine is, or of UTC for "
+        "engines that share a database.",
         shape=SHARED_LIMITS,
     ),
     Key(

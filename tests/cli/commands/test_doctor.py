@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,3 +48,25 @@ def test_as_an_object_it_names_keys_and_never_shows_them(
     assert found["sandbox"]["name"] == (None if isinstance(real, NoSandbox) else real.name)
     assert found["extras"]["mcp"] is True
     assert set(found["agents"]) == {"claude-code", "codex", "opencode"}
+
+
+def test_it_says_which_agents_of_the_project_nobody_can_fence_in(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".loop-ls.yaml").write_text(
+        "providers:\n"
+        "  claude-code: {kind: agent-cli, cli: [my-agent, --file, '{message_file}']}\n"
+        "  planted: {kind: agent-cli, cli: [./claude]}\n"
+        "  codex: {kind: agent-cli, cli: [/opt/bin/codex]}\n"
+        "  escaped: {kind: agent-cli, cli: ['a\\e[2J']}\n"
+        "  broken: {kind: agent-cli}\n"
+        "  house: {kind: openai, baseUrl: 'https://models.example/v1'}\n"
+    )
+    text = told(capfd, "--root", str(tmp_path))
+    assert "claude-code: not fenced: `my-agent --file '{message_file}'` works with all the tools" in text
+    assert "planted: not fenced" in text
+    assert text.count("not fenced") == 3
+    assert "\x1b" not in text
+    assert set(json.loads(told(capfd, "--root", str(tmp_path), "--json"))["notFenced"]) == {
+        *("claude-code", "planted", "escaped"),
+    }

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import shutil
 import socket
 import subprocess
@@ -175,3 +176,22 @@ def test_what_was_agreed_to_here_is_not_agreed_to_in_another_project(cloned: Pla
     other = Place(tmp_path / "other", cloned.data)
     subprocess.run(["git", "clone", "-q", str(cloned.root), str(other.root)], check=True)
     assert by_terminal(other)["code"] == "consent_required"
+
+
+def test_the_owner_agrees_with_the_command_that_a_client_is_told_and_nothing_starts(
+    cloned: Place, stranger: Stranger, tmp_path: Path
+) -> None:
+    refused = by_http(cloned)
+    words = shlex.split(refused["command"])
+    assert words == ["loop-ls", "run", str(cloned.root / "flow.yaml"), "--root", str(cloned.root), "--agree-only"]
+    assert refused["command"] in refused["hint"]
+    shown = cloned.call(*words[1:], VICTIM_TOKEN=KEY)
+    assert shown.returncode == 2  # nobody has said yes
+    agreed = cloned.call(*words[1:], "--yes", VICTIM_TOKEN=KEY)
+    assert agreed.returncode == 0, agreed.stderr
+    assert f"it sends texts to 127.0.0.1:{stranger.port}" in agreed.stdout
+    assert "nothing was started" in agreed.stdout
+    assert KEY not in agreed.stdout + agreed.stderr
+    assert (stranger.heard, (tmp_path / "started").exists()) == (b"", False)
+    assert json.loads(cloned.call("runs", "--json").stdout)["runs"] == []
+    assert by_http(cloned)["ok"]

@@ -14,6 +14,8 @@ from loop_ls.engine.capabilities.endpoints import endpoints
 from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program, asks, sentence
 from loop_ls.engine.core.addresses import address_fault
 from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.start_request import read_request
+from loop_ls.engine.starting.asker import agreeing, as_asked_by
 
 ENVIRON = {"OPENAI_API_KEY": "sk-secret", "MY_KEY": "other-secret", "HOST": "evil.test", "PORT": "8080"}
 
@@ -155,8 +157,35 @@ def test_somebody_else_is_told_that_the_owner_has_to_agree(tmp_path: Path) -> No
         Consents(tmp_path).settle(Capabilities.of([Program(("make", "x"))]), None)
     told = for_others(refused.value)
     assert told.message == "The owner has to agree first: this run starts `make x`."
-    assert "`loop-ls run`" in told.hint
+    assert "in a terminal or an editor" in told.hint
     assert "nonce" not in told.details
+    named = for_others(refused.value, "loop-ls run a.yaml --agree-only")
+    assert "`loop-ls run a.yaml --agree-only`" in named.hint
+    assert named.details["command"] == "loop-ls run a.yaml --agree-only"
+
+
+@pytest.mark.parametrize(
+    ("given", "command"),
+    [
+        ({"root": "/p", "path": "a b.yaml"}, "loop-ls run '/p/a b.yaml' --root /p --agree-only"),
+        ({"root": "/p", "uri": "file:///p/a.yaml"}, "loop-ls run /p/a.yaml --root /p --agree-only"),
+        ({"definition": "x; id", "parameters": {"n": "1"}}, "loop-ls run 'x; id' --param n=1 --agree-only"),
+        ({"target": {"kind": "definition", "name": "tidy"}}, "loop-ls run tidy --agree-only"),
+        ({"path": "a\x1b[2J.yaml"}, "loop-ls run 'a\\x1b[2J.yaml' --agree-only"),
+        ({"path": "a.yaml", "enhance": {"start": True}}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_command_that_others_are_told(given: dict[str, Any], command: str) -> None:
+    assert agreeing(given) == command
+
+
+@pytest.mark.parametrize("others", [{"user": "eve"}, {"origin": "mcp"}])
+def test_nobody_but_the_owner_asks_to_agree_only(tmp_path: Path, others: dict[str, str]) -> None:
+    argument = {"root": str(tmp_path), "path": "a.yaml", "agreeOnly": True, "origin": others.get("origin", "cli")}
+    with pytest.raises(Refused) as refused:
+        as_asked_by(read_request(argument), others.get("user"), tmp_path)
+    assert refused.value.code == "forbidden"
 
 
 def test_a_file_of_consents_that_cannot_be_read_means_asking_again(tmp_path: Path) -> None:
@@ -179,4 +208,20 @@ def test_an_agent_that_works_is_shown_with_the_settings_that_the_project_has_for
     [reads] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", apart=True)
     assert sentence(reads) == "starts `claude`"
     [other] = agents(["own"], {"own": {"kind": "agent-cli", "cli": ["my-agent"]}}, "/p")
-    assert sentence(other) == "starts `my-agent`"
+    assert sentence(other) == "starts `my-agent`, not fenced: it works with all the tools that it brings"
+
+
+@pytest.mark.parametrize(
+    ("cli", "fenced"),
+    [
+        (["claude"], True),
+        (["/opt/bin/codex"], True),
+        (["./claude"], False),
+        (["tools/opencode"], False),
+        (["my-agent", "--print"], False),
+        (["claude-wrapper"], False),
+    ],
+)
+def test_an_agent_that_nobody_can_fence_in_is_shown_as_such(cli: list[str], fenced: bool) -> None:
+    (found,) = agents(["house"], {"house": {"kind": "agent-cli", "speaks": "claude-code", "cli": cli}}, "/p")
+    assert ("not fenced" in sentence(found)) is not fenced

@@ -171,3 +171,21 @@ async def test_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_
     words = fake.calls[0]["words"]
     assert {"Agent", "CronCreate", "ScheduleWakeup"} <= set((option(words, "--disallowedTools") or "").split(","))
     assert str(uuid.UUID(option(words, "--session-id") or "")) == option(words, "--session-id")
+
+
+async def test_an_agent_program_is_told_what_is_left_and_not_started_where_that_is_nothing(house: House) -> None:
+    """Its calls go by no gate of models, so the cap has to hold where programs are started."""
+    fake = FakeAgent(house.root.parent / "agent", {"text": "go on", "cost": 0.6})
+    assist, limits = {"provider": "ollama", "model": "m"}, {"budgetUsd": 1.0}
+    providers = {**fake.settings, "ollama": {"price": {"input": 0, "output": 0}}}
+    settings = {
+        "providers": providers,
+        "assist": assist,
+        "limits": limits,
+        "roles": {"coder": {"provider": "claude-code"}},
+    }
+    house.write(".loop-ls.yaml", json.dumps(settings))
+    house.define(termination_condition={"type": "iteration_bound", "value": 5})
+    state = await house.run()
+    assert [option(call["words"], "--max-budget-usd") for call in fake.calls] == ["1", "0.4"]
+    assert (state["status"], state["reason"]) == ("completed", "budget")

@@ -239,6 +239,8 @@ export interface Start {
   mock?: boolean;
   /** Proof that the owner agreed to what `consent_required` showed. */
   consent?: string;
+  /** On the owner's own surfaces: agree to what a run may do, and start none. */
+  agreeOnly?: boolean;
   detach?: boolean;
   /** Who starts it: `cli`, `editor`, `api`, `mcp`, ... */
   origin?: string;

@@ -44,6 +44,8 @@ async def create(request: Request) -> Response:
         answer = answer if named is None else await engine_of(request).start(named, user)
     if not answer["ok"]:
         return refused(_documented(argument, answer))
+    if "runId" not in answer:
+        return JSONResponse(answer)  # agreed to, and not started
     return JSONResponse({**answer, **await _begun(request, answer["runId"])}, 201)
 
 
