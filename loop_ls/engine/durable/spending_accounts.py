@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
 
 from loop_ls.engine.journal.postgres import ours
 from loop_ls.engine.journal.postgres_connection import PostgresConnection
@@ -64,11 +63,11 @@ class PostgresAccounts:
 
     def settle(self, account: Account, name: str, paid: Cost | None) -> None:
         whose = (_name(account.project), account.daily, account.run, account.claim)
-        cost: tuple[Any, ...] = (None, None) if paid is None else (paid.usd, paid.tokens)
+        cost: tuple[object, ...] = (None, None) if paid is None else (paid.usd, paid.tokens)
         with suppress(RuntimeError):  # closed: the claims on our runs end, and what was set aside with them
             self._threads.submit(self._settle, (*whose, name, *cost, _place(account)))
 
-    def _settle(self, values: tuple[Any, ...]) -> None:
+    def _settle(self, values: tuple[object, ...]) -> None:
         with suppress(JournalRefused):
             self._line.ask(lambda db: db.execute(SETTLE, values).fetchone(), PATIENCE)
 
