@@ -1,23 +1,23 @@
 """One connection to PostgreSQL that never waits without end and comes back after a cut.
 
-A network that swallows what is sent gives no error of its own: whoever waits longer than allowed has the
-connection taken away. Knows no table.
+A network that swallows what is sent gives no error of its own: whoever waits longer than allowed gives the connection
+up. Knows no table.
 """
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from loop_ls.engine.journal.refusal import JournalRefused
 
 T = TypeVar("T")
-#: Seconds that one question to the database may take.
+#: Seconds that one statement may take.
 LIMIT = 4.0
 #: Seconds between two tries to connect.
 AGAIN = 0.25
@@ -40,9 +40,7 @@ class PostgresConnection:
         while True:
             try:
                 with self._lock:
-                    db = self._connected()
-                    with self._watched(db):
-                        return work(db)
+                    return work(self._connected())
             except Exception as error:
                 if not _lost(error):
                     raise refusal(error) from error
@@ -52,25 +50,14 @@ class PostgresConnection:
             time.sleep(AGAIN)
 
     def _connected(self) -> Any:
-        import psycopg
-
         if self._closed:
             raise JournalRefused("closed", "The journal is closed: the engine is leaving.")
         if self._db is None:
-            made = psycopg.connect(self._url, autocommit=True, application_name="loop-ls", **CONNECT)
-            with self._watched(made):
-                self._setup(made)
+            made = _bounded().connect(self._url, autocommit=True, application_name="loop-ls", **CONNECT)
+            made.limit = self.limit
+            self._setup(made)
             self._db = made
         return self._db
-
-    @contextmanager
-    def _watched(self, db: Any) -> Iterator[None]:
-        """Take the connection away from whoever waits too long."""
-        timer = WATCH.after(self.limit, lambda: _cut(db))
-        try:
-            yield
-        finally:
-            timer.done = True
 
     def _drop(self) -> None:
         with self._lock:
@@ -84,52 +71,18 @@ class PostgresConnection:
         self._drop()
 
 
-class _Due:
-    __slots__ = ("done", "then", "when")
+@cache
+def _bounded() -> Any:
+    """The connection of psycopg, whose statements wait for ever where nobody bounds them."""
+    import psycopg
 
-    def __init__(self, when: float, then: Callable[[], None]) -> None:
-        self.when, self.then, self.done = when, then, False
+    class Bounded(psycopg.Connection[Any]):
+        limit = LIMIT
 
+        def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+            return super().wait(gen, interval, self.limit if timeout is None else timeout)
 
-class _Watch:
-    """One thread for all limits: looks twice a second."""
-
-    def __init__(self) -> None:
-        self._due: list[_Due] = []
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-
-    def after(self, seconds: float, then: Callable[[], None]) -> _Due:
-        due = _Due(time.monotonic() + seconds, then)
-        with self._lock:
-            self._due.append(due)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._look, name="database-limits", daemon=True)
-                self._thread.start()
-        return due
-
-    def _look(self) -> None:
-        while True:
-            time.sleep(0.5)
-            now = time.monotonic()
-            with self._lock:
-                late = [due for due in self._due if not due.done and due.when <= now]
-                self._due = [due for due in self._due if not due.done and due.when > now]
-            for due in late:
-                with suppress(Exception):
-                    due.then()
-
-
-WATCH = _Watch()
-
-
-def _cut(db: Any) -> None:
-    """Wakes the thread that waits on it, with an error."""
-    import os
-
-    handle = os.dup(db.pgconn.socket)
-    with socket.socket(fileno=handle) as found:
-        found.shutdown(socket.SHUT_RDWR)
+    return Bounded
 
 
 def _lost(error: Exception) -> bool:

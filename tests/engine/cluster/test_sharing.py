@@ -88,6 +88,9 @@ async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_
     world = World(tmp_path, iterations=12, seconds=0.05)
     far = await cell("far", world, proxy)
     runs = await far.start(4)
+    async with asyncio.timeout(10):
+        while len({call.split()[0] for call in world.paid}) < len(runs):
+            await asyncio.sleep(0.01)
     near = await cell("near", world)
     async with asyncio.timeout(10):
         while len(world.paid) < 12:
