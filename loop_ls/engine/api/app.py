@@ -6,7 +6,7 @@ import functools
 import hashlib
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -66,7 +66,7 @@ def application(
     return Guard(_with_sockets(app, sockets), facts.token, tokens, presence.touch)
 
 
-def _openapi(port: int) -> dict[str, Any]:
+def _openapi(port: int) -> Mapping[str, object]:
     from loop_ls.engine.api.openapi import document
 
     return document(ROUTES, f"http://127.0.0.1:{port}")

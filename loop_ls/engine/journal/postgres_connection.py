@@ -11,10 +11,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from loop_ls.engine.journal.refusal import JournalRefused
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg.abc import PQGen
 
 T = TypeVar("T")
 #: Seconds that one statement may take.
@@ -53,7 +57,7 @@ class PostgresConnection:
         if self._closed:
             raise JournalRefused("closed", "The journal is closed: the engine is leaving.")
         if self._db is None:
-            made = _bounded().connect(self._url, autocommit=True, application_name="loop-ls", **CONNECT)
+            made: Any = _bounded().connect(self._url, autocommit=True, application_name="loop-ls", **CONNECT)
             made.limit = self.limit
             self._setup(made)
             self._db = made
@@ -72,14 +76,14 @@ class PostgresConnection:
 
 
 @cache
-def _bounded() -> Any:
+def _bounded() -> type[Connection]:
     """The connection of psycopg, whose statements wait for ever where nobody bounds them."""
     import psycopg
 
-    class Bounded(psycopg.Connection[Any]):
+    class Bounded(psycopg.Connection):
         limit = LIMIT
 
-        def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
             return super().wait(gen, interval, self.limit if timeout is None else timeout)
 
     return Bounded
