@@ -94,6 +94,11 @@ def test_hover_of_an_alias_shows_what_stands_there(ask: Any) -> None:
     assert told.endswith("\non_failure: retry\n```")
 
 
+def test_hover_of_an_anchor_shows_what_it_marks_and_how_often_it_is_used(ask: Any) -> None:
+    told = marked(ask, "needs: &fir|st").told
+    assert told.startswith("**`&first`** — anchor, used 1 time as `*first`\n\n```yaml\n")
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -49,11 +49,11 @@ def hover_workflow(
 ) -> Hover | None:
     look = look_at(document, at)
     if look is None:
-        return _dash(workspace, document, at)
+        return _dash(workspace, document, at) or _anchor(document, at)
     if not (all_known or _is_known(workspace, look)):
         return None
     text = _text(workspace, look, settings, runs)
-    return None if not text else Hover(look.place, text)
+    return Hover(look.place, text) if text else _anchor(document, at)
 
 
 def _dash(workspace: Workspace, document: Document, at: Position) -> Hover | None:
@@ -98,6 +98,16 @@ def _alias(document: Document, alias: Alias, at: Position) -> str:
     if alias.target is None or anchor is None:
         return f"{head}, which is not in this file"
     return f"{head}\n\n{fenced(anchor.written(document), 'yaml')}"
+
+
+def _anchor(document: Document, at: Position) -> Hover | None:
+    """What an anchor marks, where it is written."""
+    anchor = anchor_at(document, at)
+    if anchor is None or anchor.at is None or not anchor.at.contains(at):
+        return None
+    used = f"used {count(len(anchor.aliases), 'time')} as {code('*' + anchor.name)}"
+    text = f"**{code('&' + anchor.name)}** — anchor, {used}\n\n{fenced(anchor.written(document), 'yaml')}"
+    return Hover(anchor.at, text)
 
 
 # -- variables and names --------------------------------------------------------------------------
@@ -196,7 +206,7 @@ def _plain_value(workspace: Workspace, look: Look, key: Key) -> str | None:
         return f"{duration(value)}\n\n{key_text(key, _shape(look))}"
     if key.name == "until" and look.element is not None and isinstance(value, str):
         return condition_text(workspace, look.document, look.element, value)
-    if key.choices or key.type in (Type.BOOLEAN, Type.INTEGER, Type.NUMBER):
+    if key.name == "if" or key.choices or key.type in (Type.BOOLEAN, Type.INTEGER, Type.NUMBER):
         return _key(workspace, look)
     return None
 

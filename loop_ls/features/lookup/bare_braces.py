@@ -9,11 +9,13 @@ from typing import cast
 from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.typed_mapping import Block, Field, Pair
 from loop_ls.formats.workflow.loop_keys import LOOP, STEP_LOOP
+from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Slot, SlotKind, Use
 from loop_ls.syntax.nodes import Mapping, Node, Scalar
 from loop_ls.syntax.placeholders import NAME, islands
 from loop_ls.text.position import Position, Span
 
+_OPENING = ": {{"
 _BRACES = re.compile(rf"\{{\{{\s*{NAME}\s*\}}\}}")
 
 
@@ -35,6 +37,20 @@ def use_in_bare_braces(lines: Sequence[str], element: Element, at: Position) -> 
             )
             return next((Use(one.name, one, slot) for one in slot.islands if one.name is not None), None)
     return None
+
+
+def bare_uses(document: Document) -> Iterator[tuple[Element, Use]]:
+    """All of a document. Costs a look at what was remembered of its lines where there is none."""
+    if not document.text.mentions(_OPENING):
+        return
+    for element in document.elements:
+        lines = element.piece.lines
+        for number, line in enumerate(lines):
+            if _OPENING in line:
+                for found in _BRACES.finditer(line):
+                    use = use_in_bare_braces(lines, element, Position(number, found.start()))
+                    if use is not None:
+                        yield element, use
 
 
 def _values(outer: Block) -> Iterator[tuple[Block, Field, Node | None, str | None]]:

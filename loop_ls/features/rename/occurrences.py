@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from loop_ls.features.lookup.bare_braces import bare_uses
 from loop_ls.features.lookup.node_at import Look, look_at
 from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.document import Document
@@ -58,9 +59,7 @@ def named_at(workspace: Workspace, document: Document, at: Position) -> tuple[Na
     if look is None:
         return None
     if look.use is not None:
-        # Braces without quotes are no placeholder yet: renaming there would leave them as they are.
-        quoted = look.element is not None and any(use is look.use for use in look.element.uses)
-        return _of_use(workspace, look, look.use) if quoted else None
+        return _of_use(workspace, look, look.use)
     if look.need is not None:
         return _element(document, look.need.name, look.place)
     if look.pair is not None and look.on_key:
@@ -159,10 +158,17 @@ def _needs(document: Document, name: str) -> Iterator[Occurrence]:
 
 def _uses(document: Document, name: str) -> Iterator[Occurrence]:
     """Placeholders that mean the name, by itself or as part of a dotted one."""
+    for element, use in _used(document, name):
+        if meant_by(document, use.name) == name:
+            yield Occurrence(document, _part(document, element, use, name), Role.READ)
+
+
+def _used(document: Document, name: str) -> Iterator[tuple[Element, Use]]:
+    """Variables that may mean the name, also those whose braces lack their quotes."""
     for element in document.mentioning(name):
         for use in element.uses:
-            if meant_by(document, use.name) == name:
-                yield Occurrence(document, _part(document, element, use, name), Role.READ)
+            yield element, use
+    yield from bare_uses(document)
 
 
 def meant_by(document: Document, variable: str) -> str | None:
@@ -174,10 +180,9 @@ def meant_by(document: Document, variable: str) -> str | None:
 
 
 def _exact_uses(document: Document, name: str) -> Iterator[Occurrence]:
-    for element in document.mentioning(name):
-        for use in element.uses:
-            if use.name == name:
-                yield Occurrence(document, document.absolute(element.piece, use.name_span), Role.READ)
+    for element, use in _used(document, name):
+        if use.name == name:
+            yield Occurrence(document, document.absolute(element.piece, use.name_span), Role.READ)
 
 
 def _constant(document: Document, key: str) -> Iterator[Occurrence]:
@@ -185,10 +190,9 @@ def _constant(document: Document, key: str) -> Iterator[Occurrence]:
     if pair is not None and top is not None:
         span = bare(document, document.absolute(top.piece, pair.entry.key.span))
         yield Occurrence(document, span, Role.DEFINITION)
-    for element in document.mentioning(f"env.{key}"):
-        for use in element.uses:
-            if use.name == f"env.{key}":
-                yield Occurrence(document, _part(document, element, use, key), Role.READ)
+    for element, use in _used(document, f"env.{key}"):
+        if use.name == f"env.{key}":
+            yield Occurrence(document, _part(document, element, use, key), Role.READ)
 
 
 def _workflow(workspace: Workspace, document: Document) -> Iterator[Occurrence]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from loop_ls.features.highlight import highlight
 from loop_ls.features.hover.hover import hover
-from loop_ls.features.rename.rename import rename
+from loop_ls.features.rename.rename import Rename, rename
 from loop_ls.formats.settings.model import read_settings
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.workspace import Workspace
@@ -102,6 +103,20 @@ def test_where_the_engine_looks_itself_there_is_no_question(ask: Any) -> None:
     assert "Evaluate this condition" not in found.text
 
 
-def test_bare_braces_are_not_renamed_while_they_are_no_placeholder(ask: Any) -> None:
-    asked = ask(FLOW % ("{{ dr$0aft }}", "Fine"))
-    assert rename(asked.workspace, asked.document, asked.at, "plan") is None
+@pytest.mark.parametrize("written", ["{{ dr$0aft }}", "{{draft$0}} # remark", "{{ step.dr$0aft }}"])
+def test_bare_braces_are_renamed_with_all_others(ask: Any, written: str) -> None:
+    """Else the name would be wrong as soon as the quotes are there."""
+    asked = ask(FLOW % (written, "Says {{draft}}"))
+    found = rename(asked.workspace, asked.document, asked.at, "plan")
+    assert isinstance(found, Rename)
+    edits = found.edits[asked.document.uri]
+    assert [asked.document.text.slice(edit.span) for edit in edits] == ["draft"] * 4
+    shown = highlight(asked.workspace, asked.document, asked.at)
+    assert sorted(one.span for one in shown) == [one.span for one in edits]
+
+
+@pytest.mark.parametrize("condition", ["{{draft}} == 'PA$0SS'", "{{draft}} is PA$0SS", "al$0ways"])
+def test_the_text_of_an_if_tells_what_it_may_say(ask: Any, condition: str) -> None:
+    told = ask(FLOW % (f'"x"\n    if: "{condition}"', "Fine")).told
+    assert told.startswith("**`if`**")
+    assert "{{x}} == 'yes'" in told
