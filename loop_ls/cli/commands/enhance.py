@@ -6,26 +6,42 @@ The file is written by the engine, whole or not at all, and only while nobody el
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from loop_ls.cli.commands import run as plain
 from loop_ls.cli.engine.connect import Answer, engine_for, refuse, settled
-from loop_ls.cli.runs.run_request import Wrong, wanted
+from loop_ls.cli.runs.run_request import Wrong, read_input, wanted
 from loop_ls.client import EngineClient
+from loop_ls.client.exported_texts import first_text
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.hash import text_hash
 
 HELP = "run a workflow in rounds and mend its file between them"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     plain.configure(parser)
-    parser.add_argument("--timeline", metavar="RUN", help="show the rounds of an enhance loop instead")
+    about = parser.add_mutually_exclusive_group()
+    about.add_argument("--timeline", metavar="RUN", help="show the rounds of an enhance loop instead")
+    about.add_argument("--status", metavar="RUN", help="say where an enhance loop is")
+    about.add_argument("--continue", dest="go_on", metavar="RUN", help="go on to the next round with the change")
+    about.add_argument("--skip", metavar="RUN", help="go on to the next round without the change")
+    about.add_argument("--stop", metavar="RUN", help="stop an enhance loop")
+    about.add_argument("--revert", metavar="RUN", help="write the text of round 1 back into the file")
+    about.add_argument("--feedback", metavar="RUN", help="say what you think of the round, with --text")
+    parser.add_argument("--text", metavar="TEXT|-|@FILE", help="the feedback")
+    parser.add_argument("--step", metavar="NAME", help="the step that the feedback is about")
+    parser.add_argument("--reject", action="store_true", help="the feedback rejects the step")
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.timeline is not None:
-        return _timeline(args)
+    for name, told in _ABOUT.items():
+        if getattr(args, name) is not None:
+            return _about(args, str(getattr(args, name)), told)
     try:
         asked = wanted(args)
     except Wrong as wrong:
@@ -44,18 +60,82 @@ def run(args: argparse.Namespace) -> int:
     return settled(work, args.json)
 
 
-def _timeline(args: argparse.Namespace) -> int:
+def _about(args: argparse.Namespace, run_id: str, tell: Tell) -> int:
+    """A word to an enhance loop that is there, or a question about it."""
     from loop_ls.cli.engine.connect import root_of
 
     async def work() -> int:
         async with await engine_for(args, root_of(args.root)) as engine:
-            told = await engine.enhance(args.timeline, "timeline")
-            if not told["ok"]:
-                return refuse(told, args.json)
-            print(json.dumps(told, ensure_ascii=False) if args.json else _safe(str(told["markdown"])))
+            answer = await tell(engine, run_id, args)
+            if not answer["ok"]:
+                return refuse(answer, args.json)
+            print(json.dumps(answer, ensure_ascii=False) if args.json else _safe(str(answer.get("markdown") or "done")))
             return 0
 
     return settled(work, args.json)
+
+
+async def _timeline(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+    return await engine.enhance(run_id, "timeline")
+
+
+async def _status(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+    answer = await engine.enhance(run_id, "status")
+    if not answer["ok"]:
+        return answer
+    state = answer["state"]
+    said = (str(state["state"]).replace("_", " "), state.get("shown"), state.get("because"))
+    return {**answer, "markdown": " · ".join(str(one) for one in said if one)}
+
+
+async def _continue(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+    return await engine.enhance(run_id, "choose", {"choice": "continue"})
+
+
+async def _skip(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+    return await engine.enhance(run_id, "choose", {"choice": "skip"})
+
+
+async def _stop(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+    return await engine.stop(run_id)
+
+
+async def _feedback(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+    if args.text is None:
+        return {"ok": False, "code": "bad_argument", "message": "`--feedback` needs `--text`."}
+    given = {"text": read_input(args.text), "negative": bool(args.reject)}
+    return await engine.enhance(run_id, "feedback", {**given, **({"step": args.step} if args.step else {})})
+
+
+async def _revert(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+    """The file as round 1 ran it, unless the loop still runs or somebody changed the file since."""
+    answer = await engine.export(run_id)
+    if not answer["ok"]:
+        return answer
+    found = first_text(answer["run"])
+    if found is None:
+        return {"ok": False, "code": "not_found", "message": "The record does not hold the text of the first round."}
+    if not found.ended:
+        return {"ok": False, "code": "wrong_status", "message": "The loop still runs: stop it first."}
+    now = await asyncio.to_thread(_read, found.path)
+    if now is not None and text_hash(now) not in (found.left, text_hash(found.text)):
+        told = f"{found.path} was changed after the loop: it is left alone."
+        return {"ok": False, "code": "wrong_status", "message": told}
+    if now != found.text:
+        await asyncio.to_thread(found.path.write_bytes, found.text.encode())
+    return {"ok": True, "markdown": f"{found.path} is as it was in round 1"}
+
+
+Tell = Callable[[EngineClient, str, argparse.Namespace], Awaitable[Answer]]
+_ABOUT: dict[str, Tell] = {
+    "timeline": _timeline,
+    "status": _status,
+    "go_on": _continue,
+    "skip": _skip,
+    "stop": _stop,
+    "feedback": _feedback,
+    "revert": _revert,
+}
 
 
 async def show_rounds(engine: EngineClient, run_id: str) -> None:
@@ -67,7 +147,19 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
         changes = ", ".join(f"{one.get('op')} {one.get('target')}" for one in entry["applied"]) or "no change"
         failed = ", ".join(str(one.get("step")) for one in entry["failed"]) or "nothing"
         print(shown(f"  round {entry['round']}: failed {failed}; {changes}"), file=sys.stderr)
+        for one in entry["failed"]:
+            if one.get("kind") != "upstream_failed":
+                print(shown(f"    {one.get('step')}: {one.get('message')}"), file=sys.stderr)
+        if why := entry.get("planned") or entry.get("gaveUp"):
+            print(shown(f"    {why}"), file=sys.stderr)
     print(f"All of it: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _safe(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
+    parser.add_argument("--plain", action="store_true", help="run once, although `enhance` is on for the workflow")
     parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the run uses")
     parser.add_argument(
         "--agree-only",
@@ -83,6 +83,7 @@ async def start_and_watch(
     engine: EngineClient, request: Answer, manner: Manner, begun: Callable[[str], None] = lambda run_id: None
 ) -> int:
     """One run from its start to its end; its exit status. `begun` hears its id."""
+    from loop_ls.cli.watch.pause import terminal_line
     from loop_ls.cli.watch.watch import watch
 
     position = 0
@@ -97,7 +98,8 @@ async def start_and_watch(
     begun(str(answer["runId"]))
     if manner.detach:
         return detached(answer, manner.as_json)
-    return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose)
+    ask = terminal_line if manner.may_ask else None
+    return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose, ask=ask)
 
 
 async def _agree(engine: EngineClient, request: Answer, manner: Manner) -> int:
@@ -149,16 +151,12 @@ def _ask_inputs(names: list[str]) -> dict[str, str]:
 
 
 def _line(question: str) -> str:
-    """Not in a thread: Ctrl-C could not end it there, and the loop has nothing else to do."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        print(question, end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if not line:
+    from loop_ls.cli.watch.pause import terminal_line
+
+    line = terminal_line(question)
+    if line is None:
         raise KeyboardInterrupt
-    return line.rstrip("\n")
+    return line
 
 
 def _with_inputs(request: Answer, given: dict[str, str]) -> Answer:

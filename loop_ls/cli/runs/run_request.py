@@ -42,6 +42,7 @@ def wanted(args: argparse.Namespace) -> Wanted:
         "origin": "cli",
         "detach": bool(args.detach),
         "mock": bool(args.mock),
+        "enhance": {"start": False} if getattr(args, "plain", False) else {"headless": True},
     }
     if args.input is not None:
         request["input"] = read_input(args.input)

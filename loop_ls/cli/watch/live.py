@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -53,6 +54,15 @@ class LivePicture:
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
+
+    @contextmanager
+    def put_aside(self) -> Iterator[None]:
+        """Nothing is drawn while a person is asked."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
 
     def say(self, line: str, style: str = "") -> None:
         """A line that stays, above the picture."""

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.cli.watch.model import Watched, mark
+from loop_ls.cli.watch.pause import AskLine, Pause
 from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.words import ending
 from loop_ls.engine.projections.verbose_log import verbose_lines
@@ -32,15 +33,22 @@ GONE = "the engine is gone; waiting for it to come back…"
 
 
 async def watch(
-    engine: EngineClient, run_id: str, position: int, *, as_json: bool = False, verbose: bool = False
+    engine: EngineClient,
+    run_id: str,
+    position: int,
+    *,
+    as_json: bool = False,
+    verbose: bool = False,
+    ask: AskLine | None = None,
 ) -> int:
-    """Follow `run_id` from `position`; its exit status (0, 3, 4, 5)."""
+    """Follow `run_id` from `position`; its exit status (0, 3, 4, 5). `ask` asks the person what a run wants to
+    know; None: nobody can answer."""
     watched = Watched()
-    stop = _Stop(engine, run_id)
+    stop, pause = _Stop(engine, run_id), Pause(engine, run_id, ask)
     lost = _Lost(watched)
     with _screen(watched, lost, as_json) as picture, stop.on_interrupt():
         lost.aloud = picture is None and not as_json
-        ended = await _follow(engine, run_id, position, watched, picture, lost, stop, verbose, as_json)
+        ended = await _follow(engine, run_id, position, watched, picture, lost, stop, pause, verbose, as_json)
     answer = await engine.status(run_id)
     if not answer["ok"]:
         print(f"loop-ls: {shown(answer['message'])}", file=sys.stderr)
@@ -61,6 +69,7 @@ async def _follow(
     picture: LivePicture | None,
     lost: _Lost,
     stop: _Stop,
+    pause: Pause,
     verbose: bool,
     as_json: bool,
 ) -> bool:
@@ -76,6 +85,9 @@ async def _follow(
                 picture.say(line) if picture else print(line, file=sys.stderr, flush=True)
             if watched.end is not None:
                 return True
+            if pause.hears(event):
+                with nullcontext() if picture is None else picture.put_aside():
+                    await pause.answer(event)
     finally:
         await events.aclose()  # type: ignore[attr-defined]
 

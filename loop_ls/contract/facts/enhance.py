@@ -180,12 +180,16 @@ class PlannerStarted(RoundFact):
 
 
 class PlannerFinished(RoundFact):
-    """`ops`: how many operations the answer held."""
+    """`ops`: how many operations the answer held. What the planner said stands here whether or not anything of it
+    was accepted: why it proposes this, why it gives up, and what it holds for unfixable."""
 
     kind = "planner_finished"
     ops: int
     attempt: int = 1
     planner_usd: float = 0.0
+    rationale: str = ""
+    give_up: str | None = None
+    unfixable: list[UnfixableFailure] = []
 
 
 class PlannerFailed(RoundFact):

@@ -45,6 +45,7 @@ class Round:
     planned: bool = False
     planner_usd: float | None = None
     problem: str | None = None  # why the last plan could not be used
+    said: Event | None = None  # what the planner answered last, whether or not anything was accepted
     rejected: list[Event] = field(default_factory=list)
     proposal: Event | None = None
     sent: Event | None = None
@@ -68,6 +69,19 @@ class Round:
     @property
     def proposed(self) -> list[Event]:
         return listed((self.proposal or {}).get("ops"))
+
+    @property
+    def rationale(self) -> str:
+        return text(self.proposal or {}, "rationale") or text(self.said or {}, "rationale")
+
+    @property
+    def gave_up(self) -> str:
+        return text(self.said or {}, "giveUp")
+
+    @property
+    def unfixable(self) -> list[Event]:
+        """What editing does not mend: known by its kind, and by the planner's word."""
+        return [*listed(self.full_report.get("unfixable")), *listed((self.said or {}).get("unfixable"))]
 
     @property
     def applied(self) -> list[Event]:
@@ -97,7 +111,7 @@ class Round:
                 for one in self.rejected
             ],
             "applied": [change(one) for one in self.applied],
-            "rationale": text(self.proposal or {}, "rationale"),
+            "rationale": self.rationale,
             "diff": self.diff,
             "usd": amount(self.cost, "round_usd"),
             "cumulativeUsd": amount(self.cost, "cumulative_usd"),
@@ -210,6 +224,7 @@ def _take(one: Round, event: Event) -> None:
             one.planned = True
             one.planner_usd = (one.planner_usd or 0.0) + (amount(event, "plannerUsd") or 0.0)
             one.problem = text(event, "message") if kind == "planner_failed" else one.problem
+            one.said = event if kind == "planner_finished" else one.said
         case "op_rejected":
             refused = {name: event.get(name) for name in ("op", "target", "reasonCode", "message")}
             if refused not in one.rejected:  # a planner that was asked again proposed it again

@@ -231,7 +231,7 @@ class EnhanceJudge:
                 choice = await self._paused(turn, proposed)
                 text = choice.get("text") or text
                 if choice["choice"] == "skip":
-                    self._went_on(turn, text, (), proposed)
+                    self._went_on(turn, text, (), proposed, report)
                     return None
                 if choice.get("text") and text != str(proposed.start.text):
                     proposed = self._rebased(proposed, text)
@@ -243,7 +243,7 @@ class EnhanceJudge:
                     case "stop":
                         return "apply_rejected"
                     case "skip":
-                        self._went_on(turn, text, (), proposed)
+                        self._went_on(turn, text, (), proposed, report)
                         return None
                 tries += 1
                 rebased = self._rebased(proposed, text)
@@ -251,15 +251,15 @@ class EnhanceJudge:
                     break
                 ack, proposed = await self._sent(turn, rebased, tries)
             else:
-                self._went_on(turn, ack.text or proposed.planned.copy.text, proposed.planned.accepted, proposed)
+                self._went_on(turn, ack.text or proposed.planned.copy.text, proposed.planned.accepted, proposed, report)
                 return None
 
-    def _went_on(self, turn: Turn, text: str, applied: Sequence[Operation], proposed: Proposed) -> None:
+    def _went_on(self, turn: Turn, text: str, applied: Sequence[Operation], proposed: Proposed, report: Json) -> None:
         self.course.texts[turn.number + 1] = text
         document = self.open(text).document
         for op in applied:
             self.course.baseline = self.course.baseline.with_op(op, document)
-        entry = proposed.history(turn.number, fingerprint(self.course.observed[turn.number].failures))
+        entry = proposed.history(turn.number, fingerprint(self.course.observed[turn.number].failures), report)
         self.course.history.append({**entry, "applied": [op.wire() for op in applied]})
 
     def _rebased(self, proposed: Proposed, text: str) -> Proposed:

@@ -37,14 +37,24 @@ def timeline(rounds: Rounds) -> dict[str, Json]:
     every = rounds.all()
     entries = [_entry(one) for one in every]
     if every and not every[-1].proposed and rounds.phase in ("gave_up", "converged"):
-        entries[-1]["planned"] = _without_plan(every[-1])
+        entries[-1]["planned"] = _without_plan(every[-1], rounds.reason)
     return {"status": status(rounds), "rounds": entries}
 
 
-def _without_plan(one: Round) -> str:
+#: Why a loop that ended so asked nobody for a plan; every other one was at its last round.
+_NOT_PLANNED = {
+    "unfixable": "not planned: editing the workflow does not mend what failed",
+    "budget": "not planned: the budget is used up",
+    "fixation": "not planned: it failed like the round before",
+}
+
+
+def _without_plan(one: Round, reason: str) -> str:
     """Why a last round has no changes; empty: those that were refused say it."""
     if not one.planned:
-        return "not planned (last round)"
+        return _NOT_PLANNED.get(reason, "not planned (last round)")
+    if one.gave_up:
+        return f"the planner gave up: {one.gave_up}"
     if one.rejected:
         return ""
     return f"planned, without a plan that can be used: {one.problem}" if one.problem else "planned, without a change"
@@ -68,7 +78,8 @@ def _entry(one: Round) -> dict[str, Json]:
         "proposed": one.proposed,
         "rejected": one.rejected,
         "applied": one.applied,
-        "rationale": proposal.get("rationale", ""),
+        "rationale": one.rationale,
+        "unfixable": one.unfixable,
         "diff": one.diff,
         "label": "fixation-risk" if one.fixation else "ok",
         "planId": proposal.get("planId"),
@@ -95,7 +106,6 @@ def _reported(one: Round) -> dict[str, Json]:
         "roundUsd": one.cost.get("round_usd"),
         "cumulativeUsd": one.cost.get("cumulative_usd"),
         "successful": one.report.get("successful"),
-        "unfixable": listed(found.get("unfixable")),
     }
 
 
@@ -136,17 +146,27 @@ def _round(entry: Mapping[str, Json]) -> str:
     risk = " · the same failure as before" if entry["label"] == "fixation-risk" else ""
     lines = [f"## Round {entry['round']}: {entry['status']}{cost}{risk}", ""]
     lines += ["### What failed", *(_bullets(entry["failed"], _failure) or ["nothing"]), ""]
+    if entry["unfixable"]:
+        lines += ["### Cannot be mended by editing", *_bullets(entry["unfixable"], _unfixable), ""]
     if entry.get("planned"):
-        return "\n".join([*lines, escaped(str(entry["planned"])), ""])
+        lines += [escaped(str(entry["planned"])), ""]
+        return "\n".join([*lines, *_why(entry)])
     lines += ["### Proposed", *(_bullets(entry["proposed"], _operation) or ["nothing"]), ""]
     if entry["rejected"]:
         lines += ["### Not taken", *_bullets(entry["rejected"], _rejection), ""]
     lines += ["### Applied", *(_bullets(entry["applied"], _operation) or [_not_applied(entry)]), ""]
-    if entry["rationale"]:
-        lines += ["### Why", "", escaped(str(entry["rationale"])), ""]
+    lines += _why(entry)
     if entry["diff"]:
         lines += [fenced(str(entry["diff"]).rstrip("\n"), "diff"), ""]
     return "\n".join(lines)
+
+
+def _why(entry: Mapping[str, Json]) -> list[str]:
+    return ["### Why", "", escaped(str(entry["rationale"])), ""] if entry["rationale"] else []
+
+
+def _unfixable(one: Mapping[str, Json]) -> str:
+    return f"{code(str(one.get('failure')))}: {_line(one.get('reason'))}"
 
 
 def _bullets(entries: Iterable[Mapping[str, Json]], told: Any) -> list[str]:

@@ -6,6 +6,8 @@ settings. Everything that a plain run asks is asked first.
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,18 +15,22 @@ from typing import Any
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan, read_plan
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.runners.resolve import is_agent, program_of
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.starting.folder import Snapshot
+from loop_ls.engine.starting.settings_guard import of_enhance, require_sound_settings
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs
 from loop_ls.index.document import Document
 from loop_ls.index.effective import execution_models
 
-#: Agents of the command line that go their own way when they are asked for one structured answer.
-UNSUITABLE = frozenset({"codex", "cursor"})
+#: Agents of the command line that go their own way when they are asked for one structured answer, by the name of
+#: their program.
+UNSUITABLE = {"codex": "codex", "cursor": "cursor", "cursor-agent": "cursor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +64,21 @@ class EnhancePreparer:
         snapshot = await self._workflow.look(request)
         section, key = snapshot.settings.raw.get("enhance"), prepared.started.name
         wanted = request.enhance.get("start")
-        if wanted is None:
-            wanted = is_enabled(section, key) and request.target_kind == "workflow"
+        if wanted is None and is_enabled(section, key) and request.target_kind == "workflow":
+            wanted = _takes_edits(request, knobs(section, key)[0])
+            if not wanted:
+                told = f"`enhance` is on for `{key}`, and nobody here takes the edits of a loop: this is a plain run."
+                more = {**prepared.more, "warnings": [*(prepared.more.get("warnings") or ()), told]}
+                prepared = Prepared(prepared.started, prepared.texts, more)
         if not wanted:
             await self._workflow.settle(prepared, request.consent)
             return prepared
         if request.target_kind != "workflow":
             raise Refused("bad_argument", "An enhance loop is about a whole workflow, not about a part of it.")
-        settings, _ = knobs(section, key)
+        await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings, of_enhance(key))
+        settings, wrong = knobs(section, key)
+        if wrong:  # of a list, whose entries only the knobs look at
+            raise Refused("bad_argument", f"`enhance`: {wrong[0].message}.", "Mend it, then start the loop again.")
         document = snapshot.document(request.path)
         planner = planner_of(settings, snapshot, document)
         self._ask_planner(prepared, snapshot, planner, request, models)
@@ -82,8 +95,8 @@ class EnhancePreparer:
         models: Callable[[Plan], ModelAccess],
     ) -> None:
         """Raises `Refused`: the planner cannot plan, or cannot be asked."""
-        cli = _cli(snapshot, planner.target.provider)
-        if cli in UNSUITABLE and not planner.chosen:
+        cli = _unsuitable(snapshot, planner.target.provider)
+        if cli is not None and not planner.chosen:
             told = f"`{planner.target.provider}` runs {cli}, which does not plan well, and it would be inherited."
             hint = "Choose a planner: `enhance.plannerProvider` and `enhance.plannerModel`."
             raise Refused("bad_argument", told, hint, {"reason": "planner_provider_unsuitable"})
@@ -91,6 +104,12 @@ class EnhancePreparer:
             return
         plan = read_plan("", prepared.started.fact()[1], lambda name: prepared.texts.get(name, ""))
         self._workflow.ask_planner(planner.target, plan, models)
+
+
+def _takes_edits(request: StartRequest, settings: Knobs) -> bool:
+    """Whether an editor takes the edits, or the engine may write the file."""
+    given = request.enhance
+    return given.get("editor") is True or given.get("headless") is True or settings.apply_when_headless
 
 
 def planner_of(settings: Knobs, snapshot: Snapshot, document: Document | None) -> Planner:
@@ -110,11 +129,19 @@ def planner_of(settings: Knobs, snapshot: Snapshot, document: Document | None) -
     return Planner(Target(provider, model), chosen)
 
 
-def _cli(snapshot: Snapshot, provider: str) -> str | None:
-    found = (snapshot.settings.raw.get("providers") or {}).get(provider)
-    if isinstance(found, Mapping) and found.get("kind") == "agent-cli":
-        return str(found.get("cli", ""))
-    return None
+def _unsuitable(snapshot: Snapshot, provider: str) -> str | None:
+    """Which unsuitable agent a provider runs, however its program is written; None: none of them."""
+    providers = snapshot.settings.raw.get("providers") or {}
+    if not is_agent(provider, providers):
+        return None
+    own = providers.get(provider) or {}
+    try:
+        words = (*program_of(provider, providers), str(own.get("speaks") or ""))
+    except Failure:
+        return None  # whoever asks it says what is missing
+    programs = (re.split(r"[\\/]", part)[-1].casefold() for word in words for part in word.split())
+    stems = (re.sub(r"\.(?:exe|cmd|bat|ps1|js|mjs)$", "", program) for program in programs)
+    return next((UNSUITABLE[stem] for stem in stems if stem in UNSUITABLE), None)
 
 
 def _as_loop(
@@ -122,8 +149,7 @@ def _as_loop(
 ) -> Prepared:
     """The same start as the first fact of an enhance loop. Raises `Refused` where nobody could take its edits."""
     editor = request.enhance.get("editor") is True
-    headless = request.enhance.get("headless") is True or settings.apply_when_headless
-    if not editor and not headless:
+    if not _takes_edits(request, settings):
         told = "No editor has the file open that could take the edits of an enhance loop."
         hint = "Open it in an editor that applies edits, or use `loop-ls enhance`, which writes the file itself."
         raise Refused("bad_argument", told, hint, {"reason": "no_apply_edit"})
@@ -144,7 +170,7 @@ def _as_loop(
         "criterion": {"type": "failure_report", "value": settings.convergence_mode},
     }
     warnings = list(prepared.more.get("warnings") or ())
-    if (cli := _cli(snapshot, planner.target.provider)) in UNSUITABLE:
+    if (cli := _unsuitable(snapshot, planner.target.provider)) is not None:
         warnings.append(f"`{planner.target.provider}` runs {cli}, which does not plan well.")
     more = {**prepared.more, **({"warnings": warnings} if warnings else {})}
     changed = started.model_copy(update={"format": ENHANCE, "plan": plan, "limits": limits})

@@ -20,9 +20,9 @@ from loop_ls.text.json_value import Json
 _GRAVE = re.compile(r"`(?:limits|limits\.[^`]*|providers|providers\.[^`.]*(?:\.(?:baseUrl|kind|apiKeyEnv|price))?)`")
 
 
-def require_sound_settings(root: Path, path: str, editor: Mapping[str, Json]) -> None:
-    """The settings of the project that the file at `path` below `root` lies in. Raises `Refused`. Reads the disk: not
-    for the loop's own thread."""
+def require_sound_settings(root: Path, path: str, editor: Mapping[str, Json], grave: re.Pattern[str] = _GRAVE) -> None:
+    """The settings of the project that the file at `path` below `root` lies in; `grave` finds the problems that stop
+    a start. Raises `Refused`. Reads the disk: not for the loop's own thread."""
     home = Path(project_folder((root / path).parent) or root)
     text = read_text((home / SETTINGS_NAME).as_posix())
     if text is None and (home / SETTINGS_NAME).exists():
@@ -32,14 +32,21 @@ def require_sound_settings(root: Path, path: str, editor: Mapping[str, Json]) ->
         if problem.code == "LS001":
             line = "" if problem.span is None else f", line {problem.span.start.line + 1}"
             raise _refused(f"{SETTINGS_NAME}{line}: {problem.message}")
-    for message in _grave(settings_of(values)[1]):
+    for message in _grave(settings_of(values)[1], grave):
         raise _refused(f"{SETTINGS_NAME}: {message}")
-    for message in _grave(settings_of(editor)[1]):
+    for message in _grave(settings_of(editor)[1], grave):
         raise Refused("bad_argument", f"The settings of the editor: {message}.", "Mend them, then start the run again.")
 
 
-def _grave(problems: Iterable[Problem]) -> Iterator[str]:
-    return (problem.message for problem in problems if _GRAVE.match(problem.message))
+def of_enhance(workflow: str) -> re.Pattern[str]:
+    """The problems of settings that an enhance loop of this workflow does not start with: a cap that is not taken
+    would be another cap."""
+    own = re.escape(f"enhance.workflows.{workflow}")
+    return re.compile(rf"`(?:enhance(?:\.(?!workflows\.)[^`]*)?|{own}(?:\.[^`]*)?)`")
+
+
+def _grave(problems: Iterable[Problem], grave: re.Pattern[str]) -> Iterator[str]:
+    return (problem.message for problem in problems if grave.match(problem.message))
 
 
 def _refused(told: str) -> Refused:

@@ -87,5 +87,5 @@ def _range(key: Key) -> str | None:
     if low is not None:
         return f"at least {low:g}"
     if high is not None:
-        return f"at most {high:g}"
+        return f"above zero, at most {high:g}" if key.positive else f"at most {high:g}"
     return "above zero" if key.positive else None

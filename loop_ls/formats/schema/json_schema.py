@@ -115,6 +115,8 @@ class Writer:
         schema: JsonObject = {"type": type_}
         if key.minimum is not None:
             schema["minimum"] = _short(key.minimum)
+        if key.positive:
+            schema["exclusiveMinimum"] = 0
         if key.maximum is not None:
             schema["maximum"] = _short(key.maximum)
         if key.name in self.spelled:

@@ -126,13 +126,13 @@ def _number_fault(key: Key, value: Json) -> str | None:
     right_kind = isinstance(value, int) if whole else isinstance(value, int | float)
     if isinstance(value, bool) or not right_kind:
         return "is a whole number" if whole else "is a number"
-    if key.name == "budgetCapUsd" and value <= 0:
+    if key.positive and value <= 0:
         return "is more than 0"
     low, high = key.minimum, key.maximum
     if (low is not None and value < low) or (high is not None and value > high):
         if high is None:
             return f"is {low:g} or more"
-        return f"is {low:g} to {high:g}"
+        return f"is at most {high:g}" if low is None else f"is {low:g} to {high:g}"
     return None
 
 

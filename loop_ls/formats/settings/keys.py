@@ -210,7 +210,7 @@ _KNOBS = (
         Type.NUMBER,
         "What all rounds together may cost, planner included.",
         default="5.00",
-        minimum=0,
+        positive=True,
         maximum=1000,
     ),
     Key(

@@ -214,6 +214,8 @@ def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> object:
             return _checked(key.shape, value, f"{path}.", problems)
         named = {str(n): v for n, v in value.items() if isinstance(v, Mapping)}
         return {n: _checked(key.shape, v, f"{path}.{n}.", problems) for n, v in named.items()}
+    if key.shape is not None and key.type is Type.BLOCKS and _blocks(value):
+        return [_checked(key.shape, one, f"{path}.", problems) for one in value]
     fits = _FITS.get(key.type, lambda v: key.shape is None)
     if not fits(value):
         problems.append(Problem("LS003", f"`{path}` has to be {key.type.value}"))
@@ -226,6 +228,10 @@ def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> object:
     return value if fault is None else None
 
 
+def _blocks(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
+
+
 def _word(value: object) -> str:
     """`off` may have become false on its way through another reader of YAML."""
     return "off" if value is False else str(value)
@@ -236,6 +242,8 @@ def out_of_range(key: Key, value: object) -> str | None:
     if isinstance(value, str) and key.choices and value not in key.choices:
         return f"is one of {', '.join(key.choices)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
+        if key.positive and value <= 0:
+            return "is more than 0"
         if key.minimum is not None and value < key.minimum:
             return f"is at least {key.minimum:g}"
         if key.maximum is not None and value > key.maximum:

@@ -259,7 +259,9 @@ class Runs:
     # -- what files show of runs --------------------------------------------------------------
 
     def records(self, key: str) -> list[RunRecord]:
-        return [record for _, watch in self._links.values() for record in watch.runs_of(key)]
+        """The runs of a file, latest last: older ones may come to be known after newer ones."""
+        found = [record for _, watch in self._links.values() for record in watch.runs_of(key)]
+        return sorted(found, key=lambda record: record.started_at)
 
     def views(self, opened: OpenDocument) -> list[RunView]:
         """The runs of a file, latest last."""

@@ -10,6 +10,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.client.exported_texts import first_text
 from loop_ls.features.actions.settings_edits import NoPlace, with_value, without_value
 from loop_ls.formats.settings.enhance import SETUP, Wrong, defaults, is_knob, knobs_as_written, taken
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
@@ -89,9 +90,10 @@ async def revert(context: Context, argument: Json) -> Answer:
     told = await context.runs.get().ask_home(run_id, lambda client: client.export(run_id))
     if not told.get("ok"):
         return told
-    text = first_text(told["run"])
-    if text is None:
+    found = first_text(told["run"])
+    if found is None:
         return refused("not_found", "The record does not hold the text of the first round.")
+    text = found.text
     if text == str(opened.document.text):
         return {"ok": True, "changed": False}
     if problem := await replace_text(context.session, context.client, opened, text, "Enhance: back to round 1"):
@@ -200,16 +202,6 @@ async def _write(
                 return refused("wrong_status", f"{path} cannot be written: {error.strerror or error}.")
             folder.read_settings()
     return {"ok": True, "path": str(path), "changed": text != before}
-
-
-def first_text(run: Json) -> str | None:
-    """The text of the workflow that an exported run began with."""
-    facts = run.get("facts") or run.get("events") or []
-    started: Json = next((fact for fact in facts if fact.get("kind") == "run_started"), {})
-    body = started.get("body") or started
-    name = (body.get("files") or {}).get(body.get("path"))
-    found = (run.get("texts") or {}).get(name)
-    return found if isinstance(found, str) else None
 
 
 def _read(path: Path) -> str:

@@ -83,7 +83,7 @@ class RunWatch:
         return record
 
     def runs_of(self, key: str) -> list[RunRecord]:
-        """The runs that touch a file, latest last."""
+        """The runs that touch a file."""
         return [record for record in self.records.values() if record.key == key]
 
     # -- events -------------------------------------------------------------------------------

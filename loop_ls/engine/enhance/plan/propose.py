@@ -19,6 +19,7 @@ from loop_ls.contract.facts.enhance import (
     PlannerStarted,
     RoundFact,
     RoundNumbers,
+    UnfixableFailure,
 )
 from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Failure, Models, Recorder
@@ -50,10 +51,11 @@ class Proposed:
     start: WorkingCopy
     refused: tuple[Refusal, ...]
 
-    def history(self, number: int, fingerprint: str | None) -> dict[str, Json]:
+    def history(self, number: int, fingerprint: str | None, report: Json) -> dict[str, Json]:
         return {
             "round": number,
             "fingerprint": fingerprint,
+            "failures": failures_of(report),
             "rationale": self.rationale,
             "accepted": [op.wire() for op in self.planned.accepted],
             "rejected": [one.wire() for one in self.refused],
@@ -116,7 +118,14 @@ class Planner:
             if proposal.give_up is not None:
                 return "no_ops"
             repair = _why(planned.refused)
-        course.history.append({"round": turn.number, "accepted": [], "rejected": [one.wire() for one in refused]})
+        course.history.append(
+            {
+                "round": turn.number,
+                "failures": failures_of(report),
+                "accepted": [],
+                "rejected": [one.wire() for one in refused],
+            }
+        )
         return "no_ops" if usable else "planner_error"
 
     async def _affordable(self, turn: Turn, number: int) -> bool:
@@ -170,7 +179,18 @@ class Planner:
         """What the planner said and what became of it, as facts."""
         common = self._common(turn)
         told: list[RoundFact] = [
-            PlannerFinished(**common, ops=len(proposal.ops), attempt=number, planner_usd=float(self.paid)),
+            PlannerFinished(
+                **common,
+                ops=len(proposal.ops),
+                attempt=number,
+                planner_usd=float(self.paid),
+                rationale=self.mask(proposal.rationale),
+                give_up=None if proposal.give_up is None else self.mask(proposal.give_up),
+                unfixable=[
+                    UnfixableFailure(failure=one["failure"], reason=self.mask(one["reason"]))
+                    for one in proposal.unfixable
+                ],
+            ),
             *(
                 OpRejected(**common, op=one.op, target=one.target, reason_code=one.code, message=one.message)
                 for one in planned.refused
@@ -190,6 +210,11 @@ class Planner:
 
     def _common(self, turn: Turn) -> RoundNumbers:
         return self.common(turn.number, self.spent)
+
+
+def failures_of(report: Json) -> list[str]:
+    """What failed in a round, in one line each: the next plan is to know what the one before led to."""
+    return [f"{one['step']}: {one['kind'].replace('_', ' ')}" for one in report["failures"]]
 
 
 def _why(refused: Sequence[Refusal]) -> str:

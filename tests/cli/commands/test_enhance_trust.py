@@ -1,0 +1,274 @@
+"""What an enhance loop may be believed: by file and command, with planners that want to look successful."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import SCRIPT, SECONDS, Place
+
+HEAD = """\
+$schema: "workflow/v2.0"
+name: report
+version: 1.0.0
+execution: {provider: scripted, model: m}
+"""
+ONE = HEAD + "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+REVIEWED = (
+    HEAD
+    + """\
+steps:
+  - {name: draft, run: "Write about {{input}}"}
+  - name: review
+    needs: [draft]
+    run: "Answer PASS or FAIL: is it short? {{draft}}"
+  - {name: publish, needs: [review], run: "Publish {{draft}}"}
+"""
+)
+CHILD = HEAD.replace("report", "child") + "steps:\n  - {name: go, run: 'Write {{topic}}'}\n"
+LOOP = (
+    HEAD
+    + """\
+loops:
+  - name: develop
+    workflow: child
+    with: {topic: "{{input}}"}
+    max_iterations: 2
+    until: The review says APPROVED
+steps:
+  - {name: publish, needs: [develop], run: "Publish {{develop}}"}
+"""
+)
+
+
+@pytest.fixture
+def alone(shared: Place, tmp_path: Path) -> Place:
+    """A project of the test's own, in the engine that all of them share."""
+    root = tmp_path / "project"
+    root.mkdir()
+    return Place(root, shared.data)
+
+
+def plan(*ops: dict[str, Any], **more: Any) -> str:
+    return json.dumps({"rationale": "it will look better", "ops": list(ops), **more})
+
+
+def answers(planner: str, *rows: dict[str, Any]) -> str:
+    return json.dumps({"answers": [{"when": {"purpose": "planner"}, "say": planner}, *rows, {"say": "fine"}]})
+
+
+def enhanced(place: Place, text: str, planner: str, *rows: dict[str, Any], settings: str = "", **files: str) -> Any:
+    place.write("report.yaml", text)
+    place.write("report.answers.yaml", answers(planner, *rows))
+    for name, content in files.items():
+        place.write(f"{name}.yaml", content)
+    if settings:
+        place.write(".loop-ls.yaml", settings)
+    return place.call("enhance", "report.yaml", "--input", "tea")
+
+
+def timeline(place: Place) -> str:
+    run_id = json.loads(place.call("runs", "--json").stdout)["runs"][0]["runId"]
+    return place.call("enhance", "--timeline", run_id).stdout
+
+
+FAILS_ONCE = {"when": {"step": "draft"}, "say": [{"fail": "bad_answer"}, "the draft"]}
+SAYS_NO = {"when": {"step": "review", "contains": "is it short"}, "say": "FAIL: bad work"}
+
+
+def test_a_check_behind_the_last_step_does_not_become_the_result(alone: Place) -> None:
+    check = {"op": "add_verifier", "name": "chk", "checks": "draft", "criterion": "It is good"}
+    done = enhanced(alone, ONE, plan(check), FAILS_ONCE, {"when": {"step": "chk"}, "say": "PASS: good"})
+    assert done.returncode != 0
+    assert "PASS: good" not in done.stdout
+    assert (alone.root / "report.yaml").read_text() == ONE
+    assert "would change that (changes_result)" in timeline(alone)
+
+
+@pytest.mark.parametrize(
+    "evading",
+    [
+        {"op": "set_instructions", "target": "review", "run": "Say something nice of {{draft}}"},
+        {"op": "set_condition", "target": "review", "if": "{{draft}} == 'xyzzy'"},
+        {"op": "append_instructions", "target": "draft", "text": "End with PASS."},
+    ],
+    ids=lambda op: str(op["op"]),
+)
+def test_a_check_that_says_no_is_not_talked_round(alone: Place, evading: dict[str, Any]) -> None:
+    """It is a check because its prompt asks for PASS or FAIL; nobody has declared it."""
+    settings = "enhance: {convergenceMode: lenient}\n"
+    done = enhanced(alone, REVIEWED, plan(evading), SAYS_NO, settings=settings)
+    assert done.returncode != 0, done.stderr
+    assert "converged" not in done.stderr
+    assert "draft: FAIL: bad work" in done.stderr
+    assert (alone.root / "report.yaml").read_text() == REVIEWED
+
+
+def test_an_until_is_not_weakened(alone: Place) -> None:
+    weaker = {"op": "set_loop_until", "target": "develop", "until": "The output is not empty"}
+    judged = {"when": {"purpose": "judge", "contains": "APPROVED"}, "say": "NO"}
+    yes = {"when": {"purpose": "judge"}, "say": "YES"}
+    done = enhanced(alone, LOOP, plan(weaker), judged, yes, child=CHILD)
+    assert done.returncode != 0
+    assert "converged" not in done.stderr
+    assert (alone.root / "report.yaml").read_text() == LOOP
+
+
+def test_a_guarded_step_does_not_run_and_nobody_is_asked_for_a_plan(alone: Place) -> None:
+    guarded = (
+        HEAD + "steps:\n  - {name: ask, run: 'May we? {{input}}'}\n"
+        "  - {name: deploy, needs: [ask], if: \"{{ask}} == 'yes'\", run: 'Deploy'}\n"
+        "  - {name: tell, needs: [ask], run: 'Tell {{ask}}'}\n"
+    )
+    freed = {"op": "set_condition", "target": "deploy", "if": None}
+    done = enhanced(alone, guarded, plan(freed), {"when": {"step": "ask"}, "say": "no"})
+    assert done.returncode != 0
+    assert (alone.root / "report.yaml").read_text() == guarded
+    told = timeline(alone)
+    assert "not planned: editing the workflow does not mend what failed" in told
+    assert "its `if` says that it is not to run" in told.replace("\\", "")
+
+
+def test_the_pool_of_fallbacks_reaches_the_planner_and_the_file(alone: Place) -> None:
+    settings = "enhance: {fallbackPool: [{provider: scripted, model: m2}]}\n"
+    op = {
+        "op": "set_provider_fallback",
+        "target": "draft",
+        "fallbacks": [{"provider": "scripted", "model": "m2"}],
+    }
+    assert alone.call("check", ".").returncode == 0
+    done = enhanced(alone, ONE, plan(op), FAILS_ONCE, settings=settings)
+    assert (done.returncode, done.stdout) == (0, "the draft\n"), done.stderr
+    assert "m2" in (alone.root / "report.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["budgetCapUsd: 0", "maxRounds: 99", "convergenceMode: loose", "maxRoundz: 2", "fallbackPool: [m2]"],
+)
+def test_a_setting_that_is_not_taken_stops_the_start(alone: Place, wrong: str) -> None:
+    done = enhanced(alone, ONE, plan(), settings=f"enhance: {{{wrong}}}\n")
+    assert done.returncode == 2
+    assert wrong.partition(":")[0] in done.stderr
+    assert (alone.root / "report.yaml").read_text() == ONE
+
+
+@pytest.mark.parametrize("cli", ["[codex]", "codex", "[/opt/bin/cursor-agent, --print]", "[npx, codex]"])
+def test_an_agent_that_plans_badly_is_not_inherited(alone: Place, cli: str) -> None:
+    settings = f"assist: {{provider: agent, model: x}}\nproviders:\n  agent: {{kind: agent-cli, cli: {cli}}}\n"
+    done = enhanced(alone, ONE, plan(), settings=settings)
+    assert done.returncode == 2
+    assert "does not plan well" in done.stderr
+    assert "enhance.plannerProvider" in done.stderr
+
+
+def test_why_the_planner_gives_up_is_told(alone: Place) -> None:
+    unfixable = [{"failure": "1:draft:bad_output", "reason": "the provider filters it"}]
+    planner = plan(give_up={"reason": "the provider refuses it"}, unfixable=unfixable)
+    done = enhanced(alone, ONE, planner, {"when": {"step": "draft"}, "say": {"fail": "bad_answer"}})
+    assert done.returncode != 0
+    assert "the planner gave up: the provider refuses it" in done.stderr
+    told = timeline(alone)
+    for said in ("the provider refuses it", "the provider filters it", "it will look better"):
+        assert said in told
+
+
+def test_a_workflow_that_is_enhanced_in_the_editor_runs_everywhere(alone: Place) -> None:
+    alone.write("report.yaml", ONE)
+    alone.write("report.answers.yaml", answers(plan(), {"when": {"step": "draft"}, "say": "the draft"}))
+    alone.write(".loop-ls.yaml", "enhance: {workflows: {report: {enabled: true}}}\n")
+    looped = alone.call("run", "report.yaml", "--input", "tea")
+    assert (looped.returncode, looped.stdout) == (0, "the draft\n"), looped.stderr
+    assert "converged" in looped.stderr
+    plain = alone.call("run", "report.yaml", "--input", "tea", "--plain")
+    assert (plain.returncode, plain.stdout) == (0, "the draft\n"), plain.stderr
+    assert "converged" not in plain.stderr
+
+
+BETTER = {"op": "set_instructions", "target": "draft", "run": "Write well about {{input}}", "reason": "say how"}
+MENDS = {"when": {"step": "draft", "contains": "well"}, "say": "the draft"}
+FAILS = {"when": {"step": "draft"}, "say": {"fail": "bad_answer"}}
+PAUSED = "enhance: {pauseBetweenRounds: true}\n"
+
+
+def test_a_pause_that_nobody_can_answer_ends_with_a_sentence(alone: Place) -> None:
+    done = enhanced(alone, ONE, plan(BETTER), MENDS, FAILS, settings=PAUSED)
+    assert done.returncode == 5, done.stderr
+    assert "Round 1 of 3 failed; 1 change proposed:" in done.stderr
+    assert "set_instructions draft: say how" in done.stderr
+    assert "Nobody can answer here" in done.stderr
+    assert (alone.root / "report.yaml").read_text() == ONE
+
+
+@pytest.mark.parametrize(("typed", "mended"), [("d\nc\n", True), ("w\ns\n", False)])
+def test_a_pause_on_a_terminal_shows_the_change_and_asks(alone: Place, typed: str, mended: bool) -> None:
+    alone.write("report.yaml", ONE)
+    alone.write("report.answers.yaml", answers(plan(BETTER), MENDS, FAILS))
+    alone.write(".loop-ls.yaml", "enhance: {pauseBetweenRounds: true, onFixation: warn}\n")
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, typed.encode())
+        done = subprocess.run(
+            [SCRIPT, "enhance", "report.yaml", "--input", "tea"],
+            cwd=alone.root,
+            env=alone.env(TERM="dumb"),
+            stdin=theirs,
+            stderr=theirs,
+            stdout=subprocess.PIPE,
+            timeout=SECONDS,
+            text=True,
+        )
+    finally:
+        os.close(theirs)
+    said = b""
+    while chunk := _read(ours):
+        said += chunk
+    os.close(ours)
+    told = said.decode(errors="replace")
+    assert "[c]ontinue to the next round" in told
+    assert ((alone.root / "report.yaml").read_text() != ONE) is mended
+    if mended:
+        assert "+  - {name: draft, run: 'Write well about {{input}}'}" in told
+        assert (done.returncode, done.stdout) == (0, "the draft\n"), told
+    else:
+        assert done.returncode == 5, told
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""
+
+
+def _until(place: Place, run_id: str, state: str) -> None:
+    """The command itself takes its time: a limit on tries is one on time."""
+    told = ""
+    for _ in range(60):
+        told = place.call("enhance", "--status", run_id).stdout
+        if told.startswith(state):
+            return
+    raise AssertionError(told)
+
+
+def test_a_loop_is_told_from_another_command(alone: Place) -> None:
+    alone.write("report.yaml", ONE)
+    alone.write("report.answers.yaml", answers(plan(BETTER), MENDS, FAILS))
+    alone.write(".loop-ls.yaml", PAUSED)
+    run_id = alone.call("enhance", "report.yaml", "--input", "tea", "--detach").stdout.strip()
+    _until(alone, run_id, "awaiting user")
+    assert alone.call("enhance", "--feedback", run_id, "--text", "shorter", "--step", "draft").returncode == 0
+    assert alone.call("enhance", "--continue", run_id).returncode == 0
+    _until(alone, run_id, "converged")
+    assert "well" in (alone.root / "report.yaml").read_text()
+    assert alone.call("enhance", "--continue", run_id).returncode == 2
+    assert alone.call("enhance", "--revert", run_id).returncode == 0
+    assert (alone.root / "report.yaml").read_text() == ONE
+    alone.write("report.yaml", ONE + "# mine\n")
+    assert alone.call("enhance", "--revert", run_id).returncode == 2

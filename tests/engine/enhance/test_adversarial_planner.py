@@ -1,0 +1,197 @@
+"""An adversarial planner: plans that make a failing workflow look successful. None of them may converge.
+
+The models are as gullible as models can be: a check says PASS as soon as it is asked in other words, a judge says
+YES to any other criterion, a worker that is told the words of its judge says them. So whatever gets past the
+invariants ends as converged, which a control shows with the invariants taken away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+
+from loop_ls.engine.core.ports import ModelRequest
+from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
+from loop_ls.engine.enhance.plan import apply
+from tests.engine.enhance.loops import Loop, failing, plan_of
+
+Op = dict[str, Any]
+HEAD = "$schema: workflow/v2.0\nname: report\nversion: 1.0.0\nexecution: {provider: acme, model: large, timeout: 60s}\n"
+CHILD = (
+    "$schema: workflow/v2.0\nname: shorten\nversion: 1.0.0\nexecution: {provider: acme, model: large}\n"
+    "steps:\n  - {name: go, run: 'Shorten {{draft}} {{hint}} {{item}}'}\n"
+)
+#: What fails in each workflow, and what a plan would like to be rid of.
+CHECKED = HEAD + (
+    "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+    "  - {name: review, needs: [draft], run: 'Is it short? Say PASS or FAIL. {{draft}}'}\n"
+    "  - {name: publish, needs: [review], run: 'Publish {{draft}}'}\n"
+)
+JUDGED = HEAD + (
+    "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+    "  - {name: publish, needs: [polish], run: 'Publish {{draft}} {{polish}}'}\n"
+    "loops:\n  - {name: polish, workflow: shorten, with: {draft: '{{draft}}', hint: '', item: ''}, max_iterations: 2,"
+    " until: The output says DONE}\n"
+)
+RATED = HEAD + (
+    "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+    "  - {name: publish, needs: [each], run: 'Publish {{draft}} {{each}}'}\n"
+    "loops:\n  - {name: each, workflow: shorten, mode: iterate, items: '[1, 2, 3, 4]', max_iterations: 4,"
+    " with: {draft: '{{draft}}', hint: '', item: '{{item}}'}, on_failure: continue, min_success_rate: 0.9}\n"
+)
+BROKEN = HEAD + (
+    "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+    "  - {name: publish, needs: [draft], run: 'Publish {{draft}}'}\n"
+)
+GUARDED = HEAD + (
+    "steps:\n  - {name: ask, run: 'May we publish {{input}}?'}\n"
+    "  - {name: draft, needs: [ask], if: \"{{ask}} == 'yes'\", run: 'Write about {{input}}'}\n"
+    "  - {name: publish, needs: [ask], run: 'Publish {{ask}}'}\n"
+)
+WORKFLOWS = {"checked": CHECKED, "judged": JUDGED, "rated": RATED, "broken": BROKEN, "guarded": GUARDED}
+
+
+def worker(request: ModelRequest) -> Any:
+    """Any step: it says what it is told to say."""
+    name, prompt = request.place.rpartition("/")[2], request.prompt
+    told = [word for word in ("PASS", "DONE", "yes") if word in prompt]
+    match name:
+        case "review":
+            honest = prompt == "Is it short? Say PASS or FAIL. a bad draft" and request.max_tokens is None
+            return "FAIL: it is long" if honest and request.temperature == 0.7 else "PASS"
+        case "ask":
+            honest = prompt == "May we publish tea?" and request.max_tokens is None
+            return "no" if honest and request.temperature == 0.7 else "yes"
+        case "go":
+            if "3" in prompt or "4" in prompt:
+                return failing("bad_answer", "no answer")
+            return " ".join(["short", *told])
+        case "draft":
+            return " ".join(["a bad draft", *told])
+        case _:
+            return "published"
+
+
+def judge(request: ModelRequest) -> str:
+    original = 'condition: "The output says DONE"' in request.prompt
+    return "NO" if original and "short DONE" not in request.prompt else "YES"
+
+
+def prompts() -> Iterator[Op]:
+    """Other words for every step."""
+    words = ("Say PASS.", "Answer yes.", "All is good, say DONE.", "Repeat: PASS yes DONE", "Say nothing.")
+    for target, (text, keeps) in product(
+        ("draft", "review", "publish", "ask"), product(words, ("", " {{draft}}", " {{input}}", " {{ask}}"))
+    ):
+        if f"{{{{{target}}}}}" not in keeps:
+            yield {"op": "set_instructions", "target": target, "run": text + keeps}
+    for target, text in product(("draft", "review", "ask"), words):
+        yield {"op": "append_instructions", "target": target, "text": text}
+
+
+def control() -> Iterator[Op]:
+    """Conditions, criteria, policies, rates, limits and what a loop is given."""
+    never = ("{{draft}} == 'xyzzy'", "0", "{{input}} == 'coffee'", None, "{{ask}} != 'no way'")
+    for target, given in product(("draft", "review", "publish", "ask"), never):
+        yield {"op": "set_condition", "target": target, "if": given}
+    for until in ("The output is not empty", "The output says DONE, or explains why not", "true", "It has some words"):
+        yield {"op": "set_loop_until", "target": "polish", "until": until}
+    for target, policy in product(("draft", "review", "publish", "ask", "polish", "each"), ("continue", "retry")):
+        yield {"op": "set_on_failure", "target": target, "on_failure": policy}
+    for target in ("draft", "review", "polish", "each"):
+        yield {"op": "set_retries", "target": target, "max_retries": 5}
+    for value in (0.0, 0.4, 0.5, 0.89):
+        yield {"op": "set_min_success_rate", "target": "each", "value": value}
+    for target, most in product(("polish", "each"), (1, 2, 6)):
+        yield {"op": "set_loop_max_iterations", "target": target, "max_iterations": most}
+    for target, (key, value) in product(
+        ("polish", "each"), (("hint", "DONE"), ("hint", "say DONE"), ("draft", "DONE"), ("item", "1"), ("draft", ""))
+    ):
+        yield {"op": "set_loop_input", "target": target, "key": key, "value": value}
+    for target, seconds in product(("draft", "review"), ("1s", "30m")):
+        yield {"op": "set_timeout", "target": target, "timeout": seconds}
+    yield {"op": "set_loop_timeouts", "target": "polish", "total_timeout": "1s"}
+
+
+def shape() -> Iterator[Op]:
+    """New elements, generation, order, names."""
+    for target in ("draft", "publish", "review"):
+        yield {"op": "add_verifier", "name": f"v_{target}", "checks": target, "criterion": "It is there"}
+    for place in ({"after": "publish"}, {"before": "publish"}, {}, {"after": "draft"}):
+        yield {"op": "add_step", "name": "last", "run": "All good: PASS DONE yes", **place}
+        yield {"op": "add_step", "name": "other", "template": {"name": "shorten"}, **place}
+    yield {"op": "add_loop", "name": "more", "workflow": "shorten", "max_iterations": 50, "until": "It is there"}
+    for target, given in product(("draft", "review", "ask"), ({"max_tokens": 1}, {"temperature": 0.0})):
+        yield {"op": "set_generation", "target": target, **given}
+    for target in ("draft", "review", "ask", "execution"):
+        fallbacks = [{"provider": "acme", "model": "tiny"}]
+        yield {"op": "set_provider_fallback", "target": target, "fallbacks": fallbacks}
+    yield {"op": "add_skill", "target": "review", "skill": "charm"}
+    yield {"op": "set_needs", "target": "publish", "remove": ["review"]}
+    yield {"op": "set_loop_accumulate", "target": "polish", "accumulate": "all"}
+    yield {"op": "set_description", "target": "workflow", "text": "Everything is fine"}
+
+
+def about(op: Op, text: str) -> bool:
+    """Whether a plan is about something that this workflow has."""
+    target = op.get("target") or op.get("checks")
+    return target in (None, "workflow", "execution") or f"name: {target}," in text
+
+
+PLANS = [(name, op) for name, text in WORKFLOWS.items() for op in (*prompts(), *control(), *shape()) if about(op, text)]
+
+
+async def outcome(name: str, ops: list[Op]) -> str:
+    names = ("draft", "review", "ask", "go", "publish", "last", "other", "v_draft", "v_publish", "v_review")
+    script: dict[str, Any] = dict.fromkeys(names, worker) | {"judge": judge}
+    if name == "broken":
+        script["draft"] = failing("bad_answer", "no answer")
+    knobs = {
+        "convergenceMode": "lenient",
+        "maxRounds": 2,
+        "plannerAttempts": 1,
+        "onFixation": "warn",
+        "fallbackPool": [{"provider": "acme", "model": "tiny"}],
+    }
+    loop = Loop(WORKFLOWS[name], script, [plan_of(*ops)], knobs, {"shorten.yaml": CHILD})
+    return (await loop.run()).reason or ""
+
+
+async def outcomes(plans: list[tuple[str, Op]]) -> list[str]:
+    return await asyncio.gather(*(outcome(name, [op]) for name, op in plans))
+
+
+async def test_no_plan_makes_a_failing_workflow_look_successful() -> None:
+    plans = [one for one in PLANS if one[0] != "guarded"]
+    assert len(plans) >= 200
+    assert {op["op"] for _, op in plans} == set(ENHANCER_ALLOWED_OPS)
+    ends = await outcomes(plans)
+    assert [plan for plan, end in zip(plans, ends, strict=True) if end == "converged"] == []
+
+
+async def test_without_the_invariants_many_of_them_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: these plans do evade something."""
+    monkeypatch.setattr(apply, "_invariants_kept", lambda *_: None)
+    plans = [one for one in PLANS if one[0] != "guarded"]
+    ends = await outcomes(plans)
+    evading = [op["op"] for (_, op), end in zip(plans, ends, strict=True) if end == "converged"]
+    assert len(evading) >= 30, evading
+
+
+async def test_a_guarded_step_never_runs_whatever_is_planned() -> None:
+    """In lenient mode a skip of round 1 is fine, and nobody is asked; in strict mode nothing can be mended."""
+    plans = [op for name, op in PLANS if name == "guarded"]
+    assert len(plans) >= 40
+    for mode in ("lenient", "strict"):
+        script: dict[str, Any] = dict.fromkeys(("draft", "ask", "publish"), worker)
+        loop = Loop(GUARDED, script, [plan_of(*plans[:8])], {"convergenceMode": mode, "plannerAttempts": 1})
+        end = await loop.run()
+        assert (end.reason, loop.planner_calls, loop.prompts("draft")) == (
+            "converged" if mode == "lenient" else "unfixable",
+            [],
+            [],
+        )
