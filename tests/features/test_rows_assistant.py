@@ -215,7 +215,7 @@ def test_knobs_of_enhance_loops(ask: Ask) -> None:
 
 def test_knobs_of_one_workflow_and_its_switch(ask: Ask) -> None:
     labels = asked(ask, "enhance:\n  workflows:\n    report:\n      $0", SETTINGS).labels
-    assert set(labels) == {*KNOBS, "enabled"}
+    assert set(labels) == {*KNOBS, "enabled", "verifiers"}
     assert labels[0] == "enabled"
 
 
