@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from loop_ls.contract.run_view.rounds import Round, Rounds, listed
+from loop_ls.contract.run_view.rounds import Round, Rounds
 from loop_ls.text.markdown import code, escaped, fenced
 
 Json = Any

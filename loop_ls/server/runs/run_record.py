@@ -46,8 +46,7 @@ class RunRecord:
     @property
     def started_at(self) -> str:
         """When it began, as a text that sorts; a run that nobody has told of yet is the newest."""
-        began = self.state.get("startedAt") or (self.facts[0].get("at") if self.facts else None)
-        return str(began or "~")
+        return str(self.state.get("startedAt") or "~")
 
     def take(self, fact: Json) -> bool:
         """The next fact. False for one that is known; one too high is the caller's to notice."""

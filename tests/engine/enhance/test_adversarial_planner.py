@@ -61,7 +61,8 @@ def worker(request: ModelRequest) -> Any:
     told = [word for word in ("PASS", "DONE", "yes") if word in prompt]
     match name:
         case "review":
-            honest = prompt == "Is it short? Say PASS or FAIL. a bad draft" and request.max_tokens is None
+            head, asked, rest = prompt.partition("Is it short? Say PASS or FAIL. a bad draft")
+            honest = not head and asked and set(rest.split()) <= {"DONE", "yes"} and request.max_tokens is None
             return "FAIL: it is long" if honest and request.temperature == 0.7 else "PASS"
         case "ask":
             honest = prompt == "May we publish tea?" and request.max_tokens is None
