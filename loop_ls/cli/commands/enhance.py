@@ -80,10 +80,10 @@ async def _timeline(engine: EngineClient, run_id: str, args: argparse.Namespace)
 
 
 async def _status(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
-    answer = await engine.enhance(run_id, "status")
+    answer: Answer = await engine.enhance(run_id, "status")
     if not answer["ok"]:
         return answer
-    state = answer["state"]
+    state: Answer = answer["state"]
     said = (str(state["state"]).replace("_", " "), state.get("shown"), state.get("because"))
     return {**answer, "markdown": " · ".join(str(one) for one in said if one)}
 

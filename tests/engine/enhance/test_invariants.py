@@ -85,6 +85,10 @@ EVADING = {
     "subject: a sentence of the check": [
         op("append_instructions", target="draft", text="Please name each risk that you see.")
     ],
+    "subject: through a step that says the word": [
+        op("add_step", name="helper", run="Say DONE"),
+        op("set_loop_input", target="polish", key="hint", value="{{helper}}"),
+    ],
     "policies: on with a failing loop that inherits halt": [
         op("set_on_failure", target="polish", on_failure="continue")
     ],

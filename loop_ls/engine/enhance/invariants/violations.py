@@ -141,13 +141,16 @@ def _until(it: Compared) -> Iterator[Violation]:
 
 
 def _subject(it: Compared) -> Iterator[Violation]:
-    """What is judged does not learn the words of its judge."""
-    for element, before, now in it.both():
-        fresh = _fresh_text(before, now)
-        if not fresh:
-            continue
-        for criterion in _criteria(it, element.name):
-            said = _repeats(criterion, fresh, _all_text(before))
+    """What is judged does not learn the words of its judge, nor does anything that flows into it."""
+    criteria = [(criterion, {name} | reaches(it.now, name)) for name, criterion in _criteria(it)]
+    for element in it.now.elements:
+        before, now = it.base.shape(element.name), shape_of(it.now, element)
+        old = "" if before is None else _all_text(before)
+        fresh = _all_text(now) if before is None else _fresh_text(before, now)
+        for criterion, subjects in criteria:
+            if not fresh or element.name not in subjects:
+                continue
+            said = _repeats(criterion, fresh, old)
             if said is not None:
                 told = f"`{element.name}` would be told the words that its check looks for: {said}"
                 yield Violation("leaks_check", element.name, told, fresh)
@@ -237,15 +240,16 @@ def _guard_sources(base: Baseline) -> frozenset[str]:
     return frozenset(name for name in found if base.first.element(name) is not None)
 
 
-def _criteria(it: Compared, name: str) -> Iterator[str]:
-    """What judges an element, in words: its own `until`, and the prompts of its verifiers."""
-    before = it.base.shape(name)
-    if before is not None and before.until:
-        yield before.until
-    for verifier in it.base.verifiers.of(name):
+def _criteria(it: Compared) -> Iterator[tuple[str, str]]:
+    """Whoever is judged, and in what words: by its own `until`, and by the prompts of its verifiers."""
+    for element in it.now.elements:
+        before = it.base.shape(element.name)
+        if before is not None and before.until:
+            yield element.name, before.until
+    for verifier, subject in it.base.verifiers.checked.items():
         shape = it.base.shape(verifier)
-        if shape is not None and verifier != name:
-            yield _all_text(shape)
+        if shape is not None and verifier != subject:
+            yield subject, _all_text(shape)
 
 
 def _all_text(shape: Shape) -> str:
