@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from loop_ls.client.session import Answer
 from loop_ls.contract.endings import ENDED
-
-Json = dict[str, Any]
 
 
 class FirstText(NamedTuple):
@@ -19,10 +18,10 @@ class FirstText(NamedTuple):
     ended: bool
 
 
-def first_text(run: Json) -> FirstText | None:
+def first_text(run: Answer) -> FirstText | None:
     """None where the record does not hold the text."""
     facts = run.get("facts") or run.get("events") or []
-    started: Json = next((fact for fact in facts if fact.get("kind") == "run_started"), {})
+    started: Answer = next((fact for fact in facts if fact.get("kind") == "run_started"), {})
     body = started.get("body") or started
     name = (body.get("files") or {}).get(body.get("path"))
     found = (run.get("texts") or {}).get(name)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from loop_ls.cli.watch.plain import Event
 from loop_ls.report.terminal_text import shown
 
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
 
-Event = dict[str, Any]
 #: A line from a person; None at the end of the input.
 AskLine = Callable[[str], str | None]
 

@@ -144,7 +144,9 @@ def _subject(it: Compared) -> Iterator[Violation]:
     """What is judged does not learn the words of its judge, nor does anything that flows into it."""
     criteria = [(criterion, {name} | reaches(it.now, name)) for name, criterion in _criteria(it)]
     for element in it.now.elements:
-        before, now = it.base.shape(element.name), shape_of(it.now, element)
+        first = it.base.first.element(element.name)
+        before = None if first is None else shape_of(it.base.first, first)
+        now = shape_of(it.now, element)
         old = "" if before is None else _all_text(before)
         fresh = _all_text(now) if before is None else _fresh_text(before, now)
         for criterion, subjects in criteria:
