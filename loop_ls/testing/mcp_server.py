@@ -62,12 +62,20 @@ def call(name: str, arguments: dict[str, Any]) -> str:
             raise ValueError(f"{name} does not work")
 
 
+#: Versions of the protocol; whoever asks for another one is offered the last.
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     """The result of a request; None for a method that is not known."""
     match method:
         case "initialize":
             info = {"name": "test", "version": "1"}
-            return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info}
+            asked = params["protocolVersion"]
+            version = asked if asked in VERSIONS else VERSIONS[-1]
+            return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+        case "ping":
+            return {}
         case "tools/list":
             kept = sys.argv[2:] if sys.argv[1:2] == ["only"] else list(TOOLS)
             listed = [{"name": name, "description": TOOLS[name][0], "inputSchema": TOOLS[name][1]} for name in kept]
@@ -83,15 +91,23 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
             return None
 
 
+_UNGREETED = {"code": -32602, "message": "Received request before initialization was complete"}
+
+
 def main() -> None:
     mode = sys.argv[1] if len(sys.argv) > 1 else ""
     if mode == "dead":
         sys.exit("the index is locked by another process")
+    greeted = False
     for line in sys.stdin:
         message = json.loads(line)
         if mode == "chatty":
             _say("still here")
         if "id" not in message or mode == "dumb":
+            continue
+        greeted = greeted or message["method"] == "initialize"
+        if not greeted and message["method"] != "ping":
+            _say(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": _UNGREETED}))
             continue
         found = answer(message["method"], message.get("params") or {})
         reply = {"result": found} if found is not None else {"error": {"code": -32601, "message": "no such method"}}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+from tests.engine.providers.support.recording_provider import Asks
 from tests.real_clis.command_lines import seen
 from tests.real_clis.workplace import CALLERS, NOTE, Workplace
 
 #: How it ends when the program has said its last word.
-ENDS = {"assistant": "condition_met", "judge": "condition_met", "step": None}
+ENDS = {"assistant": "condition_met", "judge": "condition_met", "step": "completed"}
 WHOLE = ("assistant", "step", "full")
 #: Codex reads by a shell alone; with full access by its own, which the model of these tests asks to write.
 READS = {
@@ -31,3 +34,48 @@ async def test_the_program_does_what_its_caller_may_and_no_more(workplace: Workp
     assert workplace.made is (caller in WHOLE)
     assert (NOTE in workplace.results) is (caller in READS[agent.speaks])
     seen(agent.speaks, caller, workplace.words, workplace.tools)
+
+
+async def test_a_message_and_a_persona_of_any_length_arrive(workplace: Workplace) -> None:
+    long = 200 * 1024
+    end = await workplace.assistant("Say the word." + " Please." * (long // 8), "You are brief." + " Really." * 5000)
+    assert end["kind"] == "completed", end
+    sent = max((request.texts for request in workplace.provider.requests), key=len)
+    assert sent.count(" Please.") == long // 8
+    assert sent.count(" Really.") == 5000
+
+
+#: What a project can hold that a program would start by itself.
+PROGRAMS_OF_A_PROJECT = {
+    ".claude/settings.json": {
+        "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch started.txt"}]}]}
+    },
+    ".mcp.json": {"mcpServers": {"own": {"command": "touch", "args": ["started.txt"]}}},
+    "opencode.json": {"mcp": {"own": {"type": "local", "command": ["touch", "started.txt"], "enabled": True}}},
+}
+PLUGIN = """import { writeFileSync } from "node:fs"
+export const Own = async ({ directory }) => { writeFileSync(directory + "/started.txt", ""); return {} }
+"""
+CODEX = '[mcp_servers.own]\ncommand = "touch"\nargs = ["started.txt"]\n'
+
+
+@pytest.mark.parametrize("caller", ["minimal", "full"])
+async def test_what_a_project_holds_starts_for_roles_with_full_access_alone(workplace: Workplace, caller: str) -> None:
+    for name, told in PROGRAMS_OF_A_PROJECT.items():
+        workplace.write(name, json.dumps(told))
+    workplace.write(".opencode/plugin/own.js", PLUGIN)
+    workplace.write(".codex/config.toml", CODEX)
+    workplace.model_says(last="APPROVED")
+    end = await workplace.work(caller)
+    assert end["kind"] == "completed", end
+    trusted = workplace.agent.speaks != "codex"  # Codex asks a person first, whatever the access
+    assert (workplace.root / "started.txt").exists() is (caller == "full" and trusted)
+
+
+async def test_commands_of_codex_see_no_key(workplace: Workplace) -> None:
+    if workplace.agent.speaks != "codex":
+        pytest.skip("Claude Code hands its own environment to tools; opencode keeps its key in a file")
+    workplace.model_says(Asks("exec_command", {"cmd": "env"}))
+    assert (await workplace.work("full"))["kind"] == "completed"
+    assert "HOME=" in workplace.results
+    assert "CODEX_API_KEY" not in workplace.results

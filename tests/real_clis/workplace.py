@@ -27,6 +27,7 @@ WORD = "APPROVED"
 NOTE = "a note that only who reads the file knows"
 ENDS = ("completed", "failed", "cancelled")
 SECONDS = 100
+SCRIPT = {"kind": "scripted", "script": [{"say": "a text"}]}
 _FILE = re.compile(r"[^\s\"]*/loop-ls-\w+\.txt")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -65,7 +66,13 @@ class Workplace:
 
     def settings(self, **more: Any) -> None:
         own = {"kind": "agent-cli", "cli": self.agent.recorded(self.log), "speaks": self.agent.speaks}
-        (self.root / ".loop-ls.yaml").write_text(json.dumps({"providers": {"claude-code": own}, **more}))
+        (self.root / ".loop-ls.yaml").write_text(
+            json.dumps({"providers": {"claude-code": own, "scripted": SCRIPT}, **more})
+        )
+
+    def write(self, name: str, text: str) -> None:
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
 
     def model_says(self, *asked: Asks, last: str = WORD) -> None:
         """One after the other, as often as results come; then the last word."""

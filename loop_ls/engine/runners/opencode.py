@@ -32,8 +32,10 @@ class Opencode:
         own: dict[str, str] = {}
         if work.access != "full" or work.alone:
             words += ["--agent", f"loop-ls-{work.access}"]
-            words += [] if work.access == "full" else ["--pure"]  # plugins of a project are programs
             own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_settings(work))}
+        if work.access != "full":  # servers and plugins of a project are programs, which start with it
+            words.append("--pure")
+            own["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
         if work.model:
             words += ["--model", work.model]
         return CommandLine(words, stdin=with_persona(work), environment=own)

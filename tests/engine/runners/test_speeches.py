@@ -141,6 +141,7 @@ def test_opencode_works_as_an_agent_of_ours_that_may_do_no_more(access: Any, all
     said = Opencode().said(Assignment("go", access=access, shell=SHELL), str)
     name = f"loop-ls-{access}"
     assert list(said.words)[-3:] == ["--agent", name, "--pure"]  # without the plugins of a project
+    assert said.environment["OPENCODE_DISABLE_PROJECT_CONFIG"] == "1"
     settings = json.loads(said.environment["OPENCODE_CONFIG_CONTENT"])
     permission = settings["agent"][name]["permission"]
     assert {tool for tool, rule in permission.items() if rule == "allow"} == allowed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -23,6 +24,8 @@ _FINISH = {
     "tool_calls": "tools",
     "function_call": "tools",
 }
+#: Of the id of a call, in characters; a longer one is refused.
+LONGEST_ID = 40
 #: What a call of a tool consists of; whatever else a provider adds, it wants back.
 _OF_A_CALL = frozenset({"index", "id", "type", "function"})
 
@@ -64,7 +67,7 @@ class OpenAI:
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:
-    schema = dict(tool.schema) or {"type": "object", "properties": {}}
+    schema = {"type": "object", "properties": {}, **tool.schema}
     function = {"name": tool.name, "description": tool.description, "parameters": schema}
     return {"type": "function", "function": function}
 
@@ -76,14 +79,21 @@ def _rounds(turns: tuple[Turn, ...]) -> list[JsonObject]:
         if turn.thoughts:
             said["reasoning_content"] = turn.thoughts
         messages.append(said | {"tool_calls": [_asked(call) for call in turn.calls]})
-        messages += [{"role": "tool", "tool_call_id": each.id, "content": each.text} for each in turn.answers]
+        messages += [{"role": "tool", "tool_call_id": _id(each.id), "content": each.text} for each in turn.answers]
     return messages
 
 
 def _asked(call: ToolCall) -> JsonObject:
     # What was no JSON would be refused: the answer to the call says what was wrong with it.
     written = json.dumps(dict(call.arguments)) if call.arguments is not None else "{}"
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}, **call.extra}
+    return {"id": _id(call.id), "type": "function", "function": {"name": call.name, "arguments": written}, **call.extra}
+
+
+def _id(given: str) -> str:
+    """Ids of other providers, which were asked before, may be longer than this one takes."""
+    return (
+        given if len(given) <= LONGEST_ID else hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:LONGEST_ID]
+    )
 
 
 class OpenAIReader:
