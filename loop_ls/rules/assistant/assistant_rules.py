@@ -20,7 +20,11 @@ from loop_ls.rules.fixes.json import add_key, add_key_behind
 from loop_ls.rules.role_loop.role_loop_rules import reworded
 from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
 from loop_ls.syntax.incremental.piece import Piece
-from loop_ls.syntax.nodes import Alias, Entry, Node
+from loop_ls.syntax.nodes import Alias, Entry, Node, Scalar
+from loop_ls.text.pattern import pattern
+
+#: A number of iterations that is allowed.
+_ITERATIONS = pattern(r"[1-9][0-9]?|100")
 
 
 @rule("AL001", "syntax", Severity.ERROR, on="assistant syntax")
@@ -176,12 +180,11 @@ def iterations_range(view: WholeView) -> Iterator[Draft]:
     """
     for placed in view.flaws("AL021"):
         at = placed.flaw.at
-        bare = None if isinstance(at, Entry) or at is None else text_of(at)
-        fits = bare is not None and bare.isascii() and bare.isdigit() and 1 <= int(bare[:9]) <= 100
-        if fits and bare is not None and placed.piece is not None and at is not None and not isinstance(at, Entry):
-            yield view.of_flaw(placed, builders.replace(placed.piece, at.span, bare, "Remove the quotes"))
-        else:
-            yield view.of_flaw(placed)
+        fix: tuple[Fix, ...] = ()
+        if isinstance(at, Scalar) and _ITERATIONS.fullmatch(at.text):
+            assert placed.piece is not None, "a value stands in a piece"
+            fix = (builders.replace(placed.piece, at.span, at.text, "Remove the quotes"),)
+        yield view.of_flaw(placed, *fix)
 
 
 # -- the loop as a whole --------------------------------------------------------------------------

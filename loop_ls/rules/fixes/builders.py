@@ -33,7 +33,7 @@ def replace(piece: Piece, span: Span, text: str, title: str, tier: Tier = Tier.S
     def change(document: Document) -> tuple[TextEdit, ...]:
         return (TextEdit(document.absolute(piece, span), text),)
 
-    return _fix(title, change, tier)
+    return fix_of(title, change, tier)
 
 
 def reword(piece: Piece, span: Span, new: str) -> Fix:
@@ -48,7 +48,7 @@ def reword(piece: Piece, span: Span, new: str) -> Fix:
         written = in_quotes(new, style) if style is not None else None
         return (TextEdit(place, written or scalar_text(new, True)),)
 
-    return _fix(f"Change to `{shortened(new)}`", change)
+    return fix_of(f"Change to `{shortened(new)}`", change)
 
 
 def _without_line_end(document: Document, span: Span) -> Span:
@@ -69,7 +69,7 @@ def on_one_line(piece: Piece, node: Node | None, as_text: bool = True) -> tuple[
         place = _without_line_end(document, document.absolute(piece, node.span))
         return (TextEdit(place, scalar_text(text, True) if as_text else text),)
 
-    return (_fix("Write it on one line", change),)
+    return (fix_of("Write it on one line", change),)
 
 
 def quote(piece: Piece, span: Span) -> Fix:
@@ -81,7 +81,7 @@ def quote(piece: Piece, span: Span) -> Fix:
         quoted = in_quotes(written, Style.DOUBLE)
         return () if quoted is None else (TextEdit(place, quoted),)
 
-    return _fix("Put quotes around it", change)
+    return fix_of("Put quotes around it", change)
 
 
 def quote_whole(piece: Piece, span: Span) -> Fix:
@@ -93,7 +93,7 @@ def quote_whole(piece: Piece, span: Span) -> Fix:
         after = document.edit(place, quoted)
         return (TextEdit(place, quoted),) if _faults(after) < _faults(document) else ()
 
-    return _fix("Put quotes around it", change)
+    return fix_of("Put quotes around it", change)
 
 
 def _faults(document: Document) -> int:
@@ -112,7 +112,7 @@ def plain_blanks() -> Fix:
         ]
         return tuple(TextEdit(span, _plain_blanks(document.text.slice(span))) for span in spans)
 
-    return _fix("Write plain spaces", change)
+    return fix_of("Write plain spaces", change)
 
 
 def _plain_blanks(text: str) -> str:
@@ -125,7 +125,7 @@ def wrap(piece: Piece, span: Span, before: str, after: str, title: str) -> Fix:
         start, end = document.absolute(piece, span)
         return TextEdit(Span(start, start), before), TextEdit(Span(end, end), after)
 
-    return _fix(title, change)
+    return fix_of(title, change)
 
 
 def bracket(piece: Piece, span: Span) -> Fix:
@@ -148,7 +148,7 @@ def set_key(piece: Piece, block: Block, key: str, value: str, title: str, tier: 
         place = Position(end.line, colon)
         return (TextEdit(Span(place, place), f" {value}"),)
 
-    return _fix(title, change, tier)
+    return fix_of(title, change, tier)
 
 
 def remove_key(piece: Piece, block: Block, entry: Entry, tier: Tier = Tier.SAFE) -> Fix:
@@ -163,7 +163,7 @@ def add_need(element: Element, name: str) -> Fix:
         found = layout.add_to_list(document.tree, element.piece, element.block.node, "needs", name, after="name")
         return _taken(found)
 
-    return _fix(f"Add `{name}` to `needs`", change)
+    return fix_of(f"Add `{name}` to `needs`", change)
 
 
 def also_needed(fix: Fix, element: Element, name: str) -> Fix:
@@ -179,7 +179,7 @@ def add_schema(schema: str) -> Fix:
         line = f"$schema: {schema}{document.text.eol}"
         return (TextEdit(Span(Position(0, 0), Position(0, 0)), line),)
 
-    return _fix(f"Add `$schema: {schema}`", change, Tier.REVIEW)
+    return fix_of(f"Add `$schema: {schema}`", change, Tier.REVIEW)
 
 
 def condition_without(piece: Piece, scalar: Scalar, name: str, number: int) -> Fix | None:
@@ -200,12 +200,12 @@ def write_text(piece: Piece, scalar: Scalar, text: str, title: str) -> Fix:
     def change(document: Document) -> tuple[TextEdit, ...]:
         return _taken(layout.set_scalar(document.tree, piece, scalar, text))
 
-    return Fix(title, guarded(change), Tier.REVIEW)
+    return fix_of(title, change, Tier.REVIEW)
 
 
 def merge_section(later: Piece, first: Piece, name: str) -> Fix:
     """Move the entries of a repeated `steps` or `loops` block behind those of the first one."""
-    return _fix(f"Move these entries into the first `{name}`", lambda document: merged(document, first, later))
+    return fix_of(f"Move these entries into the first `{name}`", lambda document: merged(document, first, later))
 
 
 def resolved_conflict(fault: Fault) -> tuple[Fix, ...]:
@@ -239,7 +239,8 @@ def _rows(document: Document, first: int, end: int) -> Span:
     return Span(Position(first, 0), document.text.clamp(Position(end, 0)))
 
 
-def _fix(title: str, change: Edits, tier: Tier = Tier.SAFE) -> Fix:
+def fix_of(title: str, change: Edits, tier: Tier = Tier.SAFE) -> Fix:
+    """What is safe is what an editor offers first."""
     return Fix(title, guarded(change), tier, tier is Tier.SAFE)
 
 

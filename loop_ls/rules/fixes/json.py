@@ -12,7 +12,7 @@ from loop_ls.formats.common.object_parts import Part
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.finding import Fix, TextEdit, Tier
-from loop_ls.rules.fixes.builders import guarded
+from loop_ls.rules.fixes.builders import fix_of
 from loop_ls.syntax import nodes
 from loop_ls.syntax.edit import edits as layout
 from loop_ls.syntax.incremental.piece import Piece
@@ -38,7 +38,7 @@ def add_key(piece: Piece, block: Block, key: str, value: Value, title: str, tier
         found = layout.insert_entry(document.tree, piece, block.node, key, written(value))
         return tuple(TextEdit(edit.span, edit.text) for edit in found)
 
-    return Fix(title, guarded(change), tier, tier is Tier.SAFE)
+    return fix_of(title, change, tier)
 
 
 def add_key_behind(part: Part, key: str, value: Value, title: str, tier: Tier = Tier.SAFE) -> Fix:
@@ -52,7 +52,7 @@ def add_key_behind(part: Part, key: str, value: Value, title: str, tier: Tier = 
         found = layout.insert_entry(document.tree, part.piece, alone, key, written(value), part.entry)
         return tuple(TextEdit(edit.span, edit.text) for edit in found)
 
-    return Fix(title, guarded(change), tier, tier is Tier.SAFE)
+    return fix_of(title, change, tier)
 
 
 def add_item(part: Part, value: Value, title: str) -> Fix:
@@ -72,7 +72,7 @@ def add_item(part: Part, value: Value, title: str) -> Fix:
         gap = f",{document.text.eol}{lead}" if not lead.strip() else ", "
         return (TextEdit(Span(last.end, last.end), gap + written(value)),)
 
-    return Fix(title, guarded(change), Tier.REVIEW)
+    return fix_of(title, change, Tier.REVIEW)
 
 
 def set_text(piece: Piece, scalar: nodes.Scalar, text: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
@@ -84,7 +84,7 @@ def set_text(piece: Piece, scalar: nodes.Scalar, text: str, title: str, tier: Ti
         found = layout.set_scalar(document.tree, piece, scalar, text, flow=True)
         return tuple(TextEdit(edit.span, edit.text) for edit in found)
 
-    return Fix(title, guarded(change), tier, tier is Tier.SAFE)
+    return fix_of(title, change, tier)
 
 
 def replace_entry(piece: Piece, entry: Entry, key: str, value: Value, title: str) -> Fix:
@@ -96,7 +96,7 @@ def replace_entry(piece: Piece, entry: Entry, key: str, value: Value, title: str
         place = document.absolute(piece, Span(entry.key.span.start, end))
         return (TextEdit(place, f"{name}: {written(value)}"),)
 
-    return Fix(title, guarded(change), Tier.REVIEW)
+    return fix_of(title, change, Tier.REVIEW)
 
 
 def drop_key(piece: Piece, block: Block, entry: Entry, tier: Tier = Tier.SAFE) -> Fix:
@@ -106,7 +106,7 @@ def drop_key(piece: Piece, block: Block, entry: Entry, tier: Tier = Tier.SAFE) -
         found = layout.remove_entry(document.tree, piece, block.node, entry)
         return tuple(TextEdit(edit.span, edit.text) for edit in found)
 
-    return Fix(f"Remove `{entry.key.text}`", guarded(change), tier, tier is Tier.SAFE)
+    return fix_of(f"Remove `{entry.key.text}`", change, tier)
 
 
 def drop_top_key(part: Part, tier: Tier = Tier.SAFE) -> Fix:
@@ -121,7 +121,7 @@ def drop_top_key(part: Part, tier: Tier = Tier.SAFE) -> Fix:
         found = layout.remove_entry(document.tree, part.piece, whole, entry)
         return tuple(TextEdit(edit.span, edit.text) for edit in found)
 
-    return Fix(f"Remove `{part.entry.key.text}`", guarded(change), tier, tier is Tier.SAFE)
+    return fix_of(f"Remove `{part.entry.key.text}`", change, tier)
 
 
 def written(value: Value) -> str:

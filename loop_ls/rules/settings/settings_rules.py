@@ -301,10 +301,11 @@ def unreachable_glob(view: WholeView) -> Iterator[Draft]:
           - {name: greet, run: "Greet {{input}}"}
     """
     part = view.parts.get("workflowRoots")
-    found = part.node if part is not None else None
-    for item in found.items if isinstance(found, Sequence) else ():
+    if part is None or not isinstance(part.node, Sequence):
+        return
+    for item in filter(None, part.node.items):
         pattern = text_of(item)
-        if part is None or item is None or pattern is None or _leads_somewhere(view, pattern):
+        if pattern is None or _leads_somewhere(view, pattern):
             continue
         outside = ".." in pattern.replace("\\", "/").split("/") or pattern.startswith("/")
         why = "leads out of the workspace" if outside else "leads to no folder of the workspace"

@@ -319,3 +319,109 @@ def test_merged_keys_count() -> None:
         """,
         path=PATH,
     )
+
+
+# -- clauses --------------------------------------------------------------------------------------
+
+
+def fixes(text: str, rule: str, path: str = PATH) -> list[str]:
+    """Titles of what is offered for the first finding of a rule."""
+    found = findings_of(read_fixture(text, path, head=False))[path]
+    return [fix.title for fix in next(one for one in found if one.rule == rule).fixes]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("purpose: 5", ["Put quotes around it"]),
+        ("purpose: true", ["Put quotes around it"]),
+        ("purpose: [coding]", []),
+        ("loopEnabled: 3", []),
+        ("loopEnabled: 'true'", ["Remove the quotes"]),
+    ],
+)
+def test_AL004_quotes_are_proposed_for_texts_only(keys: str, expected: list[str]) -> None:
+    assert fixes(f"name: a\npersona: b\n{keys}\n", "AL004") == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        ("'1'", ["Remove the quotes"]),
+        ("'100'", ["Remove the quotes"]),
+        ("'101'", []),
+        ("'0'", []),
+        ("'٣'", []),
+        ("many", []),
+        ("[5]", []),
+    ],
+)
+def test_AL021_quotes_go_where_a_number_that_fits_is_in_them(number: str, expected: list[str]) -> None:
+    text = f"name: a\npersona: b\nmaxIterations: {number}\n"
+    assert fixes(text, "AL021") == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "start"), [(1, "an iteration without"), (2, "up to 2 iterations without"), (100, "up to 100 iterations")]
+)
+def test_AL025_says_how_many_iterations_cost_something(number: int, start: str) -> None:
+    text = f"name: a\npersona: b\nloopEnabled: true\nmaxIterations: {number}\nloopCriteria: {{type: max_iterations}}\n"
+    [one] = findings_of(read_fixture(text, PATH, head=False))[PATH]
+    assert one.rule == "AL025"
+    assert one.message.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("loopCriteria: {type: manual}\nmaxIterations: 1", ["Switch the loop on"]),
+        ("loopEnabled: false\nloopCriteria: {type: manual}\nmaxIterations: 1", []),
+    ],
+)
+def test_AL022_the_loop_is_switched_on_where_nothing_says_otherwise(keys: str, expected: list[str]) -> None:
+    assert fixes(f"name: a\npersona: b\n{keys}\n", "AL022") == expected
+
+
+def test_what_is_merged_into_an_assistant_is_left_alone() -> None:
+    text = """
+assistants:
+  - name: a
+    persona: b
+    note: &manual {loopCriteria: {type: manual}, maxIterations: 1}
+  - {<<: *manual, name: c, persona: d}
+  - name: e
+    persona: f
+    note: &often {loopEnabled: true, maxBudgetUsd: 1, loopCriteria: {type: manual}, maxIterations: 3}
+  - {<<: *often, name: g, persona: h}
+"""
+    found = findings_of(read_fixture(text, PATH, head=False))[PATH]
+    assert [(one.rule, one.fixes) for one in found if one.rule != "AL003"] == [("AL022", ()), ("AL024", ())]
+
+
+@pytest.mark.parametrize(
+    ("criterion", "expected"),
+    [
+        ("{type: regex}", ["AL008"]),
+        ("{type: regex, argv: [a]}", ["AL008"]),
+        ("{type: test_pass}", ["AL008"]),
+        ("{type: test_pass, argv: [python3]}", []),
+        ("{type: test_pass, value: null}", ["AL008"]),
+        ("{type: regex, value: 5}", ["AL007"]),
+    ],
+)
+def test_AL008_exact_words_are_a_command_and_no_pattern(criterion: str, expected: list[str]) -> None:
+    assert sorted(rule for rule, _ in found(f"{HEAD}loopCriteria: {criterion}\n")) == sorted(expected)
+
+
+def test_AL014_words_are_split_where_a_shell_would_do_nothing_else() -> None:
+    def offered(command: str) -> list[str]:
+        return fixes(f"{HEAD}loopCriteria: {{type: test_pass, value: {json.dumps(command)}}}\n", "AL018")
+
+    assert offered('python3 x.py -k "a or b"') == ["Give the exact words in `argv`"]
+    assert offered('python3 x.py -k "a or b') == []
+    assert offered('python3 x.py -k "a" | tail') == []
+
+
+def test_AL019_a_file_that_is_there_counts_though_nobody_may_run_it() -> None:
+    assert command(__file__) == []
+    assert command(f"{__file__}.missing") == ["AL019"]
