@@ -115,9 +115,9 @@ def regex_dialect(view: WholeView) -> Iterator[Draft]:
         said = difference(value.text)
         if said is not None:
             translate: tuple[Fix, ...] = ()
-            if source != value.text and value.scalar is not None:
+            if value.scalar is not None and difference(source) is None:
                 translate = (set_text(value.piece, value.scalar, source, f"Write it as Python does: `{source}`"),)
-            yield value.found(said, *(fix for fix in translate if difference(source) is None))
+            yield value.found(said, *translate)
 
 
 @rule("AL013", "regex-delimiters", Severity.WARNING, on="assistant", fixes=(Tier.REVIEW,))

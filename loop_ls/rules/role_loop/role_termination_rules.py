@@ -73,7 +73,8 @@ def termination_value(view: WholeView) -> Iterator[Draft]:
             continue
         rename: tuple[Fix, ...] = ()
         alone = isinstance(block, Block) and not block.has("value")
-        if alone and isinstance(flaw.at, Entry) and placed.piece is not None:
+        if alone and isinstance(flaw.at, Entry):
+            assert placed.piece is not None, "a key stands in a piece"
             rename = (builders.reword(placed.piece, flaw.at.key.span, "value"),)
         yield view.of_flaw(placed, *rename)._replace(severity=Severity.INFORMATION)
 

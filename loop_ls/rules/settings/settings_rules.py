@@ -241,9 +241,10 @@ def unknown_rule(view: WholeView) -> Iterator[Draft]:
         rules: {WF115: off}
     """
     part, known = view.parts.get("rules"), all_rules()
-    pairs = part.field.value if part is not None and isinstance(part.field.value, tuple) else ()
-    for pair in pairs:
-        if part is None or not isinstance(pair, Pair) or pair.name in known or pair.entry.merged:
+    if part is None or not isinstance(part.field.value, tuple):
+        return
+    for pair in part.field.value:
+        if not isinstance(pair, Pair) or pair.name in known or pair.entry.merged:
             continue
         better = nearest(pair.name, known, 1) or nearest(pair.name.upper(), known, 1)
         better = pair.name.upper() if pair.name.upper() in known else better
@@ -303,7 +304,7 @@ def unreachable_glob(view: WholeView) -> Iterator[Draft]:
     part = view.parts.get("workflowRoots")
     if part is None or not isinstance(part.node, Sequence):
         return
-    for item in filter(None, part.node.items):
+    for item in [one for one in part.node.items if one is not None]:
         pattern = text_of(item)
         if pattern is None or _leads_somewhere(view, pattern):
             continue

@@ -79,25 +79,23 @@ def has_no(site: Site, key: str) -> str:
     return f"has an empty `{key}`" if site.block.has(key) else f"has no `{key}`"
 
 
-def outside_its_list(field: Field | None) -> str | None:
+def outside_its_list(site: Site, name: str, severity: Severity | None = None) -> Iterator[Draft]:
     """The value of a key with a closed list that is not on the list."""
+    field = site.own(name)
     if field is None or field.empty or not isinstance(field.value, str) or field.value in field.key.choices:
-        return None
-    return field.value
-
-
-def not_in_list(site: Site, field: Field, value: str, severity: Severity | None = None) -> Draft:
+        return
     choices = field.key.choices
-    return site.found(
-        value_span(field),
-        f"`{shortened(value)}` is no `{field.key.name}`; it is one of {listed(choices)}{did_you_mean(value, choices)}",
-        severity,
-        fixes=nearest_choice(site, field, value),
-    )
+    message = f"`{shortened(field.value)}` is no `{name}`; it is one of {listed(choices)}"
+    message += did_you_mean(field.value, choices)
+    yield site.found(value_span(field), message, severity, fixes=nearest_choice(site, field, field.value))
+
+
+#: What some documents call a value that is on the list.
+_MEANT = {("logging", "normal"): "info"}
 
 
 def nearest_choice(site: Site, field: Field, value: str) -> tuple[Fix, ...]:
-    better = nearest(value, field.key.choices)
+    better = _MEANT.get((field.key.name, value.casefold())) or nearest(value, field.key.choices)
     if better is None or field.scalar is None or field.scalar is not field.node:
         return ()
     return (builders.reword(site.piece, field.span, better),)
@@ -134,14 +132,7 @@ def unknown_log_level_of_a_step(site: Site) -> Iterator[Draft]:
 
 
 def _logging(site: Site, severity: Severity | None) -> Iterator[Draft]:
-    field = site.own("logging")
-    value = outside_its_list(field)
-    if field is None or value is None:
-        return
-    found = not_in_list(site, field, value, severity)
-    if value.casefold() == "normal" and field.scalar is not None and field.scalar is field.node:
-        found = found._replace(fixes=(builders.reword(site.piece, field.span, "info"),))
-    yield found
+    yield from outside_its_list(site, "logging", severity)
 
 
 @rule("WF111", "unknown-error-policy", Severity.ERROR, on="execution", local=True, fixes=(Tier.SAFE,))
@@ -163,10 +154,7 @@ def unknown_error_policy(site: Site) -> Iterator[Draft]:
         steps:
           - {name: greet, run: "Greet {{input}}"}
     """
-    field = site.own("on_error")
-    value = outside_its_list(field)
-    if field is not None and value is not None:
-        yield not_in_list(site, field, value)
+    yield from outside_its_list(site, "on_error")
 
 
 @rule("WF112", "workers-out-of-range", Severity.ERROR, on="execution", local=True)

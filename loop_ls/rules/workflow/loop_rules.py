@@ -11,7 +11,7 @@ from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
-from loop_ls.rules.workflow.execution_rules import has_no, lacks, not_in_list, outside_its_list
+from loop_ls.rules.workflow.execution_rules import has_no, lacks, outside_its_list
 from loop_ls.rules.workflow.step_rules import dash
 
 LOOPS = ("loop", "step loop")
@@ -143,10 +143,7 @@ def unknown_loop_mode(site: Site) -> Iterator[Draft]:
         steps:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
-    field = site.own("mode")
-    value = outside_its_list(field)
-    if field is not None and value:
-        yield not_in_list(site, field, value)
+    yield from outside_its_list(site, "mode")
 
 
 @rule("WF405", "loop-without-condition", Severity.ERROR, on=LOOPS, local=True, missing=True)
@@ -239,10 +236,7 @@ def unknown_loop_policy(site: Site) -> Iterator[Draft]:
         steps:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
-    field = site.own("on_failure")
-    value = outside_its_list(field)
-    if field is not None and value is not None:
-        yield not_in_list(site, field, value)
+    yield from outside_its_list(site, "on_failure")
 
 
 @rule("WF409", "retry-without-number", Severity.WARNING, on=LOOPS, local=True, profile="compat")

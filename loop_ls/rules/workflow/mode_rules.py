@@ -9,7 +9,7 @@ from loop_ls.rules.docs.phrases import listed, shortened
 from loop_ls.rules.engine.context import Draft, Site, entry_span, value_span
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.registry import rule
-from loop_ls.rules.workflow.execution_rules import has_no, lacks, not_in_list, outside_its_list
+from loop_ls.rules.workflow.execution_rules import has_no, lacks, outside_its_list
 from loop_ls.text.pattern import pattern
 
 _REASONS = pattern(
@@ -195,9 +195,7 @@ def unknown_requirement(site: Site) -> Iterator[Draft]:
             span = site.label if field is None else field.entry.key.span
             yield site.found(span, f"`consensus` {has_no(site, 'require')}; it is one of {choices}")
         return
-    value = outside_its_list(site.own("require"))
-    if value is not None:
-        yield not_in_list(site, field, value)
+    yield from outside_its_list(site, "require")
 
 
 @rule("WF805", "equal-executions", Severity.WARNING, on="consensus", local=True)
@@ -387,10 +385,8 @@ def unknown_rag_choice(site: Site) -> Iterator[Draft]:
             rag: {server: pgvector, query: "{{input}}", output_format: text}
     """
     for name, severity in (("output_format", None), ("fusion", Severity.WARNING)):
-        field = site.own(name)
-        value = outside_its_list(field)
-        if field is not None and value is not None and (name, value) != ("fusion", "average"):
-            yield not_in_list(site, field, value, severity)
+        if (name, site.block.text(name)) != ("fusion", "average"):
+            yield from outside_its_list(site, name, severity)
 
 
 @rule("WF821", "unknown-chunk-strategy", Severity.ERROR, on="embeddings", local=True, fixes=(Tier.SAFE,))
@@ -406,10 +402,7 @@ def unknown_chunk_strategy(site: Site) -> Iterator[Draft]:
           - name: vectors
             embeddings: {input: "{{input}}", chunk_strategy: paragraph}
     """
-    field = site.own("chunk_strategy")
-    value = outside_its_list(field)
-    if field is not None and value is not None:
-        yield not_in_list(site, field, value)
+    yield from outside_its_list(site, "chunk_strategy")
 
 
 @rule("WF822", "unknown-embedding-format", Severity.ERROR, on="embeddings", local=True, fixes=(Tier.SAFE,))
@@ -426,7 +419,4 @@ def unknown_embedding_format(site: Site) -> Iterator[Draft]:
             embeddings: {input: "{{input}}", encoding_format: base64}
     """
     for name, severity in (("encoding_format", None), ("output_format", Severity.WARNING)):
-        field = site.own(name)
-        value = outside_its_list(field)
-        if field is not None and value is not None:
-            yield not_in_list(site, field, value, severity)
+        yield from outside_its_list(site, name, severity)

@@ -15,7 +15,7 @@ from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
-from loop_ls.rules.workflow.execution_rules import not_in_list, outside_its_list
+from loop_ls.rules.workflow.execution_rules import outside_its_list
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
@@ -212,10 +212,7 @@ def unknown_step_policy(site: Site) -> Iterator[Draft]:
             on_failure: continue
             run: "Greet {{input}}"
     """
-    field = site.own("on_failure")
-    value = outside_its_list(field)
-    if field is not None and value is not None:
-        yield not_in_list(site, field, value)
+    yield from outside_its_list(site, "on_failure")
 
 
 @rule("WF210", "retries-without-retry", Severity.INFORMATION, on="step", local=True, about="max_retries")

@@ -340,3 +340,40 @@ def test_the_file_is_recognised_by_its_folder() -> None:
 def test_the_key_by_which_editors_find_a_schema_is_no_fault() -> None:
     assert found(source(**{"$schema": "https://example.org/role-loop.json"})) == []
     assert codes(**{"$shema": "x"}) == ["RL022"]
+
+
+# -- clauses --------------------------------------------------------------------------------------
+
+
+def titles(rule: str, **changes: Any) -> list[str]:
+    """What is offered for the first finding of a rule."""
+    found = findings_of(read_fixture(source(**changes), PATH, head=False))[PATH]
+    return [fix.title for fix in next(one for one in found if one.rule == rule).fixes]
+
+
+def test_RL012_a_number_moves_to_value_where_none_is_there() -> None:
+    end = {"type": "iteration_bound", "max_iterations": 3}
+    assert titles("RL012", termination_condition=end) == ["Change to `value`"]
+    assert titles("RL012", termination_condition=end | {"value": 2}) == []
+    assert titles("RL012", termination_condition={"type": "iteration_bound"}) == []
+
+
+def test_what_has_a_wrong_type_is_not_empty_or_idle_as_well() -> None:
+    assert codes(parameters=[parameter(description=5)], roles=SIZED) == ["RL023"]
+    assert codes(parameters=[parameter(required=True, default=[1])], roles=SIZED) == ["RL015"]
+    assert codes(parameters=[parameter(required="no", default="x")], roles=SIZED) == ["RL023"]
+    assert codes(description=5) == ["RL023"]
+    assert check(description=" ") == [("RL004", '" "')]
+
+
+def test_RL022_keys_of_every_object_are_looked_at() -> None:
+    stray = {"colour": 1}
+    value = {"criteria": "It stands", "max_review_rounds": 3}
+    for changes in (
+        {"roles": [{"role": "coder", "prompt": "Build."} | stray]},
+        {"parameters": [parameter() | stray], "roles": SIZED},
+        {"termination_condition": {"type": "iteration_bound", "value": 2} | stray},
+        {"roles": PAIR, "termination_condition": {"type": "evaluation_bound", "value": value | stray}},
+    ):
+        assert check(**changes) == [("RL022", '"colour"')]
+    assert codes(roles=PAIR, termination_condition={"type": "evaluation_bound", "value": value}) == []

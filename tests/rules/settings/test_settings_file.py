@@ -149,3 +149,26 @@ def test_a_price_that_would_make_calls_free_is_an_error(price: str, said: list[s
 def test_a_price_may_be_whole_broken_or_nothing() -> None:
     for price in ("{input: 3, output: 15}", "{input: 0.5, output: 0}", "{output: 1e2, input: 0}"):
         assert codes(f"providers: {{house: {{kind: openai, price: {price}}}}}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "rule", "expected"),
+    [
+        ("kind: openapi", "LS006", ["Change to `openai`"]),
+        ("kind: zzzzzz", "LS006", []),
+        ("kind: &kind openapi", "LS006", ["Change to `openai`"]),
+        ("kind: openai, apiKey: HOUSE_API_KEY", "LS004", ["Change to `apiKeyEnv`"]),
+        ("kind: openai, api_key: HOUSE_API_KEY", "LS004", ["Change to `apiKeyEnv`"]),
+        ("kind: openai, apiKeyEnv: OTHER, apiKey: HOUSE_API_KEY", "LS004", []),
+        ("kind: openai, apiKey: 0123456789abcdef", "LS004", []),
+    ],
+)
+def test_what_is_proposed_for_a_provider(keys: str, rule: str, expected: list[str]) -> None:
+    found = findings_of(read_fixture(f"providers: {{house: {{{keys}}}}}\n", PATH, head=False))[PATH]
+    assert [fix.title for fix in next(one for one in found if one.rule == rule).fixes] == expected
+
+
+def test_LS007_an_entry_without_a_text_leads_nowhere_and_is_another_fault() -> None:
+    assert codes("workflowRoots:\n  -\n  - nowhere\n") == ["LS007"]
+    assert codes("workflowRoots: nowhere\n") == ["LS003"]
+    assert codes("workflowRoots: [{a: b}, nowhere]\n") == ["LS003", "LS007"]

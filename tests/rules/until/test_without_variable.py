@@ -28,6 +28,10 @@ from loop_ls.rules.until.without_variable import without_variable
         ("{{loop.history}} shows three", None),
         ("{{loop.output}}", None),
         ("The draft ({{polish}}) has a title", "The draft has a title"),
+        ("The draft `({{polish}})` has a title", "The draft has a title"),
+        ("({{polish}} has a title)", "(the output has a title)"),
+        ("{{polish}}, has a title", "The output, has a title"),
+        ("{{polish}}has a title", "The output has a title"),
     ],
 )
 def test_WF702_condition_without_the_variable(condition: str, expected: str | None) -> None:

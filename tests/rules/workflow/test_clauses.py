@@ -288,3 +288,88 @@ def test_WF903_one_is_not_too_hot() -> None:
           - {name: d, temperature: 1.2, needs: [c], run: "{{c}}"}
                                  # ^^^ information: WF903
     """)
+
+
+def test_WF210_and_WF707_a_policy_that_is_misspelt_or_faulty_is_one_fault() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: fetch, workflow: draft, max_iterations: 3, until: "It says READY", on_failur: retry}
+                                                                                    # ^^^^^^^^^ error: WF006
+          - {name: http, workflow: draft, max_iterations: 3, until: "It says READY", on_failur: retry, max_retries: 3}
+                                                                                   # ^^^^^^^^^ error: WF006
+          - {name: download, workflow: draft, max_iterations: 3, until: "It says READY", on_failure: retri}
+                                                                                                   # ^^^^^ error: WF408
+          - {name: api, workflow: draft, max_iterations: 3, until: "It says READY"}
+                 # ^^^ hint: WF707
+          - {name: https, workflow: draft, max_iterations: 3, until: "It says READY", on_failure: retry}
+          - {name: deploy, workflow: draft, max_iterations: 3, until: "It says READY", on_failure: continue}
+                                                                                     # ^^^^^^^^^^ hint: WF707
+          - {name: release, workflow: draft, max_iterations: 3, until: "It says READY", on_failure: halt}
+          - {name: payment, workflow: draft, max_iterations: 3, until: "It says READY"}
+        steps:
+          - {name: aa, on_failur: retry, max_retries: 2, needs: [fetch, http, download, api], run: "{{fetch}}"}
+                     # ^^^^^^^^^ error: WF006
+          - {name: bb, on_failure: [x], max_retries: 2, needs: [aa, https, deploy, release, payment], run: "{{aa}}"}
+                                 # ^^^ error: WF007
+          - {name: cc, on_failure: halt, max_retries: 2, needs: [bb], run: "{{bb}}"}
+                                       # ^^^^^^^^^^^ information: WF210
+          - {name: dd, max_retries: , needs: [cc], run: "{{cc}}"}
+                     # ^^^^^^^^^^^ information: WF009
+    """
+        + DRAFT,
+        ["WF707"],
+    )
+
+
+def test_WF409_one_retry_is_a_number() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: a, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry, max_retries: 1}
+          - {name: b, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry, max_retries: 0}
+                                                                           # ^^^^^^^^^^ warning: WF409
+          - {name: c, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry}
+                                                                           # ^^^^^^^^^^ warning: WF409
+          - {name: d, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry, max_retri: 3}
+                                                                                              # ^^^^^^^^^ error: WF006
+          - {name: e, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry, max_retries: x}
+                                                                                                           # ^ error: WF007
+        steps:
+          - {name: last, needs: [a, b, c, d, e], run: "{{a}}"}
+    """
+        + DRAFT,
+        ["WF409"],
+    )
+
+
+def test_WF503_parts_of_a_result_are_those_of_a_rag_step() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: l, workflow: draft, max_iterations: 3, until: "It says READY", mode: rag}
+                                                                                      # ^^^ error: WF404
+        steps:
+          - {name: r, rag: {query: "{{input}}", server: s}}
+          - {name: a, needs: [l, r], run: "{{l.results}} {{r.results}} {{step.l.results}}"}
+                                         # ^^^^^^^^^^^^^ warning: WF503
+                                                                     # ^^^^^^^^^^^^^^^^^^ warning: WF503
+    """
+        + DRAFT
+    )
+
+
+def test_WF516_names_that_are_merged_in_are_judged_as_constants() -> None:
+    check_findings(
+        """
+        env: &names {step: one, "a b": two}
+                              # ^^^^^ hint: WF117
+        steps:
+          - {name: aa, template: {name: draft, with: {<<: *names, input: "{{input}} {{env.step}}"}}}
+          - {name: bb, needs: [aa], template: {name: draft, with: {step: x, "a b": y, input: "{{aa}}"}}}
+                                                                 # ^^^^ warning: WF516
+                                                                          # ^^^^^ warning: WF516
+                                                                          # ^^^^^ warning: WF602
+    """
+        + DRAFT
+    )
