@@ -326,15 +326,15 @@ def test_WF409_one_retry_is_a_number() -> None:
     check_findings(
         """
         loops:
-          - {name: a, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry, max_retries: 1}
-          - {name: b, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry, max_retries: 0}
-                                                                           # ^^^^^^^^^^ warning: WF409
-          - {name: c, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry}
-                                                                           # ^^^^^^^^^^ warning: WF409
-          - {name: d, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry, max_retri: 3}
-                                                                                              # ^^^^^^^^^ error: WF006
-          - {name: e, workflow: draft, max_iterations: 3, until: says READY, on_failure: retry, max_retries: x}
-                                                                                                           # ^ error: WF007
+          - {name: a, workflow: draft, max_iterations: 3, until: READY, on_failure: retry, max_retries: 1}
+          - {name: b, workflow: draft, max_iterations: 3, until: READY, on_failure: retry, max_retries: 0}
+                                                                      # ^^^^^^^^^^ warning: WF409
+          - {name: c, workflow: draft, max_iterations: 3, until: READY, on_failure: retry}
+                                                                      # ^^^^^^^^^^ warning: WF409
+          - {name: d, workflow: draft, max_iterations: 3, until: READY, on_failure: retry, max_retri: 3}
+                                                                                         # ^^^^^^^^^ error: WF006
+          - {name: e, workflow: draft, max_iterations: 3, until: READY, on_failure: retry, max_retries: x}
+                                                                                                      # ^ error: WF007
         steps:
           - {name: last, needs: [a, b, c, d, e], run: "{{a}}"}
     """
