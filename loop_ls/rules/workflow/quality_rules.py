@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from loop_ls.formats.workflow.criterion_markers import markers, mentions
 from loop_ls.formats.workflow.local_condition import read_local
@@ -12,14 +11,13 @@ from loop_ls.index.loop_variables import REFINE
 from loop_ls.rules.docs.phrases import listed, shortened
 from loop_ls.rules.engine.call_facts import Summary
 from loop_ls.rules.engine.context import Draft, draft, node_span
-from loop_ls.rules.engine.finding import Fix, Severity, Tier
+from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.own_entries import own_slots, own_uses, placeholder
 from loop_ls.rules.engine.prefilter import CALL, UNTIL
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.engine.tracked_view import View
-from loop_ls.rules.fixes import builders
-from loop_ls.rules.until.criteria import from_last_step
 from loop_ls.rules.until.joined import Joined, joined
+from loop_ls.rules.until.rewrites import without
 from loop_ls.rules.until.vague import is_no_sentence, is_vague
 from loop_ls.rules.workflow.variable_rules import is_judged_text
 
@@ -94,7 +92,7 @@ def interpolated_condition(element: Element, view: View) -> Iterator[Draft]:
         if use.slot.kind == "until" and element.loop_mode == "refine" and _is_about_output(element, use, view):
             summary = view.callee(element.reference).summary if element.reference is not None else None
             message = _about_judged(element, use, summary)
-            yield draft(element.piece, placeholder(use), message, fixes=_rewrites(element, use, summary))
+            yield draft(element.piece, placeholder(use), message, fixes=without(element, use, summary))
 
 
 def _is_about_output(element: Element, use: Use, view: View) -> bool:
@@ -115,29 +113,6 @@ def _about_judged(element: Element, use: Use, summary: Summary | None) -> str:
     if summary is not None and use.name.removeprefix("step.") not in element.node.provides:
         return f"{name} is in `{shortened(summary.name)}` and not known here, {never}"
     return f"{name} does not exist before the loop has ended, {never}"
-
-
-def _rewrites(element: Element, use: Use, summary: Summary | None) -> tuple[Fix, ...]:
-    """The sentence without the variable, and what the called workflow is told to write."""
-    scalar = use.slot.scalar
-    same = [other for other in own_uses(element) if other.slot is use.slot and other.name == use.name]
-    sentence = builders.condition_without(element.piece, scalar, use.name, same.index(use))
-    if _is_hidden(use, summary):
-        sentence = None
-    told = None
-    if summary is not None and summary.last_prompt:
-        sure = (one.text for one in from_last_step(summary.last_step, summary.last_prompt) if one.sure)
-        told = next((builders.write_text(element.piece, scalar, text, f"Write “{text}”") for text in sure), None)
-    found = [fix for fix in (sentence, told) if fix is not None]
-    if sentence is not None or (told is not None and scalar.text.strip() == same[0].island.raw.join(("{{", "}}"))):
-        found[0] = replace(found[0], preferred=True)
-    return tuple(found)
-
-
-def _is_hidden(use: Use, summary: Summary | None) -> bool:
-    """Whether a variable is the result of a step of the callee that the judge never sees: not its last."""
-    name = use.name.removeprefix("step.")
-    return summary is not None and name in summary.names and name not in (summary.last_step, summary.name)
 
 
 @rule("WF703", "joined-conditions", Severity.WARNING, on="element", about=UNTIL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.workflow.placeholder_syntax import is_name
+from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
 from loop_ls.index.element import Element, Slot
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules.docs.phrases import shortened
@@ -20,12 +20,13 @@ from loop_ls.syntax.scalar_source_map import ScalarSourceMap
 from loop_ls.text.pattern import pattern
 
 _NAME_AND_MORE = pattern(r"\s*([^\W\d][\w-]*(?:\.[\w-]+)*)\s+\S")
+_NAME_AND_DOTS = pattern(r"\s*([^\W\d][\w-]*)\.[\w.-]*\s*")
 _CAPITALS = pattern(r"[A-Z_][A-Z0-9_]*")
 
 
 @rule("WF504", "expression", Severity.WARNING, on="element", about=ODD_BRACES)
 def expression(element: Element, view: View) -> Iterator[Draft]:
-    """An attempt to compute something inside `{{ }}`: filters, indexes, comparisons.
+    """An attempt to compute something inside `{{ }}`, filters, indexes, comparisons, or a name with a dot too many.
 
     There are no expressions. The braces reach the model as they are written; let the model do it, or
     a step before.
@@ -39,9 +40,20 @@ def expression(element: Element, view: View) -> Iterator[Draft]:
     """
     for slot in own_slots(element):
         for island in slot.islands:
-            if island.name is None and _is_attempt(island, view) and not _is_condition(slot, island):
+            if island.name is not None or _is_condition(slot, island):
+                continue
+            if _has_dot_too_many(island, view):
+                message = f"`{{{{{shortened(island.raw)}}}}}` stays as written: a name is missing behind a dot"
+                yield draft(element.piece, island.span, message)
+            elif _is_attempt(island, view):
                 message = f"`{{{{{shortened(island.raw)}}}}}` stays as written: there are no expressions in braces"
                 yield draft(element.piece, island.span, message)
+
+
+def _has_dot_too_many(island: Island, view: View) -> bool:
+    """`{{env.}}`, `{{draft..text}}`; other texts with dots, such as `{{.Names}}`, are none of ours."""
+    named = _NAME_AND_DOTS.fullmatch(island.raw)
+    return named is not None and (named[1] in RESERVED or view.known(named[1]) is not None)
 
 
 def _is_attempt(island: Island, view: View) -> bool:

@@ -17,6 +17,7 @@ from loop_ls.rules.engine.prefilter import PATHS, USES
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
+from loop_ls.rules.until.rewrites import without
 from loop_ls.rules.workflow.dotted_names import meant
 
 
@@ -83,7 +84,7 @@ def _replaced(element: Element, use: Use, name: str, view: View) -> Fix:
     return builders.also_needed(fix, element, known.owner)
 
 
-@rule("WF502", "parameter", Severity.INFORMATION, on="document")
+@rule("WF502", "parameter", Severity.INFORMATION, on="document", fixes=(Tier.REVIEW,))
 def parameter(view: View) -> Iterator[Draft]:
     """A name that nothing in this file defines, and so is taken for a parameter.
 
@@ -118,7 +119,8 @@ def parameter(view: View) -> Iterator[Draft]:
                 f"nothing defines `{shortened(name)}`, so this condition is never met; did you mean `loop.output`?"
             )
             message += " No variable is needed: the judge sees the output"
-            yield draft(element.piece, placeholder(use), message, Severity.ERROR)
+            fixes = _without(element, use, view)
+            yield draft(element.piece, placeholder(use), message, Severity.ERROR, fixes=fixes)
             continue
         yield draft(element.piece, placeholder(use), _taken_as_parameter(name, missing))
 
@@ -132,7 +134,11 @@ def _taken_as_parameter(name: str, missing: tuple[Call, ...]) -> str:
     return f"{start}; {listed(files[:3], 'and')}{more} {'does' if len(files) == 1 else 'do'} not supply it"
 
 
-@rule("WF503", "no-nested-access", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=PATHS)
+def _without(element: Element, use: Use, view: View) -> tuple[Fix, ...]:
+    return without(element, use, view.callee(element.reference).summary if element.reference is not None else None)
+
+
+@rule("WF503", "no-nested-access", Severity.WARNING, on="element", fixes=(Tier.SAFE, Tier.REVIEW), about=PATHS)
 def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
     """A dotted name that does not exist as a whole.
 
@@ -152,8 +158,10 @@ def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
             continue
         message, better = found
         if use.slot.kind == "until" and better is not None and better.startswith("loop."):
-            message, better = f"{message} No variable is needed: the judge sees the output", None
-        fix = (_replaced(element, use, better, view),) if better else ()
+            message = f"{message} No variable is needed: the judge sees the output"
+            fix = _without(element, use, view)
+        else:
+            fix = (_replaced(element, use, better, view),) if better else ()
         yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
 
 

@@ -95,6 +95,23 @@ loops:
     assert "READY" in fixed(source, "WF702", titles[0])
 
 
+@pytest.mark.parametrize(
+    ("until", "rule", "after"),
+    [
+        ("{{last.output}} says READY", "WF503", "The output says READY"),
+        ("{{Loop.output}} says READY", "WF503", "The output says READY"),
+        ("{{polish.output}} says READY", "WF503", "The output says READY"),
+        ("{{result}} says READY", "WF502", "The output says READY"),
+        ("${{loop.output}} says READY", "WF702", "The output says READY"),
+    ],
+)
+def test_a_variable_that_is_none_leaves_a_condition(until: str, rule: str, after: str) -> None:
+    source = f'loops:\n  - {{name: polish, workflow: draft, max_iterations: 3, until: "{until}"}}\n{DRAFT}'
+    findings = findings_of(read_fixture(source))["flow.yaml"]
+    titles = [fix.title for one in findings if one.rule == rule for fix in one.fixes]
+    assert f'until: "{after}"' in fixed(source, rule, titles[0])
+
+
 def test_WF403_a_missing_limit_is_proposed_in_three_sizes() -> None:
     source = f"""
 loops:

@@ -126,6 +126,17 @@ def test_WF217_what_cannot_stand_in_braces(name: str) -> None:
     assert rules(text.replace(name, "überblick-2_a")) == []
 
 
+@pytest.mark.parametrize("written", ["env.", "step.", "research..text", "loop.output.", " research. "])
+def test_WF504_a_dot_too_many_is_told(written: str) -> None:
+    text = f"{HEAD}  - {{name: report, needs: [research], run: 'On {{{{{written}}}}}'}}\n"
+    assert [rule for rule, _ in rules(text) if rule != "WF215"] == ["WF504"]
+
+
+@pytest.mark.parametrize("written", [".Names", ".Values.image", "Names.", "..."])
+def test_dots_of_other_languages_are_left_alone(written: str) -> None:
+    assert rules(f"steps:\n  - {{name: report, run: 'On {{{{{written}}}}} {{{{input}}}}'}}\n") == []
+
+
 def test_a_name_whose_signs_nobody_sees_is_not_proposed() -> None:
     text = "steps:\n  - name: |\n      st\n    run: x\n  - name: b\n    needs: [st]\n    run: 'On {{input}}'\n"
     assert [message for rule, message in rules(text) if rule == "WF301"] == [
