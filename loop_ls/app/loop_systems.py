@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loop_ls.contract.answers import Node
 from loop_ls.engine.capabilities.values import Capability
 from loop_ls.engine.core.plan import ENHANCE, Plan, Program
 from loop_ls.engine.core.preparer import Preparer, Validate
@@ -42,7 +43,7 @@ class LoopSystem:
     program: Callable[[EngineParts], Program]
     preparer: Callable[[EngineParts], Preparer] | None = None
     capabilities: Callable[[Plan, Mapping[str, str]], Iterable[Capability]] | None = None
-    graph: Callable[[Plan], list[run_graph.Node]] | None = None
+    graph: Callable[[Plan], list[Node]] | None = None
 
 
 SYSTEMS: dict[Format, LoopSystem] = {}

@@ -7,7 +7,7 @@ types, too, for the description of the interface and for the tests that check ev
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -33,6 +33,10 @@ class Refusal(TypedDict):
     hint: str
     names: NotRequired[list[str]]
     digest: NotRequired[str]
+    capabilities: NotRequired[list[Json]]
+    programs: NotRequired[list[Json]]
+    tools: NotRequired[list[Json]]
+    endpoints: NotRequired[list[Json]]
 
 
 # -- parts -------------------------------------------------------------------------------------------
@@ -84,6 +88,8 @@ class Loop(TypedDict):
     completed_at: str | None
     elapsed_seconds: float
     state: RunStateView
+    project_id: NotRequired[str | None]
+    project: NotRequired[Json]
 
 
 class DefinitionRole(TypedDict):
@@ -130,10 +136,22 @@ class HttpRefusal(TypedDict):
     details: NotRequired[JsonObject]
 
 
+if TYPE_CHECKING:
+    #: To readers a fact is an object: its kind says what it has.
+    EventObject = JsonObject
+else:
+    EventObject = Event
+
+
 class Prompt(TypedDict):
+    """What a model or an agent was asked at a place."""
+
     place: str
     purpose: str
+    provider: str
+    model: str
     prompt: str
+    system: NotRequired[str]
 
 
 class Node(TypedDict):
@@ -143,6 +161,10 @@ class Node(TypedDict):
     kind: str
     mode: str
     needs: list[str]
+    condition: NotRequired[str]
+    maxIterations: NotRequired[int]
+    workflow: NotRequired[str]
+    inner: NotRequired[list[Node]]
 
 
 class Count(TypedDict):
@@ -216,13 +238,22 @@ class Metrics(Done):
     usd: float | None
 
 
+class RunList(Done):
+    """What the engine answers, newest first; HTTP makes rows of it."""
+
+    runs: list[RunStateView]
+
+
 class PromptList(Done):
     prompts: list[Prompt]
     count: FromZero
 
 
-class EventPage(Done):
-    events: list[Event]
+class Facts(Done):
+    events: list[EventObject]
+
+
+class EventPage(Facts):
     next: FromZero | None
 
 
@@ -260,7 +291,14 @@ class Chosen(Done):
 
 
 class NewRun(Done):
+    """`repeated`: a start with this idempotency key was made before. The rest is of role loops and enhance loops."""
+
     runId: str
+    repeated: NotRequired[bool]
+    sessionId: NotRequired[str]
+    projectId: NotRequired[str]
+    ignored: NotRequired[list[str]]
+    warnings: NotRequired[list[str]]
 
 
 class Started(NewRun):
@@ -286,6 +324,13 @@ class Verdicts(Done):
     tokens: FromZero
 
 
+class Forgotten(Done):
+    """What the engine answers: one run, or all that were removed."""
+
+    runId: NotRequired[str]
+    deleted: NotRequired[list[str]]
+
+
 class Deleted(Done):
     deleted: Literal[True] | list[str]
     id: str
@@ -299,6 +344,18 @@ class Controlled(Done):
 
 class Approved(Done):
     resolved: Json
+
+
+class EngineState(TypedDict):
+    """What an engine says about itself. `inFlight`: calls; `damaged`: runs whose record is."""
+
+    startedAt: float
+    running: FromZero
+    listeners: FromZero
+    position: FromZero
+    inFlight: FromZero
+    damaged: list[str]
+    managers: JsonObject
 
 
 class EngineStatus(Done):

@@ -14,8 +14,30 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import cast
 
+from loop_ls.contract.answers import (
+    Acknowledged,
+    Approved,
+    Chosen,
+    Controlled,
+    Done,
+    EngineState,
+    EnhanceStatus,
+    EnhanceTimeline,
+    EventPage,
+    Exported,
+    Facts,
+    Forgotten,
+    Graph,
+    Imported,
+    NewRun,
+    PromptList,
+    Refusal,
+    RunList,
+    StateAnswer,
+    Verdicts,
+)
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.capabilities.values import sentence
@@ -53,11 +75,12 @@ from loop_ls.engine.runs.update import read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import Carried, exported, same_run
+from loop_ls.text.json_value import Json, JsonObject
 
 logger = logging.getLogger(__name__)
 
-Answer = dict[str, Any]
-Keeper = Callable[[str, str | None], Awaitable[Answer]]
+Enhanced = Acknowledged | Chosen | Done | EnhanceStatus | EnhanceTimeline
+Keeper = Callable[[str, str | None], Awaitable[JsonObject]]
 #: Formats whose runs spend nothing after a restart until a person says so.
 WAITS_FOR_PEOPLE = frozenset({"enhance"})
 
@@ -202,7 +225,7 @@ class Engine:
                     await asyncio.wait({cut, *calls}, timeout=DRAIN_LOOK, return_when=asyncio.FIRST_COMPLETED)
         cut.cancel()
 
-    def _in_flight(self) -> set[asyncio.Task[Any]]:
+    def _in_flight(self) -> set[asyncio.Task[object]]:
         return {call for run in self._runs for call in run.control.calls}
 
     def _begin(self, run: LiveRun) -> None:
@@ -215,7 +238,7 @@ class Engine:
 
     # -- operations --------------------------------------------------------------------------------
 
-    async def start(self, argument: Answer, user: str | None = None) -> Answer:
+    async def start(self, argument: JsonObject, user: str | None = None) -> NewRun | Refusal:
         """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`. `user`: whose run it
         is; None is the owner of the data folder. With `idempotencyKey` the same request makes one run, however often
         it comes: then `repeated` is true."""
@@ -231,7 +254,7 @@ class Engine:
             except (Refused, JournalRefused) as refused:
                 return refused.answer()
 
-    async def _start_once(self, argument: Answer, user: str | None, key: str) -> Answer:
+    async def _start_once(self, argument: JsonObject, user: str | None, key: str) -> NewRun | Refusal:
         """Raises `Refused` for another request with this key."""
         digest, number = digest_of(argument), 0
         while run_id := run_of(user, key, number):
@@ -249,8 +272,8 @@ class Engine:
         return await self._start(argument, user, run_id, digest)
 
     async def _start(
-        self, argument: Answer, user: str | None, run_id: str | None = None, digest: str | None = None
-    ) -> Answer:
+        self, argument: JsonObject, user: str | None, run_id: str | None = None, digest: str | None = None
+    ) -> NewRun | Refusal:
         try:
             self.heartbeat.require_ready()
             request = as_asked_by(read_request(argument, self.home), user, self.home)
@@ -262,7 +285,7 @@ class Engine:
             run_id = await self._admit(started, prepared.texts, run_id)
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, argument).answer()
-        return {"ok": True, "runId": run_id, **prepared.more}
+        return cast("NewRun", {"ok": True, "runId": run_id, **prepared.more})
 
     def _without_keys(self, started: RunStarted, texts: Mapping[str, str]) -> RunStarted:
         """The start without keys that somebody pasted into what a run is told: the first fact is never rewritten,
@@ -287,7 +310,9 @@ class Engine:
         await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
         return run_id
 
-    async def fork(self, run_id: str, iteration: Any = None, user: str | None = None, **given: Any) -> Answer:
+    async def fork(
+        self, run_id: str, iteration: Json = None, user: str | None = None, **given: Json
+    ) -> NewRun | Refusal:
         """A new run that takes what was finished before `iteration` (of `loop`, else of the outermost one)
         and pays for the rest; without `iteration` it takes all that was finished -> `{ok, runId}`."""
         named: Answer = {}
@@ -302,15 +327,18 @@ class Engine:
             with readable_record():
                 started = forked(body, found, cut, given).model_copy(update={"user": user})
                 texts = await self._texts(body)
-                strange = body.get("imported") or (body.get("source") or {}).get("kind") == "replay"
+                source = body.get("source")
+                strange = body.get("imported") or (isinstance(source, Mapping) and source.get("kind") == "replay")
                 if strange or isinstance(self._preparer, Agreeing):  # what was agreed to may be taken back by now
-                    consent = given.get("consent") if user is None else None
+                    consent = str(given["consent"]) if user is None and given.get("consent") else None
                     started = await agreed(started, texts, consent, self._preparer, self.home, self._models)
             return {"ok": True, "runId": await self._admit(started, texts)}
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, {**named, **given}).answer()
 
-    async def replay(self, run_id: str, argument: Answer | None = None, user: str | None = None) -> Answer:
+    async def replay(
+        self, run_id: str, argument: JsonObject | None = None, user: str | None = None
+    ) -> NewRun | Refusal:
         """A new run that takes the recorded answers against the files as they are now, and asks nobody:
         it ends where an answer is missing -> `{ok, runId}`."""
         try:
@@ -324,7 +352,7 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
-    async def test_until(self, argument: Answer, user: str | None = None) -> Answer:
+    async def test_until(self, argument: JsonObject, user: str | None = None) -> Verdicts | Refusal:
         """Ask the judge of `loop` in a file about `output`, or about all outputs that run `runId` has
         recorded, `times` times each -> `{ok, verdicts, agreement, judge, costUsd, tokens}`."""
         try:
@@ -345,20 +373,22 @@ class Engine:
         except Failure as failure:
             return Refused("provider_unavailable", failure.message, failure.hint).answer()
 
-    async def _recorded(self, run_id: Any, loop: str) -> list[Output]:
+    async def _recorded(self, run_id: Json, loop: str) -> list[Output]:
         found = await self._runs.find(run_id)
-        events: list[Answer] = []
+        events: list[JsonObject] = []
         after: int | None = 0
         while after is not None:
             page = await self.events(found, after, LIMIT)
-            events += page.get("events", [])
-            after = page.get("next")
+            if not page["ok"]:
+                break
+            events += page["events"]
+            after = page["next"]
         outputs = recorded_outputs(events, loop)
         if not outputs:
             raise Refused("not_found", f"Run {found} has no outputs of a loop `{loop}`.")
         return outputs
 
-    async def export(self, run_id: str) -> Answer:
+    async def export(self, run_id: str) -> Exported | Refusal:
         """All of a run as one JSON object -> `{ok, run}`. Keys are masked."""
         try:
             found = await self._runs.find(run_id)
@@ -366,7 +396,7 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
-    async def take_in(self, document: Any) -> Answer:
+    async def take_in(self, document: Json) -> Imported | Refusal:
         """Put an exported run into the record -> `{ok, runId, known}`; it is shown, and never goes on.
         One that is here already is not taken twice."""
         try:
@@ -383,16 +413,17 @@ class Engine:
             return refused.answer()
         return {"ok": True, "runId": carried.run_id, "known": False}
 
-    async def _folded(self, run_id: str) -> Answer:
+    async def _folded(self, run_id: str) -> JsonObject:
         state = await self._runs.state(run_id)
         return state._asdict()
 
-    async def _first_fact(self, run_id: str) -> Answer:
+    async def _first_fact(self, run_id: str) -> JsonObject:
         page = await self.journal.facts(run_id, 0, 1)
         return dict(page.events[0].body)
 
-    async def _texts(self, body: Answer) -> dict[str, str]:
-        names = list((body.get("files") or {}).values())
+    async def _texts(self, body: JsonObject) -> dict[str, str]:
+        files = body.get("files")
+        names = [str(name) for name in files.values()] if isinstance(files, Mapping) else []
         texts = await self.journal.read(lambda: {name: self.journal.storage.text(name) for name in names})
         if not all(texts.values()):
             raise Refused("not_found", "The record does not hold all texts of this run, so it cannot be forked.")
@@ -404,7 +435,7 @@ class Engine:
         elif self.member is None:
             self._begin(run)
 
-    async def control(self, verb: str, run_id: str, **details: Any) -> Answer:
+    async def control(self, verb: str, run_id: str, **details: Json) -> Controlled | Refusal:
         """`pause`, `resume`, `stop` of one run or `all` -> `{ok, runs: [{runId, status}]}`."""
         try:
             return await obey(verb, run_id, self._runs, self.journal, str(details.get("cause", "user")))
@@ -415,10 +446,10 @@ class Engine:
         self,
         run_id: str,
         loop_id: str | None = None,
-        approved: Any = None,
-        decision: Any = None,
-        feedback: Any = None,
-    ) -> Answer:
+        approved: Json = None,
+        decision: Json = None,
+        feedback: Json = None,
+    ) -> Approved | Refusal:
         """Answer what a run asks a person -> `{ok, resolved}`. `loop_id` may be left out where a run
         asks one thing; the first answer counts, a second gets `wrong_status`. `all`: every run that asks."""
         try:
@@ -433,7 +464,7 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
-    async def enhance(self, verb: str, run_id: str, given: Answer | None = None) -> Answer:
+    async def enhance(self, verb: str, run_id: str, given: JsonObject | None = None) -> Enhanced | Refusal:
         """What is said to an enhance loop, or asked about it: `acknowledge`, `choose`, `feedback`, `status`,
         `timeline`. Loops that have ended can still be asked."""
         try:
@@ -461,7 +492,7 @@ class Engine:
             more = page.more and bool(page.events)
         return found
 
-    async def delete(self, run_id: str, whose: Callable[[str | None], bool] | None = None) -> Answer:
+    async def delete(self, run_id: str, whose: Callable[[str | None], bool] | None = None) -> Forgotten | Refusal:
         """Remove a run that has ended from the record -> `{ok, runId}`; `all` that have ended, and of users
         of whom `whose` says yes -> `{ok, deleted}`."""
         try:
@@ -478,14 +509,14 @@ class Engine:
             return refused.answer()
         return {"ok": True, "runId": found}
 
-    async def beside(self, run_id: str, project: str | None = None) -> Answer:
+    async def beside(self, run_id: str, project: str | None = None) -> JsonObject:
         """What is kept of a run beside its journal (the project and sprints of a role loop)."""
-        found: Answer = {}
+        found: JsonObject = {}
         for keeper in self.keepers:
             found |= await keeper(run_id, project)
         return found
 
-    async def change(self, run_id: str, changes: Any) -> Answer:
+    async def change(self, run_id: str, changes: Json) -> StateAnswer | Refusal:
         """Change goal, limit, metadata or labels of a loop -> `{ok, state}`."""
         try:
             found = await self._runs.find(run_id)
@@ -500,24 +531,26 @@ class Engine:
             return refused.answer()
         return await self.state(found)
 
-    async def prompts(self, run_id: str, place: str = "") -> Answer:
-        """What models and agents were asked, at `place` or inside it -> `{ok, prompts}`; see `projections.prompts`."""
+    async def prompts(self, run_id: str, place: str = "") -> PromptList | Refusal:
+        """What models and agents were asked, at `place` or inside it -> `{ok, prompts, count}`."""
         try:
             whole = await self._runs.find(run_id)
             with readable_record():
                 found = await prompts(self.journal, self._programs, whole, self._mask_of, place)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
-        return {"ok": True, "prompts": found}
+        return {"ok": True, "prompts": found, "count": len(found)}
 
-    async def graph(self, run_id: str, place: str = "") -> Answer:
+    async def graph(self, run_id: str, place: str = "") -> Graph | Refusal:
         """The steps and loops of a run -> `{ok, nodes}`, see `projections.run_graph`."""
         try:
             return {"ok": True, "nodes": await drawn(self.journal, await self._runs.find(run_id), place)}
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
-    async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
+    async def runs(
+        self, status: str | None = None, uri: str | None = None, limit: int | None = None
+    ) -> RunList | Refusal:
         """`{ok, runs: [RunState]}`, newest first; `status` may be `active`. Long outputs are cut."""
         try:
             found = await self._runs.newest(status, uri, limited(limit, 100))
@@ -526,7 +559,7 @@ class Engine:
         now = self._clock()
         return {"ok": True, "runs": [short(state.wire(now)) for state in found]}
 
-    async def state(self, run_id: str) -> Answer:
+    async def state(self, run_id: str) -> StateAnswer | Refusal:
         """`{ok, state: RunState}`. The id may be shortened, here and everywhere."""
         try:
             state = await self._runs.state(await self._runs.find(run_id))
@@ -534,7 +567,7 @@ class Engine:
             return refused.answer()
         return {"ok": True, "state": state.wire(self._clock())}
 
-    async def events(self, run_id: str | None = None, after: int = 0, limit: int | None = None) -> Answer:
+    async def events(self, run_id: str | None = None, after: int = 0, limit: int | None = None) -> EventPage | Refusal:
         """Facts of one run above seq `after`, or of all runs above position `after`
         -> `{ok, events, next}`: `next` is what to ask `after` for the rest, None at the end."""
         most = limited(limit, 500)
@@ -549,7 +582,7 @@ class Engine:
         last = (events[-1].position if run_id is None else events[-1].seq) if found.more and events else None
         return {"ok": True, "events": [event.wire() for event in events], "next": last}
 
-    async def iteration_events(self, run_id: str, wanted: str | None = None) -> Answer:
+    async def iteration_events(self, run_id: str, wanted: str | None = None) -> Facts | Refusal:
         """The facts of the latest iteration, or of the last one that `wanted` names by its place or number, led by
         the first fact of the run -> `{ok, events}`; all of a run that has no iteration, none where `wanted` is none."""
         try:
@@ -558,14 +591,16 @@ class Engine:
             return refused.answer()
         return {"ok": True, "events": [event.wire() for event in found]}
 
-    async def subscribe(self, after: int | None = None, run_id: str | None = None) -> AsyncIterator[tuple[int, Answer]]:
+    async def subscribe(
+        self, after: int | None = None, run_id: str | None = None
+    ) -> AsyncIterator[tuple[int, JsonObject]]:
         """`(position, event)` as they are journalled; `text` has position 0. With `after`, first the
         facts above that position: no gap, no double. A slow listener slows nobody but itself."""
         async for event in self.feed.listen(after, run_id):
             yield event.position, event.wire()
 
     @property
-    def status(self) -> Answer:
+    def status(self) -> EngineState:
         """What the engine says about itself: `{startedAt, running, listeners, position, inFlight, damaged}`:
         `inFlight` counts calls, `damaged` are runs that stand because the record of them is damaged."""
         return {

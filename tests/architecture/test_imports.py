@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "engine": {"text", "syntax", "formats", "index", "contract", "extras"},
     "extras": set(),
     "testing": {"text", "syntax", "formats", "index", "engine", "contract"},
-    "app": {"text", "syntax", "formats", "index", "rules", "features", "client", "engine"},
+    "app": {"text", "syntax", "formats", "index", "rules", "features", "client", "engine", "contract"},
     "cli": {
         *("text", "syntax", "formats", "index", "rules", "features"),
         *("report", "client", "server", "engine", "testing", "app", "contract", "extras"),

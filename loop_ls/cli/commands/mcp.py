@@ -9,18 +9,18 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, root_of, settled
 from loop_ls.extras import is_installed, missing
 
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
+    from loop_ls.contract.answers import Controlled, DefinitionList, NewRun, Refusal, RunList
+    from loop_ls.engine.api.mcp.agent_tools import ToolHistory
+    from loop_ls.text.json_value import JsonObject
 
 HELP = "serve loops, or a read-only shell, to agents (MCP, standard input and output)"
-
-
-Json = dict[str, Any]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +78,7 @@ class ByClient:
     def __init__(self, client: EngineClient, root: Path) -> None:
         self._client, self._root = client, root
 
-    async def start(self, argument: Json) -> Json:
+    async def start(self, argument: JsonObject) -> NewRun | Refusal:
         from loop_ls.engine.api.app import workspace_id
         from loop_ls.engine.recovery.heartbeat import unready
 
@@ -86,17 +86,17 @@ class ByClient:
         refused = unready(health, workspace_id(str(self._client.folder))) if health.get("ok") else None
         if refused is not None:
             return refused.answer()
-        return await self._client.start({"root": str(self._root), **argument})
+        return cast("NewRun | Refusal", await self._client.start({"root": str(self._root), **argument}))
 
-    async def control(self, verb: str, run_id: str) -> Json:
+    async def control(self, verb: str, run_id: str) -> Controlled | Refusal:
         control = {"pause": self._client.pause, "resume": self._client.resume, "stop": self._client.stop}
-        return await control[verb](run_id)
+        return cast("Controlled | Refusal", await control[verb](run_id))
 
-    async def runs(self) -> Json:
-        return await self._client.runs(limit=1000)
+    async def runs(self) -> RunList | Refusal:
+        return cast("RunList | Refusal", await self._client.runs(limit=1000))
 
-    async def history(self, run_id: str) -> Json:
-        return await self._client.history(run_id)
+    async def history(self, run_id: str) -> ToolHistory | Refusal:
+        return cast("ToolHistory | Refusal", await self._client.history(run_id))
 
-    async def definitions(self) -> Json:
-        return await self._client.definitions()
+    async def definitions(self) -> DefinitionList | Refusal:
+        return cast("DefinitionList | Refusal", await self._client.definitions())

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from typing import cast
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from loop_ls.text.json_value import JsonObject
-
-Answer = dict[str, Any]
+from loop_ls.contract.answers import Refusal
+from loop_ls.text.json_value import Json, JsonObject
 
 #: The object that a client sent; `route.read_body` says whether it is of the right type.
-Body = dict[str, Any]
+Body = JsonObject
 
 BODY_LIMIT = 1024 * 1024
 BODY_SECONDS = 20.0
@@ -56,7 +55,7 @@ class BadRequest(Exception):
 
 def refusal(code: str, message: str, hint: str = "", details: JsonObject | None = None) -> Response:
     """`{"error", "code", "hint"?, "details"?}` with the status of the code."""
-    body: Answer = {"error": message, "code": code}
+    body: JsonObject = {"error": message, "code": code}
     if hint:
         body["hint"] = hint
     if details:
@@ -66,10 +65,10 @@ def refusal(code: str, message: str, hint: str = "", details: JsonObject | None 
     return JSONResponse(body, status, headers)
 
 
-def refused(answer: Answer) -> Response:
+def refused(answer: Refusal) -> Response:
     """An answer of the engine that is no success."""
-    details = {name: value for name, value in answer.items() if name not in _ENVELOPE}
-    return refusal(str(answer["code"]), str(answer["message"]), str(answer.get("hint") or ""), details)
+    details = {name: cast("Json", value) for name, value in answer.items() if name not in _ENVELOPE}
+    return refusal(answer["code"], answer["message"], answer["hint"], details)
 
 
 async def read_object(request: Request, limit: int = BODY_LIMIT) -> JsonObject:

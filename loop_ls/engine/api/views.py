@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
+from loop_ls.contract.answers import Loop
+from loop_ls.contract.run_state import RunStateView
 from loop_ls.engine.core.users import OWNER
 from loop_ls.formats.registry import ROLE_LOOP
+from loop_ls.text.json_value import Json, JsonObject
 
-Answer = dict[str, Any]
+
+class OfRoleLoop(TypedDict):
+    """What the row of a role loop says besides, or in other words."""
+
+    project_id: str | None
+    completion_reason: str | None
+    current_stage: int | None
+    termination_criteria: Json
+    metadata: JsonObject
+
 
 #: Statuses of the engine -> those of the loop API where they differ.
 _STATUS = {
@@ -22,34 +34,36 @@ _STATUS = {
 _REASON = {"goal_met": "goal_achieved", "max_iterations": "iteration_limit", "time_limit": "deadline"}
 
 
-def loop_row(state: Answer) -> Answer:
+def loop_row(state: RunStateView) -> Loop:
     """The loop of one run. `state` keeps everything that the row has no name for."""
-    return _generic(state) | (_role_loop(state) if state.get("format") == ROLE_LOOP else {})
+    row = _generic(state)
+    return {**row, **_role_loop(state)} if state["format"] == ROLE_LOOP else row
 
 
-def _role_loop(state: Answer) -> Answer:
+def _role_loop(state: RunStateView) -> OfRoleLoop:
     """What a role loop has besides, or tells in other words."""
     reason, criterion = state.get("reason"), state.get("criterion") or {}
+    turn = state.get("turn")
     why = _REASON.get(str(reason), reason) if state["status"] == "completed" else None
     more = {"dispatch": state.get("dispatch"), "completion_reason": why}
     return {
         "project_id": state.get("projectId"),
         "completion_reason": why,
-        "current_stage": (state.get("turn") or {}).get("index", 0),
+        "current_stage": 0 if turn is None else turn.get("index"),
         "termination_criteria": criterion.get("value") or None,
         "metadata": {**(state.get("metadata") or {}), **{key: value for key, value in more.items() if value}},
     }
 
 
-def _generic(state: Answer) -> Answer:
+def _generic(state: RunStateView) -> Loop:
     return {
         "id": state["runId"],
-        "definition_name": state.get("name"),
+        "definition_name": state["name"],
         "session_id": state.get("sessionId"),
         "goal": state.get("goal"),
         "status": _STATUS.get(state["status"], state["status"]),
         "completion_reason": state.get("reason"),
-        "current_iteration": state.get("iteration", 0),
+        "current_iteration": state["iteration"],
         "current_stage": state.get("stage"),
         "max_iterations": state.get("maxIterations"),
         "termination_criteria": state.get("criterion"),
@@ -57,6 +71,6 @@ def _generic(state: Answer) -> Answer:
         "user": state.get("user") or OWNER,
         "started_at": state.get("startedAt"),
         "completed_at": state.get("endedAt"),
-        "elapsed_seconds": state.get("elapsedMs", 0) / 1000,
+        "elapsed_seconds": state["elapsedMs"] / 1000,
         "state": state,
     }

@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from loop_ls.contract.answers import Approved, Controlled, NewRun, Refusal
+from loop_ls.contract.run_state import RunStateView
 from loop_ls.engine.assistants.discovery import Assistants, Found
 from loop_ls.engine.assistants.views import agent_id, last_state, loop_state, pending
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
 from loop_ls.engine.service import Engine
 from loop_ls.index.disk.uris import uri_of
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 
 Answer = dict[str, Any]
 #: So many runs are looked through for the last one of an assistant.
@@ -44,12 +46,14 @@ class AssistantService:
             None,
         )
 
-    async def start(self, found: Found, message: str, user: str | None, origin: str, mock: bool = False) -> Answer:
+    async def start(
+        self, found: Found, message: str, user: str | None, origin: str, mock: bool = False
+    ) -> NewRun | Refusal:
         running = self.active(found.id)
         if running is not None:  # said before anybody is asked to agree to anything
             told = f"`{found.name}` already has a running loop: {running.run_id}."
             return Refused("already_running", told, "Stop it, or wait for its end.").answer()
-        request: Answer = {
+        request: JsonObject = {
             "root": found.root,
             "path": found.path,
             "target": {"kind": "assistant", "name": found.id},
@@ -59,10 +63,12 @@ class AssistantService:
         }
         return await self.engine.start(request, user)
 
-    async def control(self, verb: str, run: RunState) -> Answer:
+    async def control(self, verb: str, run: RunState) -> Controlled | Refusal:
         return await self.engine.control(verb, run.run_id)
 
-    async def approve(self, run: RunState, loop_id: str, approved: bool, decision: object, feedback: Any) -> JsonObject:
+    async def approve(
+        self, run: RunState, loop_id: str, approved: bool, decision: Json, feedback: Json
+    ) -> Approved | Refusal:
         """-> `{ok, resolved}`; a decision nobody waits for is `resolved: False`. Where the extension is off
         only `approved` counts."""
         if self._assistants is None or not await asyncio.to_thread(self._assistants.revise, run.path or ""):
@@ -84,7 +90,7 @@ class AssistantService:
             "lastState": await self._last(agent),
         }
 
-    async def _state(self, active: RunState | None) -> JsonObject | None:
+    async def _state(self, active: RunState | None) -> RunStateView | None:
         if active is None:
             return None
         answer = await self.engine.state(active.run_id)
@@ -95,7 +101,7 @@ class AssistantService:
         found = await self.find(agent)
         uri = None if found is None else uri_of(found.path)
         answer = await self.engine.runs(uri=uri, limit=LOOK_BACK)
-        for row in answer.get("runs") or []:
+        for row in answer["runs"] if answer["ok"] else ():
             if row.get("format") == "assistant" and agent_id(row) == agent and row.get("endedAt"):
                 whole = await self.engine.state(row["runId"])
                 return last_state(whole["state"]) if whole["ok"] else None

@@ -5,11 +5,8 @@ Views of `RunState` as it travels, and nothing of their own.
 
 from __future__ import annotations
 
-from typing import Any
-
+from loop_ls.contract.run_state import RunStateView
 from loop_ls.text.json_value import JsonObject
-
-Answer = dict[str, Any]
 
 #: The session of each iteration is nobody's business.
 NO_SESSION = ""
@@ -18,11 +15,11 @@ _MET = frozenset({"condition_met", "approved"})
 _CAUSES = {"teardown": "disconnect", "shutdown": "shutdown"}
 
 
-def agent_id(state: Answer) -> str:
-    return str((state.get("target") or {}).get("name") or "")
+def agent_id(state: RunStateView) -> str:
+    return str(state["target"].get("name") or "") if "target" in state else ""
 
 
-def loop_state(state: Answer) -> JsonObject:
+def loop_state(state: RunStateView) -> JsonObject:
     """All seven keys, whatever the run has come to. There is no status for waiting."""
     criterion = state.get("criterion") or {}
     status = state["status"]
@@ -37,26 +34,32 @@ def loop_state(state: Answer) -> JsonObject:
     }
 
 
-def pending(state: Answer) -> JsonObject | None:
+def pending(state: RunStateView) -> JsonObject | None:
     """What a person is asked right now."""
     asked = state.get("pendingApproval")
-    return {name: asked.get(name) for name in ("loopId", "iteration", "output")} if asked else None
+    if not asked:
+        return None
+    return {"loopId": asked.get("loopId"), "iteration": asked.get("iteration"), "output": asked.get("output")}
 
 
-def last_state(state: JsonObject) -> JsonObject:
+def last_state(state: RunStateView) -> JsonObject:
     """The state of a run that has ended, with its outcome."""
     return {**loop_state(state), "runId": state["runId"], "outcome": outcome(state)}
 
 
-def outcome(state: Answer) -> Answer:
-    found: Answer = {"lastOutput": state.get("lastOutput", ""), "endedAt": state.get("endedAt")}
+def outcome(state: RunStateView) -> JsonObject:
+    found: JsonObject = {"lastOutput": state.get("lastOutput", ""), "endedAt": state.get("endedAt")}
     if state["status"] == "completed":
         reason = reason_of(state.get("reason"))
         return {"reason": reason, "finalOutput": final_output(state), **found}
     if state["status"] == "cancelled":
         cause = _CAUSES.get(str(state.get("reason")), "stopped")
         return {"cause": cause, "error": "The loop was stopped.", **found}
-    return {"cause": cause_of(state.get("reason")), "error": (state.get("error") or {}).get("message", ""), **found}
+    return {
+        "cause": cause_of(state.get("reason")),
+        "error": state["error"]["message"] if "error" in state else "",
+        **found,
+    }
 
 
 def reason_of(reason: object) -> str:
@@ -68,7 +71,7 @@ def cause_of(reason: object) -> str:
     return "rejected" if reason == "rejected" else "iteration_error"
 
 
-def final_output(state: Answer) -> str:
+def final_output(state: RunStateView) -> str:
     """At a limit the last learning, else the whole output."""
     if state.get("reason") in _MET:
         return str(state.get("lastOutput", ""))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, cast
+
+from loop_ls.contract.answers import Refusal
 
 Code = Literal[
     "file_has_errors",
@@ -29,10 +32,11 @@ class Refused(Exception):
     code: Code
     message: str
     hint: str = ""
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.message
 
-    def answer(self) -> dict[str, Any]:
-        return {"ok": False, "code": self.code, "message": self.message, "hint": self.hint, **self.details}
+    def answer(self) -> Refusal:
+        refusal: Refusal = {"ok": False, "code": self.code, "message": self.message, "hint": self.hint}
+        return cast("Refusal", {**refusal, **self.details})

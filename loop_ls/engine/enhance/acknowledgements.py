@@ -7,26 +7,27 @@ An answer for another plan is ignored.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
+from loop_ls.contract.answers import Acknowledged, Chosen, Done
 from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
+from loop_ls.contract.run_state import Question
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Fact
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.text.hash import text_hash
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json
 
 if TYPE_CHECKING:
     from loop_ls.engine.runs.registry import LiveRun
 
-Answer = dict[str, Any]
 OUTCOMES = frozenset({"applied", "refused", "stale", "no_change_seen", "client_gone"})
 CHOICES = frozenset({"continue", "skip", "stop"})
 
 
-async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Any]) -> JsonObject:
+async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> Acknowledged:
     """What became of an edit: `{planId, outcome, text?, failureReason?}` -> `{ok, planId}`. Raises `Refused`."""
     question = _question(run.state, "edit_sent")
     if given.get("planId") != question.get("planId"):
@@ -36,10 +37,10 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Any]) 
         listed = ", ".join(f"`{one}`" for one in sorted(OUTCOMES))
         raise Refused("bad_argument", f"`outcome` is one of {listed}.")
     text = given.get("text")
-    answer: Answer = {"outcome": outcome, "failureReason": str(given.get("failureReason") or "")}
+    answer = {"outcome": outcome, "failureReason": str(given.get("failureReason") or "")}
     if isinstance(text, str):
         answer["text"] = plain_text(text)
-    told: Answer = {**question, "answer": answer}
+    told: dict[str, object] = {**question, "answer": answer}
     if outcome == "applied" and isinstance(text, str):
         told["textSha256"] = text_hash(answer["text"])
         fact = EditAcknowledged.model_validate(told).fact()
@@ -50,14 +51,14 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Any]) 
     return {"ok": True, "planId": question.get("planId")}
 
 
-async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> JsonObject:
+async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> Chosen:
     """How a loop that waits goes on: `{choice, text?}`; `text` is what the document holds now
     -> `{ok, choice}`. Raises `Refused`."""
     choice, text = given.get("choice"), given.get("text")
     if choice not in CHOICES:
         raise Refused("bad_argument", "`choice` is one of `continue`, `skip` and `stop`.")
     question = _question(run.state, "loop_paused")
-    answer: Answer = {"choice": choice}
+    answer = {"choice": choice}
     if isinstance(text, str):
         answer["text"] = plain_text(text)
     continued = {**question, "answer": answer, "withEdits": choice == "continue"}
@@ -66,7 +67,7 @@ async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> J
     return {"ok": True, "choice": choice}
 
 
-async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> JsonObject:
+async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> Done:
     """What a person says of a round or of one step of it: `{text, step?, negative?}` -> `{ok}`."""
     text, step = given.get("text"), given.get("step")
     if not isinstance(text, str) or not text.strip():
@@ -81,20 +82,20 @@ async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Json]) ->
     return {"ok": True}
 
 
-def _question(state: RunState, kind: str) -> JsonObject:
+def _question(state: RunState, kind: str) -> Question:
     question = state.question
     if question is None or question.get("kind") != kind:
         told = "waits for no edit" if kind == "edit_sent" else "does not wait between rounds"
         raise Refused("wrong_status", f"Run {state.run_id} is {state.status} and {told}.")
-    return {name: cast("Json", value) for name, value in question.items() if name != "kind"}
+    return question
 
 
-async def _answered(run: LiveRun, journal: Journal, question: Answer, fact: Fact) -> None:
+async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fact) -> None:
     async with run.asked:
         kind, body = fact
         fact = (kind, {"place": question["place"], **body} if "place" in question else body)
         answer = {"value": body["answer"]}
-        done = await journal.append(run.run_id, question["question"], [fact], answer, ongoing=True)
+        done = await journal.append(run.run_id, str(question["question"]), [fact], answer, ongoing=True)
         if not done:
             raise Refused("wrong_status", f"Run {run.run_id} has its answer.", "Somebody else was faster.")
 

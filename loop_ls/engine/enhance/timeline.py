@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from loop_ls.contract.answers import EnhanceStatus, EnhanceTimeline
 from loop_ls.contract.run_view.rounds import Round, Rounds
 from loop_ls.text.markdown import code, escaped, fenced
 
@@ -60,12 +61,12 @@ def _without_plan(one: Round, reason: str) -> str:
     return f"planned, without a plan that can be used: {one.problem}" if one.problem else "planned, without a change"
 
 
-def answer(verb: str, run_id: str, name: str, rounds: Rounds) -> dict[str, Json]:
+def answer(verb: str, run_id: str, name: str, rounds: Rounds) -> EnhanceStatus | EnhanceTimeline:
     """What `status` and `timeline` answer."""
     if verb == "status":
         return {"ok": True, "state": {"runId": run_id, **status(rounds)}}
     told = timeline(rounds)
-    return {"ok": True, **told, "markdown": markdown(told, name)}
+    return {"ok": True, "status": told["status"], "rounds": told["rounds"], "markdown": markdown(told, name)}
 
 
 def _entry(one: Round) -> dict[str, Json]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from loop_ls.contract.answers import Refusal
 
 
 @dataclass(eq=False)
@@ -17,6 +18,6 @@ class JournalRefused(Exception):
     def __str__(self) -> str:
         return self.message
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> Refusal:
         """As a typed answer of a command."""
         return {"ok": False, "code": "engine_not_ready", "message": self.message, "hint": self.hint}

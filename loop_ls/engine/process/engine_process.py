@@ -152,7 +152,7 @@ async def _warm(providers: Providers, engine: Engine) -> None:
 def _presence(engine: Engine, options: Options, leave: Callable[[], None]) -> Presence:
     async def attended() -> list[str]:
         answer = await engine.runs("active", limit=1000)
-        states = answer.get("runs") or []
+        states = answer["runs"] if answer["ok"] else []
         return [s["runId"] for s in states if s.get("origin") in WATCHERS and not s.get("detach")]
 
     async def teardown() -> None:
@@ -161,7 +161,7 @@ def _presence(engine: Engine, options: Options, leave: Callable[[], None]) -> Pr
 
     async def busy() -> bool:
         answer = await engine.runs("active", limit=1000)
-        states = answer.get("runs") or []
+        states = answer["runs"] if answer["ok"] else []
         soon = (state.get("resumesAt") or state.get("reason") in NO_ROOM for state in states)
         return any(soon) or any(state["status"] in WORKING for state in states)
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
+from loop_ls.contract.answers import EventPage, Refusal
 from loop_ls.contract.run_view.fold import RunView
-from loop_ls.contract.run_view.parts import Event, number
-from loop_ls.contract.run_view.rounds import listed
+from loop_ls.contract.run_view.parts import number
 
 #: Runs whose views are kept, characters of a text, and facts that are read at once: others are answered in between.
 RUNS, KEEP, FACTS = 16, 200, 200
-Events = Callable[[str, int, int], Awaitable[Event]]
+Events = Callable[[str, int, int], Awaitable[EventPage | Refusal]]
 
 
 class KeptViews:
@@ -30,7 +30,7 @@ class KeptViews:
         while True:
             after = view.seq
             page = await self._events(run_id, after, FACTS)
-            for event in listed(page.get("events")):
+            for event in page["events"] if page["ok"] else ():
                 if (number(event, "seq") or 0) > view.seq:  # somebody else may have asked for the same meanwhile
                     view.take(event)
             if view.seq == after:

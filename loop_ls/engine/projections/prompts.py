@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from loop_ls.contract.answers import Prompt
 from loop_ls.engine.core.plan import Plan, Program, read_plan
 from loop_ls.engine.core.ports import (
     EmbedReply,
@@ -36,8 +37,6 @@ MOST, CHARACTERS = 200, 8_000_000
 LONGEST = 1_000_000
 PAGE = 1000
 
-Row = dict[str, Any]
-
 
 @runtime_checkable
 class Replayable(Protocol):
@@ -55,7 +54,7 @@ async def prompts(
     run_id: str,
     mask_of: Callable[[Plan], SecretMask],
     place: str = "",
-) -> list[Row]:
+) -> list[Prompt]:
     """`[{place, purpose, provider, model, prompt, system?}]` of the calls at `place` or inside it, in the
     order in which they were made. Raises `Refused`."""
     started = (await journal.facts(run_id, 0, 1)).events[0]
@@ -76,7 +75,7 @@ class Found:
     """The rows of the calls at a place."""
 
     def __init__(self, place: str, mask: SecretMask) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[Prompt] = []
         self._mask = mask
         self._place, self._characters = place, 0
 
@@ -127,10 +126,17 @@ class Asked:
     prompt: str
     system: str | None
 
-    def row(self) -> Row:
-        told = {"place": self.place, "purpose": self.purpose, "provider": self.provider, "model": self.model}
-        system = {} if self.system is None else {"system": redact(self.system)}
-        return {**told, "prompt": redact(self.prompt), **system}
+    def row(self) -> Prompt:
+        row: Prompt = {
+            "place": self.place,
+            "purpose": self.purpose,
+            "provider": self.provider,
+            "model": self.model,
+            "prompt": redact(self.prompt),
+        }
+        if self.system is not None:
+            row["system"] = redact(self.system)
+        return row
 
 
 def _asked(work: Work) -> Asked | None:

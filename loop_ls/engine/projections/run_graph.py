@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count, takewhile
-from typing import Any
 
+from loop_ls.contract.answers import Node
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.plan import Plan, read_plan
@@ -21,7 +22,6 @@ from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Template
 from loop_ls.index.graph.graph import waits
 
-Node = dict[str, Any]
 #: Calls inside calls that are shown; deeper ones are drawn closed.
 DEPTH = 4
 
@@ -81,39 +81,39 @@ def _elements(library: Library, key: str, above: tuple[str, ...]) -> list[Node]:
 
 def _element(library: Library, key: str, above: tuple[str, ...], element: Element, needs: tuple[str, ...]) -> Node:
     mode = element if isinstance(element, Loop) else element.mode
-    node: Node = {"name": element.name, "kind": "loop" if isinstance(mode, Loop) else "step", "needs": list(needs)}
+    node: Node = {"name": element.name, "kind": "step", "mode": "run", "needs": list(needs)}
     match mode:
         case Loop():
-            told = {"condition": mode.until, "maxIterations": mode.max_iterations, "workflow": mode.workflow}
-            node |= {"mode": mode.mode, **{name: value for name, value in told.items() if value is not None}}
-            return node | _inside(library, key, above, mode.workflow)
+            node["kind"], node["mode"], node["workflow"] = "loop", mode.mode, mode.workflow
+            if mode.until is not None:
+                node["condition"] = mode.until
+            if mode.max_iterations is not None:
+                node["maxIterations"] = mode.max_iterations
+            _look_inside(node, library, key, above)
         case Template():
-            return node | {"mode": "template", "workflow": mode.name} | _inside(library, key, above, mode.name)
+            node["mode"], node["workflow"] = "template", mode.name
+            _look_inside(node, library, key, above)
         case Consensus():
-            return node | {"mode": "consensus"}
+            node["mode"] = "consensus"
         case Rag():
-            return node | {"mode": "rag"}
+            node["mode"] = "rag"
         case Embeddings():
-            return node | {"mode": "embeddings"}
-        case _:
-            return node | {"mode": "run"}
+            node["mode"] = "embeddings"
+    return node
 
 
-def _inside(library: Library, caller: str, above: tuple[str, ...], reference: str) -> Node:
+def _look_inside(node: Node, library: Library, caller: str, above: tuple[str, ...]) -> None:
     """What is called, where it can be read and does not call itself."""
-    try:
-        key = library.called(caller, reference)
-        if key in above or len(above) >= DEPTH:
-            return {}
-        return {"inner": _elements(library, key, above)}
-    except (Failure, KeyError):
-        return {}
+    with suppress(Failure, KeyError):
+        key = library.called(caller, node["workflow"])
+        if key not in above and len(above) < DEPTH:
+            node["inner"] = _elements(library, key, above)
 
 
 def _in_turn(plan: Plan) -> list[Node]:
     """A role loop: one stage after the other."""
     labels = [str(stage.get("label") or stage.get("role")) for stage in plan.details.get("stages") or ()]
-    stages = [
+    stages: list[Node] = [
         {"name": label, "kind": "stage", "mode": "role", "needs": labels[number - 1 : number] if number else []}
         for number, label in enumerate(labels)
     ]

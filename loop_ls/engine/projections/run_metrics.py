@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.engine.projections.history import rows_of, stages_of
 
@@ -17,7 +18,7 @@ Row = dict[str, Any]
 TIMINGS = 100
 
 
-def measured(state: Row, view: RunView, now: datetime) -> Row:
+def measured(state: RunStateView, view: RunView, now: datetime) -> Row:
     """`{loop_id, status, current_iteration, duration_seconds, iterations, stages, timings, calls, ...}`."""
     rows = rows_of(state["runId"], view)
     stages = [*stages_of(view.outside), *(stage for row in rows for stage in row["stages"])]

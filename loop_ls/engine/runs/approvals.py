@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import cast, get_args
 
+from loop_ls.contract.answers import Approved
 from loop_ls.contract.facts.kinds import ApprovalResolved
 from loop_ls.contract.run_state import PendingApproval
 from loop_ls.engine.core.errors import Refused
@@ -21,7 +22,7 @@ from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.runs.registry import LiveRun
 from loop_ls.index.disk.discovery import load_settings
 from loop_ls.index.disk.projects import home_of
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json
 
 
 def read_decision(approved: object, decision: object, feedback: object) -> Approval:
@@ -63,7 +64,7 @@ async def require_allowed(approval: Approval, state: RunState) -> None:
 
 async def resolve(
     run: LiveRun, journal: Journal, loop_id: str | None, approval: Approval, first: bool = False
-) -> JsonObject:
+) -> Approved:
     """Journal the decision -> `{ok, resolved}`; `first`: of several questions the oldest is meant.
     Raises `Refused`."""
     await require_allowed(approval, run.state)
@@ -86,7 +87,7 @@ async def resolve(
         return {"ok": True, "resolved": {"runId": run.run_id, **body}}
 
 
-async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> JsonObject:
+async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> Approved:
     """The same decision for every question that is asked now -> `{ok, resolved}`. Raises `Refused` where one of
     them does not take it."""
     await journal.hear_others()

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import Literal, assert_never, cast, get_args
 
+from loop_ls.contract.answers import Controlled, RunStatus
 from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.contract.facts.kinds import Paused, Resumed, Stopping
 from loop_ls.engine.core.errors import Refused
@@ -15,7 +16,6 @@ from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.runs.registry import LiveRun, Runs
 from loop_ls.formats.registry import ROLE_LOOP
-from loop_ls.text.json_value import JsonObject
 
 #: How long a stopped run may take to write its end before it is ended from outside.
 PATIENCE = 2.0
@@ -29,7 +29,7 @@ ALREADY: dict[Verb, frozenset[str]] = {
 }
 
 
-async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str = "user") -> JsonObject:
+async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str = "user") -> Controlled:
     """-> `{ok, runs: [{runId, status}]}`. Raises `Refused`."""
     if verb not in get_args(Verb):
         raise Refused("bad_argument", f"`{verb}` is none of `pause`, `resume` and `stop`.")
@@ -116,5 +116,5 @@ def _force(run: LiveRun) -> None:
         run.task.cancel()
 
 
-def _shown(state: RunState) -> JsonObject:
+def _shown(state: RunState) -> RunStatus:
     return {"runId": state.run_id, "status": state.status}

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from loop_ls.contract.answers import Verdicts
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import Capabilities
 from loop_ls.engine.context.scope import Scope
@@ -66,7 +67,7 @@ class Output:
     before: tuple[str, ...] = ()
 
 
-async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Answer:
+async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Verdicts:
     """`{ok, verdicts: [{iteration?, verdict, answer, prompt}], agreement: [...], judge, ...}`.
     Raises `Refused`."""
     count = _times(times, len(outputs), local=judging.choice.local is not None)

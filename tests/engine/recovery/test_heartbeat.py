@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loop_ls.cli.commands.mcp import ByClient
-from loop_ls.engine.api.mcp.agent_tools import Refusal, loop_start
+from loop_ls.engine.api.mcp.agent_tools import ToolRefusal, loop_start
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.recovery import heartbeat as hearts
 from loop_ls.engine.recovery.heartbeat import Heartbeat, unready
@@ -102,6 +102,6 @@ class Elsewhere:
 
 async def test_RB_032_loop_start_asks_no_engine_of_another_workspace() -> None:
     client = Elsewhere()
-    with pytest.raises(Refusal, match="another workspace"):
+    with pytest.raises(ToolRefusal, match="another workspace"):
         await loop_start(ByClient(client, Path("/project")), {"definition": "pair", "goal": "x"})  # type: ignore[arg-type]
     assert not client.started

@@ -71,6 +71,8 @@ export interface Loop {
   completed_at: string | null;
   elapsed_seconds: number;
   state: RunStateView;
+  project_id?: string;
+  project?: unknown;
 }
 
 /** A step or a loop of a run, and what it waits for. */
@@ -79,12 +81,20 @@ export interface Node {
   kind: string;
   mode: string;
   needs: string[];
+  condition?: string;
+  maxIterations?: number;
+  workflow?: string;
+  inner?: Node[];
 }
 
+/** What a model or an agent was asked at a place. */
 export interface Prompt {
   place: string;
   purpose: string;
+  provider: string;
+  model: string;
   prompt: string;
+  system?: string;
 }
 
 export interface RunStatus {
@@ -223,6 +233,11 @@ export interface History {
 export interface Imported {
   ok: true;
   runId: string;
+  repeated?: boolean;
+  sessionId?: string;
+  projectId?: string;
+  ignored?: string[];
+  warnings?: string[];
   known: boolean;
 }
 
@@ -254,9 +269,15 @@ export interface Metrics {
   usd: number | null;
 }
 
+/** `repeated`: a start with this idempotency key was made before. The rest is of role loops and enhance loops. */
 export interface NewRun {
   ok: true;
   runId: string;
+  repeated?: boolean;
+  sessionId?: string;
+  projectId?: string;
+  ignored?: string[];
+  warnings?: string[];
 }
 
 export interface OneIteration {
@@ -284,6 +305,10 @@ export interface Refusal {
   hint: string;
   names?: string[];
   digest?: string;
+  capabilities?: unknown[];
+  programs?: unknown[];
+  tools?: unknown[];
+  endpoints?: unknown[];
 }
 
 export interface ShownLoop {
@@ -296,6 +321,11 @@ export interface ShownLoop {
 export interface Started {
   ok: true;
   runId: string;
+  repeated?: boolean;
+  sessionId?: string;
+  projectId?: string;
+  ignored?: string[];
+  warnings?: string[];
   loop?: Loop;
   iteration?: Iteration;
   stages?: Stage[];

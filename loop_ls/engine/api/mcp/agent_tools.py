@@ -9,36 +9,47 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
+from loop_ls.contract.answers import Controlled, Definition, DefinitionList, Done, Loop, NewRun, Refusal, RunList
+from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.validation import problem_of
 from loop_ls.engine.api.schemas import object_schema
 from loop_ls.engine.api.views import loop_row
+from loop_ls.engine.projections.history import Row
 from loop_ls.engine.roles.outcome import NO_OUTPUT, first_line
 from loop_ls.formats.registry import ROLE_LOOP
+from loop_ls.text.json_value import JsonObject
 
-Json = dict[str, Any]
+A = TypeVar("A", bound=Done)
 
 GOAL, SUMMARY = 80, 200
+
+
+class ToolHistory(Done):
+    """A run with its iterations, at least the latest one."""
+
+    state: RunStateView
+    history: list[Row]
 
 
 class Loops(Protocol):
     """What the tools need of an engine; answers are those of every surface."""
 
-    async def start(self, argument: Json) -> Json: ...
+    async def start(self, argument: JsonObject) -> NewRun | Refusal: ...
 
-    async def control(self, verb: str, run_id: str) -> Json: ...
+    async def control(self, verb: str, run_id: str) -> Controlled | Refusal: ...
 
-    async def runs(self) -> Json: ...
+    async def runs(self) -> RunList | Refusal: ...
 
-    async def history(self, run_id: str) -> Json:
+    async def history(self, run_id: str) -> ToolHistory | Refusal:
         """`{ok, state, history: [iteration]}`; at least the latest one, which is all that is told: models ask often."""
         ...
 
-    async def definitions(self) -> Json: ...
+    async def definitions(self) -> DefinitionList | Refusal: ...
 
 
-class Refusal(Exception):
+class ToolRefusal(Exception):
     """The sentence that the model gets."""
 
 
@@ -51,7 +62,7 @@ class AgentTool:
     call: Callable[[Loops, Mapping[str, Any]], Awaitable[str]]
 
     @property
-    def schema(self) -> Json:
+    def schema(self) -> JsonObject:
         return object_schema(self.argument)
 
 
@@ -64,7 +75,7 @@ async def use(loops: Loops, name: str, arguments: Mapping[str, Any]) -> tuple[st
         return problem.message, True
     try:
         return await tool.call(loops, arguments), False
-    except Refusal as refusal:
+    except ToolRefusal as refusal:
         return str(refusal), True
 
 
@@ -72,7 +83,7 @@ async def use(loops: Loops, name: str, arguments: Mapping[str, Any]) -> tuple[st
 
 
 async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
-    argument: Json = {"definition": given["definition"], "goal": given["goal"], "origin": "mcp"}
+    argument: JsonObject = {"definition": given["definition"], "goal": given["goal"], "origin": "mcp"}
     argument["parameters"] = parameters = _parameters(given.get("parameters"))
     for name in ("project_id", "project_slug", "session_id"):
         if given.get(name):
@@ -112,7 +123,7 @@ def _parameters(given: Any) -> dict[str, Any]:
         except (ValueError, RecursionError):
             value = None
     if not isinstance(value, dict):
-        raise Refusal('`parameters` is the text of a JSON object, such as {"depth": "deep"}.')
+        raise ToolRefusal('`parameters` is the text of a JSON object, such as {"depth": "deep"}.')
     return value
 
 
@@ -128,7 +139,7 @@ async def loop_list(loops: Loops, given: Mapping[str, Any]) -> str:
     return "\n".join(_line(row) for row in found)
 
 
-def _line(row: Json) -> str:
+def _line(row: Loop) -> str:
     state = row["state"]
     goal = " ".join(str(row["goal"] or row["definition_name"] or "").split())
     short = goal if len(goal) <= GOAL else f"{goal[:GOAL]}..."
@@ -165,7 +176,7 @@ async def loop_status(loops: Loops, given: Mapping[str, Any]) -> str:
     )
 
 
-def _stage(number: int, stage: Json) -> Json:
+def _stage(number: int, stage: Row) -> Row:
     summary = stage.get("result_summary") or stage.get("output") or ""
     return {
         "index": stage.get("stage_index", number),
@@ -194,35 +205,37 @@ async def loop_control(loops: Loops, given: Mapping[str, Any]) -> str:
 
 async def loop_definitions(loops: Loops, given: Mapping[str, Any]) -> str:
     found = _allowed(await loops.definitions())["definitions"]
-    lines = [line for one in found if one.get("format") == ROLE_LOOP for line in _definition(one)]
+    lines = [line for one in found if one["format"] == ROLE_LOOP for line in _definition(one)]
     return "\n".join(lines) or "There are no loop definitions."
 
 
-def _definition(one: Json) -> list[str]:
+def _definition(one: Definition) -> list[str]:
     if one.get("error"):
         return [f"{one['name']}: cannot be started: {first_line(str(one['error']))}"]
-    roles = " → ".join(str(role["role"]) for role in one.get("roles") or ())
-    ends = (one.get("termination") or {}).get("type") or NO_OUTPUT
-    lines = [f"{one['name']}: {one.get('description') or ''}", f"    roles: {roles}; ends: {ends}"]
-    parameters = [f"{each['name']}{'' if each['required'] else '?'}" for each in one.get("parameters") or ()]
+    termination = one["termination"]
+    roles = " → ".join(role["role"] for role in one["roles"])
+    ends = NO_OUTPUT if termination is None else termination["type"]
+    lines = [f"{one['name']}: {one['description']}", f"    roles: {roles}; ends: {ends}"]
+    parameters = [f"{each['name']}{'' if each['required'] else '?'}" for each in one["parameters"]]
     return [*lines, f"    parameters: {', '.join(parameters)}"] if parameters else lines
 
 
 # -- parts -------------------------------------------------------------------------------------------
 
 
-def _allowed(answer: Json) -> Json:
-    """The answer of an operation. Raises `Refusal` with what the engine said."""
-    if answer.get("ok"):
-        return answer
-    if answer.get("code") == "consent_required":  # a model cannot agree: it can tell its user what to do
+def _allowed(answer: A | Refusal) -> A:
+    """The answer of an operation. Raises `ToolRefusal` with what the engine said."""
+    if answer["ok"]:
+        return cast("A", answer)
+    refused = cast("Refusal", answer)
+    if refused["code"] == "consent_required":  # a model cannot agree: it can tell its user what to do
         names = ("code", "message", "hint", "capabilities", "programs", "tools", "endpoints")
-        raise Refusal(_json({name: answer.get(name) for name in names}))
-    hint = f" {answer['hint']}" if answer.get("hint") else ""
-    raise Refusal(f"{answer.get('message')}{hint}")
+        told: Mapping[str, object] = refused
+        raise ToolRefusal(_json({name: told.get(name) for name in names}))
+    raise ToolRefusal(f"{refused['message']} {refused['hint']}".rstrip())
 
 
-def _json(value: Json) -> str:
+def _json(value: Mapping[str, object]) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 

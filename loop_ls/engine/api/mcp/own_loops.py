@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.requests import Request
 
+from loop_ls.contract.answers import Controlled, DefinitionList, NewRun, Refusal, RunList, RunStatus
 from loop_ls.contract.endings import POSSIBLE
+from loop_ls.engine.api.mcp.agent_tools import ToolHistory
 from loop_ls.engine.api.route import person_of
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.projections.history import iterations
 from loop_ls.text.json_value import JsonObject
-
-Json = dict[str, Any]
 
 
 class OwnLoops:
@@ -22,12 +20,12 @@ class OwnLoops:
     def __init__(self, request: Request) -> None:
         self._request, self._engine, self._person = request, engine_of(request), person_of(request)
 
-    async def start(self, argument: Json) -> Json:
+    async def start(self, argument: JsonObject) -> NewRun | Refusal:
         if not self._person.has("editor"):
             return _forbidden("Starting a loop needs the role `editor`.")
         return await self._engine.start(argument, self._person.user)
 
-    async def control(self, verb: str, run_id: str) -> JsonObject:
+    async def control(self, verb: str, run_id: str) -> Controlled | Refusal:
         if not self._person.has("editor"):
             return _forbidden("Controlling a loop needs the role `editor`.")
         if run_id.lower() == "all":
@@ -37,18 +35,18 @@ class OwnLoops:
             return _forbidden(f"Run {answer['state']['runId']} belongs to somebody else.")
         return await self._engine.control(verb, run_id)
 
-    async def _all(self, verb: str) -> Json:
-        rows: list[Json] = []
+    async def _all(self, verb: str) -> Controlled:
+        rows: list[RunStatus] = []
         for state in self._engine.live:
             if self._person.controls(state.user) and state.status in POSSIBLE[verb]:  # type: ignore[index]
                 answer = await self._engine.control(verb, state.run_id)
                 rows += answer["runs"] if answer["ok"] else []
         return {"ok": True, "runs": rows}
 
-    async def runs(self) -> Json:
+    async def runs(self) -> RunList | Refusal:
         return await self._engine.runs(limit=1000)
 
-    async def history(self, run_id: str) -> Json:
+    async def history(self, run_id: str) -> ToolHistory | Refusal:
         answer = await self._engine.state(run_id)
         if not answer["ok"]:
             return answer
@@ -58,9 +56,10 @@ class OwnLoops:
             return told
         return {"ok": True, "state": answer["state"], "history": iterations(found, told["events"])}
 
-    async def definitions(self) -> JsonObject:
-        return {"ok": True, "definitions": await self._request.app.state.catalogue()}
+    async def definitions(self) -> DefinitionList:
+        found = await self._request.app.state.catalogue()
+        return {"ok": True, "definitions": found, "count": len(found)}
 
 
-def _forbidden(message: str) -> JsonObject:
+def _forbidden(message: str) -> Refusal:
     return Refused("forbidden", message, "Ask with another token.").answer()

@@ -6,13 +6,13 @@ with one sentence. Codes of ours stand beside it where a program needs them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from loop_ls.contract.answers import Approved, Refusal
 from loop_ls.engine.api.answers import STATUS, BadRequest, read_object
 from loop_ls.engine.api.route import person_of
 from loop_ls.engine.assistants.api_service import AssistantService
@@ -20,7 +20,6 @@ from loop_ls.engine.core.users import Person
 from loop_ls.engine.events import RunState
 from loop_ls.text.json_value import JsonObject
 
-Answer = dict[str, Any]
 Handler = Callable[[Request, AssistantService, str], Awaitable[Response]]
 
 BASE = "/api/agents"
@@ -31,11 +30,11 @@ NO_LOOP = "No active loop for this agent"
 _JSON = ("application/json", "")
 
 
-def success(data: Answer, status: int = 200) -> Response:
+def success(data: Mapping[str, object], status: int = 200) -> Response:
     return JSONResponse({"success": True, "data": data}, status)
 
 
-def failure(status: int, error: str, **more: Any) -> Response:
+def failure(status: int, error: str, **more: object) -> Response:
     return JSONResponse({"success": False, "error": error, **more}, status)
 
 
@@ -95,8 +94,10 @@ async def approve(request: Request, assistants: AssistantService, agent: str) ->
     return success({"resolved": bool(answer["resolved"])})
 
 
-async def _decided(assistants: AssistantService, run: RunState, body: Answer) -> Answer:
-    return await assistants.approve(run, body["loopId"], body["approved"], body.get("decision"), body.get("feedback"))
+async def _decided(assistants: AssistantService, run: RunState, body: JsonObject) -> Approved | Refusal:
+    return await assistants.approve(
+        run, str(body["loopId"]), body["approved"] is True, body.get("decision"), body.get("feedback")
+    )
 
 
 def _problems(body: JsonObject) -> list[str]:
@@ -115,12 +116,12 @@ async def _body(request: Request) -> JsonObject:
     return await read_object(request)
 
 
-def _refused(answer: Answer) -> Response:
+def _refused(answer: Refusal) -> Response:
     """The document knows one status for everything that is no consent: 400."""
-    code = str(answer["code"])
+    code = answer["code"]
     status = 409 if code == "consent_required" else 503 if code == "provider_unavailable" else 400
-    more = {name: answer[name] for name in (*ASKED, "names") if name in answer}
-    return failure(status, str(answer["message"]), code=code, **more)
+    more = {name: value for name, value in answer.items() if name in (*ASKED, "names")}
+    return failure(status, answer["message"], code=code, **more)
 
 
 def _route(verb: str, handler: Handler, method: str, may: Callable[[Person], bool]) -> Route:

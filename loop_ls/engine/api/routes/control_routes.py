@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, suppress
-from typing import Any, get_args
+from typing import get_args
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from loop_ls.contract.answers import Refusal, RunStatus
 from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.engine.api.answers import refusal, refused
 from loop_ls.engine.api.route import Handler, person_of, read_body
@@ -22,8 +23,6 @@ from loop_ls.engine.core.idempotency import KEY, REQUEST, digest_of
 from loop_ls.engine.core.users import OWNER
 from loop_ls.engine.projections.history import iterations
 from loop_ls.text.json_value import JsonObject
-
-Answer = dict[str, Any]
 
 CONTROL: tuple[Verb, ...] = get_args(Verb)
 #: How long the answer to a stop waits for the run to be at its end.
@@ -59,7 +58,7 @@ async def _begun(request: Request, run_id: str) -> JsonObject:
     return {"loop": loop_row(state["state"]), "iteration": first, "stages": first["stages"] if first else []}
 
 
-def _documented(argument: Answer, answer: Answer) -> JsonObject:
+def _documented(argument: JsonObject, answer: Refusal) -> Refusal:
     """What is missing in a start by name has a code of its own in this interface."""
     nothing = not any(argument.get(key) for key in ("definition", "path", "uri", "target"))
     no_goal = argument.get("definition") and "goal" in (answer.get("names") or ())
@@ -93,7 +92,7 @@ async def approve(request: Request) -> Response:
     elif (no := await not_theirs(request)) is not None:
         return no
     decision = (body.get(name) for name in ("approved", "decision", "feedback"))
-    answer = await engine.approve(run_id, loop_id, *decision)
+    answer = await engine.approve(run_id, None if loop_id is None else str(loop_id), *decision)
     return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
@@ -122,7 +121,7 @@ async def _all(request: Request, verb: Verb, details: JsonObject) -> Response:
     engine, person = engine_of(request), person_of(request)
     if person.role == "admin":
         return JSONResponse(await engine.control(verb, "all", **details))
-    rows: list[Answer] = []
+    rows: list[RunStatus] = []
     for state in engine.live:
         if person.controls(state.user) and state.status in POSSIBLE[verb]:
             answer = await engine.control(verb, state.run_id, **details)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from loop_ls import __version__
+from loop_ls.contract.answers import EngineState
 from loop_ls.engine.api.answers import refused, whole_number
 from loop_ls.engine.api.route import Handler, read_body
 from loop_ls.engine.api.routes.loops import engine_of
@@ -43,15 +43,15 @@ async def health(request: Request) -> Response:
             "version": __version__,
             "protocol": PROTOCOL,
             "engine": fingerprint(facts.token),
-            "managers": status.get("managers") or {},
+            "managers": status["managers"],
             "journal": damage(status),
         }
     )
 
 
-def damage(status: dict[str, Any]) -> str:
+def damage(status: EngineState) -> str:
     """One sentence; empty where the journal is whole."""
-    runs = status.get("damaged") or []
+    runs = status["damaged"]
     if not runs:
         return ""
     count = f"{len(runs)} unfinished run{'s' if len(runs) > 1 else ''}"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from loop_ls.contract.answers import Exported, Imported, NewRun, Refusal, Verdicts
 from loop_ls.engine.api.answers import refused
 from loop_ls.engine.api.route import Handler, person_of, read_body
 from loop_ls.engine.api.routes.loops import engine_of
-
-Answer = dict[str, Any]
+from loop_ls.text.json_value import JsonObject
 
 
 async def fork(request: Request) -> Response:
     body = await read_body(request)
-    given: Answer = {"origin": "api"}
+    given: JsonObject = {"origin": "api"}
     given |= {name: body[name] for name in ("loop", "origin", "consent") if isinstance(body.get(name), str)}
     given |= {"detach": True} if body.get("detach") is True else {}
     user = person_of(request).user
@@ -44,7 +42,7 @@ async def test_until(request: Request) -> Response:
     return _answered(await engine_of(request).test_until(body, person_of(request).user))
 
 
-def _answered(answer: Answer, status: int = 200) -> Response:
+def _answered(answer: NewRun | Exported | Imported | Verdicts | Refusal, status: int = 200) -> Response:
     return JSONResponse(answer, status) if answer["ok"] else refused(answer)
 
 

@@ -6,18 +6,22 @@ Ids may be shortened.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from loop_ls.contract.answers import Loop
 from loop_ls.contract.endings import Status
+from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.fold import folded
+from loop_ls.contract.run_view.parts import number
 from loop_ls.engine.api.answers import BadRequest, refusal, refused, whole_number
 from loop_ls.engine.api.route import Handler
 from loop_ls.engine.api.views import loop_row
-from loop_ls.engine.projections.history import iterations, rows_of, stages_of
+from loop_ls.engine.projections.history import Row, iterations, rows_of, stages_of
 from loop_ls.engine.projections.run_metrics import lasted, measured
 from loop_ls.engine.projections.truncation import cut, limited
 from loop_ls.formats.registry import ROLE_LOOP
@@ -26,7 +30,6 @@ from loop_ls.text.json_value import JsonObject
 if TYPE_CHECKING:
     from loop_ls.engine.service import Engine
 
-Answer = dict[str, Any]
 
 PAGE = 1000
 #: Iterations of the outermost loop in a page where nobody says how many, and facts that are read at once.
@@ -63,9 +66,9 @@ async def one(request: Request) -> Response:
     return await shown(request, answer["state"]) if answer["ok"] else refused(answer)
 
 
-async def shown(request: Request, state: Answer) -> Response:
+async def shown(request: Request, state: RunStateView) -> Response:
     """A loop with its latest iteration."""
-    events = (await engine_of(request).iteration_events(state["runId"])).get("events") or []
+    events = await _latest_events(request, state["runId"])
     view = folded(events, keep=None)
     rows = rows_of(state["runId"], view)
     latest = rows[-1] if rows else None
@@ -74,15 +77,16 @@ async def shown(request: Request, state: Answer) -> Response:
     return JSONResponse({"ok": True, "loop": loop, "state": state, "iteration": latest, "stages": stages})
 
 
-async def with_records(request: Request, state: Answer, rows: list[Answer]) -> Answer:
+async def with_records(request: Request, state: RunStateView, rows: list[Row]) -> Loop:
     """The loop of a run; a role loop with its project, and its iterations (`rows`) with their sprints."""
     loop = loop_row(state)
-    if state.get("format") == ROLE_LOOP:
+    if state["format"] == ROLE_LOOP:
         found = await engine_of(request).beside(state["runId"], state.get("projectId"))
         loop["project"] = found.get("project")
-        sprints = found.get("sprints") or {}
-        for row in rows:
-            row["sprint"] = sprints.get(row.get("sprint_id"))
+        sprints = found.get("sprints")
+        if isinstance(sprints, Mapping):
+            for row in rows:
+                row["sprint"] = sprints.get(str(row.get("sprint_id")))
     return loop
 
 
@@ -136,25 +140,26 @@ async def _iteration_page(request: Request, run_id: str, after: int) -> tuple[li
     """The facts of so many iterations of the outermost loop above `after`, led by the first fact of the run, and
     what to ask `after` for the rest; None at the end."""
     limit, engine = limited(whole_number(request, "limit"), ITERATIONS), engine_of(request)
-    found: list[Answer] = []
+    found: list[JsonObject] = []
     begun, depth, at, more, further = 0, None, after, True, None
     while more and further is None:
         page = await engine.events(run_id, at, FACTS)
-        for event in page.get("events") or []:
+        for event in page["events"] if page["ok"] else ():
+            seq = number(event, "seq") or at
             if event["kind"] == "iteration_started":
-                deep = int(event.get("depth", 0))
+                deep = number(event, "depth") or 0
                 depth = deep if depth is None else depth
                 begun += deep <= depth
                 if begun > limit:
-                    further = int(event["seq"]) - 1
+                    further = seq - 1
                     break
             found.append(event)
-            at = event["seq"]
+            at = seq
         more = bool(page["ok"] and page["events"])
     if not after or not begun:
         return found, further
     head = await engine.events(run_id, 0, 1)
-    return [*(head.get("events") or []), *found], further
+    return [*(head["events"] if head["ok"] else ()), *found], further
 
 
 async def one_iteration(request: Request) -> Response:
@@ -165,7 +170,8 @@ async def one_iteration(request: Request) -> Response:
     wanted = request.path_params["iteration"]
     run_id = answer["state"]["runId"]
     facts = await engine_of(request).iteration_events(run_id, wanted)
-    rows = iterations(run_id, facts["events"]) if facts.get("events") else await _unbegun(request, run_id)
+    events = facts["events"] if facts["ok"] else []
+    rows = iterations(run_id, events) if events else await _unbegun(request, run_id)
     fitting = [row for row in rows if wanted in (row["id"], str(row["iteration_number"]))]
     if not fitting:
         return refusal("not_found", f"The run has no iteration `{wanted[:80]}`.")
@@ -173,10 +179,14 @@ async def one_iteration(request: Request) -> Response:
     return JSONResponse({"ok": True, "iteration": fitting[-1], "stages": fitting[-1]["stages"]})
 
 
-async def _unbegun(request: Request, run_id: str) -> list[Answer]:
-    """A role loop is in its first iteration from the start, before a fact says so."""
+async def _latest_events(request: Request, run_id: str) -> list[JsonObject]:
     facts = await engine_of(request).iteration_events(run_id)
-    rows = iterations(run_id, facts.get("events") or [])
+    return facts["events"] if facts["ok"] else []
+
+
+async def _unbegun(request: Request, run_id: str) -> list[Row]:
+    """A role loop is in its first iteration from the start, before a fact says so."""
+    rows = iterations(run_id, await _latest_events(request, run_id))
     return rows if len(rows) == 1 and rows[0]["iteration_number"] == 1 else []
 
 
@@ -188,13 +198,13 @@ async def event_page(request: Request) -> Response:
 
 async def all_events(request: Request, run_id: str, after: int = 0, until: int | None = None) -> list[JsonObject]:
     """The facts of a run above `after`, page by page, as far as `until`."""
-    found: list[Answer] = []
+    found: list[JsonObject] = []
     while until is None or after < until:
         page = await engine_of(request).events(run_id, after, PAGE if until is None else min(PAGE, until - after))
         if not page["ok"] or not page["events"]:
             break
         found += page["events"]
-        after = page["events"][-1]["seq"]
+        after = number(page["events"][-1], "seq") or after
     return found
 
 
@@ -209,7 +219,7 @@ async def metrics(request: Request) -> Response:
 async def prompts(request: Request) -> Response:
     """What was asked, made anew from the facts."""
     answer = await engine_of(request).prompts(request.path_params["id"], request.query_params.get("place") or "")
-    return JSONResponse({**answer, "count": len(answer["prompts"])}) if answer["ok"] else refused(answer)
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
 async def graph(request: Request) -> Response:
@@ -224,7 +234,7 @@ async def definitions(request: Request) -> Response:
     return JSONResponse({"ok": True, "definitions": found, "count": len(found)})
 
 
-def _measured_row(row: Answer) -> Answer:
+def _measured_row(row: Row) -> Row:
     done = sum(stage["status"] == "completed" for stage in row["stages"])
     more = {"stage_count": len(row["stages"]), "completed_stage_count": done}
     return {**row, **more, "duration_seconds": lasted(row, datetime.now(UTC))}

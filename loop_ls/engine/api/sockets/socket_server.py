@@ -14,6 +14,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from loop_ls.contract.answers import Refusal
 from loop_ls.engine.api.routes.agents import ASKED, NO_LOOP, NOT_PERMITTED
 from loop_ls.engine.api.sockets.socket_events import Message, error, messages
 from loop_ls.engine.assistants.api_service import AssistantService
@@ -193,12 +194,12 @@ class Sockets:
         await self._server.emit(message.event, message.payload, room=room)
 
 
-def _no_start(agent: str, answer: JsonObject) -> Message:
-    code, text = str(answer["code"]), str(answer["message"])
+def _no_start(agent: str, answer: Refusal) -> Message:
+    code, text = answer["code"], answer["message"]
     if code == "already_running":
         return error(agent, "RESOURCE_ERROR", text, code=code)
     if code == "consent_required":
-        more = {name: answer[name] for name in ASKED}
+        more = {name: value for name, value in answer.items() if name in ASKED}
         return error(agent, "POLICY_ERROR", text, code=code, **more)
     return error(agent, classified(text), text, code=code)
 
