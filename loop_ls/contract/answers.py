@@ -7,7 +7,7 @@ types, too, for the description of the interface and for the tests that check ev
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, final
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -299,6 +299,13 @@ class NewRun(Done):
     projectId: NotRequired[str]
     ignored: NotRequired[list[str]]
     warnings: NotRequired[list[str]]
+
+
+@final
+class Agreed(Done):
+    """What an `agreeOnly` start answers: nothing runs, and these are the sentences that were agreed to."""
+
+    capabilities: list[str]
 
 
 class Started(NewRun):

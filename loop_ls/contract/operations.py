@@ -40,6 +40,8 @@ class Operation(NamedTuple):
     query: str | None = None
     headers: str | None = None
     status: int = 200
+    #: Statuses of other successes, with their answers.
+    otherwise: tuple[tuple[int, str], ...] = ()
     refusals: tuple[int, ...] = ()
     content: str = "application/json"
     owner_too: bool = False
@@ -322,6 +324,7 @@ _ACTING = (
         body_required=True,
         headers="StartHeaders",
         status=201,
+        otherwise=((200, "Agreed"),),
         refusals=(404, 409, 429, 503),
         cli=("run", "enhance"),
         tools=("loop_start",),

@@ -18,6 +18,7 @@ from typing import cast
 
 from loop_ls.contract.answers import (
     Acknowledged,
+    Agreed,
     Approved,
     Chosen,
     Controlled,
@@ -238,7 +239,7 @@ class Engine:
 
     # -- operations --------------------------------------------------------------------------------
 
-    async def start(self, argument: JsonObject, user: str | None = None) -> NewRun | Refusal:
+    async def start(self, argument: JsonObject, user: str | None = None) -> NewRun | Agreed | Refusal:
         """Argument of `loopLs.run` with `root` and `path` or `uri` -> `{ok, runId}`. `user`: whose run it
         is; None is the owner of the data folder. With `idempotencyKey` the same request makes one run, however often
         it comes: then `repeated` is true."""
@@ -254,7 +255,7 @@ class Engine:
             except (Refused, JournalRefused) as refused:
                 return refused.answer()
 
-    async def _start_once(self, argument: JsonObject, user: str | None, key: str) -> NewRun | Refusal:
+    async def _start_once(self, argument: JsonObject, user: str | None, key: str) -> NewRun | Agreed | Refusal:
         """Raises `Refused` for another request with this key."""
         digest, number = digest_of(argument), 0
         while run_id := run_of(user, key, number):
@@ -273,7 +274,7 @@ class Engine:
 
     async def _start(
         self, argument: JsonObject, user: str | None, run_id: str | None = None, digest: str | None = None
-    ) -> NewRun | Refusal:
+    ) -> NewRun | Agreed | Refusal:
         try:
             self.heartbeat.require_ready()
             request = as_asked_by(read_request(argument, self.home), user, self.home)
@@ -315,7 +316,7 @@ class Engine:
     ) -> NewRun | Refusal:
         """A new run that takes what was finished before `iteration` (of `loop`, else of the outermost one)
         and pays for the rest; without `iteration` it takes all that was finished -> `{ok, runId}`."""
-        named: Answer = {}
+        named: JsonObject = {}
         try:
             found = await self._runs.find(run_id)
             if found in self._runs.live and iteration is None:

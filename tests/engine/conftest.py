@@ -53,10 +53,10 @@ def checked(route: Route) -> Route:
     async def handler(request: Request) -> Response | ASGIApp:
         response = await route.handler(request)
         if isinstance(response, JSONResponse):
-            refused = response.status_code >= 400
-            kind = answer_type("HttpRefusal" if refused else route.operation.answer)
-            kind.validate_json(response.body, strict=True)
-            assert refused or response.status_code == route.operation.status
+            operation = route.operation
+            known = dict([(operation.status, operation.answer), *operation.otherwise])
+            name = "HttpRefusal" if response.status_code >= 400 else known[response.status_code]
+            answer_type(name).validate_json(response.body, strict=True)
         return response
 
     return Route(route.operation, handler)

@@ -104,10 +104,15 @@ def _responses(operation: Operation) -> JsonObject:
         refused.add(400)
     if operation.method in ("POST", "PATCH"):
         refused |= {400, 413}
-    schema = {"type": "string"} if operation.answer == "str" else ref(operation.answer)
-    done: JsonObject = {"description": operation.text, "content": {operation.content: {"schema": schema}}}
+    answered: JsonObject = {
+        str(status): {
+            "description": operation.text,
+            "content": {operation.content: {"schema": {"type": "string"} if answer == "str" else ref(answer)}},
+        }
+        for status, answer in ((operation.status, operation.answer), *operation.otherwise)
+    }
     failed = {"application/json": {"schema": ref("Error")}}
     return {
-        str(operation.status): done,
+        **answered,
         **{str(status): {"description": _REASONS[status], "content": failed} for status in sorted(refused)},
     }

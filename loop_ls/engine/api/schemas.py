@@ -38,7 +38,7 @@ def components() -> dict[str, Schema]:
     types: dict[str, TypeAdapter[Any]] = {name: answer_type(name) for name in _ALONE}
     for one in OPERATIONS.values():
         if one.answer != "str":
-            types[one.answer] = answer_type(one.answer)
+            types |= {name: answer_type(name) for name in (one.answer, *(name for _, name in one.otherwise))}
         if one.request:
             types[one.request] = TypeAdapter(request_type(one.request))
     _, found = TypeAdapter.json_schemas(

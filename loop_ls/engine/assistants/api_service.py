@@ -7,7 +7,7 @@ assistant, whoever started it and from where.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from loop_ls.contract.answers import Approved, Controlled, NewRun, Refusal
 from loop_ls.contract.run_state import RunStateView
@@ -61,7 +61,7 @@ class AssistantService:
             "origin": origin,
             "mock": mock,
         }
-        return await self.engine.start(request, user)
+        return cast("NewRun | Refusal", await self.engine.start(request, user))
 
     async def control(self, verb: str, run: RunState) -> Controlled | Refusal:
         return await self.engine.control(verb, run.run_id)

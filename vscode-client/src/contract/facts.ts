@@ -395,7 +395,7 @@ export interface PlannerFailedFact extends FactBase {
   plannerUsd?: number;
 }
 
-/** `ops`: how many operations the answer held. */
+/** `ops`: how many operations the answer held. What the planner said stands here whether or not anything of it was accepted: why it proposes this, why it gives up, and what it holds for unfixable. */
 export interface PlannerFinishedFact extends FactBase {
   kind: "planner_finished";
   round: number;
@@ -405,6 +405,9 @@ export interface PlannerFinishedFact extends FactBase {
   ops: number;
   attempt?: number;
   plannerUsd?: number;
+  rationale?: string;
+  giveUp?: string;
+  unfixable?: UnfixableFailure[];
 }
 
 export interface PlannerStartedFact extends FactBase {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from starlette.requests import Request
 
 from loop_ls.contract.answers import Controlled, DefinitionList, NewRun, Refusal, RunList, RunStatus
@@ -23,7 +25,7 @@ class OwnLoops:
     async def start(self, argument: JsonObject) -> NewRun | Refusal:
         if not self._person.has("editor"):
             return _forbidden("Starting a loop needs the role `editor`.")
-        return await self._engine.start(argument, self._person.user)
+        return cast("NewRun | Refusal", await self._engine.start(argument, self._person.user))
 
     async def control(self, verb: str, run_id: str) -> Controlled | Refusal:
         if not self._person.has("editor"):
