@@ -14,7 +14,17 @@ from loop_ls.contract.facts.enhance import RoundNumbers, RoundStarted
 from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, ModelReply, ModelRequest, Models, Recorder, Waiting
+from loop_ls.engine.core.ports import (
+    Bill,
+    EmbedReply,
+    EmbedRequest,
+    LostAttempt,
+    ModelReply,
+    ModelRequest,
+    Models,
+    Recorder,
+    Waiting,
+)
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.report.failures import Observed
 from loop_ls.engine.enhance.report.ledger import Ledger
@@ -93,21 +103,45 @@ class BudgetedModels:
         on_wait: Callable[[Waiting], None] | None = None,
     ) -> ModelReply:
         """Raises `RoundBudget`."""
-        self._check()
-        reply = await self._models.ask(request, on_text, on_wait)
+        self.check()
+        bill = _RoundBill(self, request.bill)
+        reply = await self._models.ask(replace(request, bill=bill), on_text, on_wait)
         self._ledger.book(reply.usd)
         return reply
 
     async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
         """Raises `RoundBudget`."""
-        self._check()
-        reply = await self._models.embed(request, on_wait)
+        self.check()
+        reply = await self._models.embed(replace(request, bill=_RoundBill(self, request.bill)), on_wait)
         self._ledger.book(reply.usd)
         return reply
 
-    def _check(self) -> None:
+    def book(self, usd: float | None) -> None:
+        """A lost attempt. One whose price nobody knows counts nothing, as in the record."""
+        if usd is not None:
+            self._ledger.book(usd)
+
+    def check(self) -> None:
+        """Raises `RoundBudget`."""
         if self._ledger.exhausted:
             raise RoundBudget("budget", f"The loop has spent its {self._ledger.cap.normalize():f} dollars.")
+
+
+class _RoundBill:
+    """Lost attempts count where they were lost, so that the next one of the same round is not made beyond the cap."""
+
+    def __init__(self, models: BudgetedModels, bill: Bill | None) -> None:
+        self._models, self._bill = models, bill
+
+    def lost(self, attempt: LostAttempt) -> None:
+        self._models.book(attempt.usd)
+        if self._bill is not None:
+            self._bill.lost(attempt)
+
+    async def again(self) -> None:
+        self._models.check()
+        if self._bill is not None:
+            await self._bill.again()
 
 
 @dataclass

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, LostAttempt, ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.enhance.report.ledger import Ledger, dollars, shown
+from loop_ls.engine.enhance.rounds import BudgetedModels, RoundBudget
 from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
 from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of, priced
@@ -70,6 +72,29 @@ async def test_EB_069_no_step_begins_above_the_cap() -> None:
     assert loop.reports[1]["cost"]["cumulative_usd"] == pytest.approx(1.2)
     assert loop.kinds(2)["publish"] in ("budget_stop", "upstream_failed")
     assert len(loop.prompts("publish")) == 1
+
+
+class Losing:
+    """Each attempt is paid and gives no answer."""
+
+    async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
+        assert request.bill is not None
+        request.bill.lost(LostAttempt("acme", "large", "truncated", "it was cut", 10, 10, 0.6))
+        await request.bill.again()
+        raise failing("truncated")
+
+    async def embed(self, request: EmbedRequest, on_wait: Any = None) -> EmbedReply:
+        raise NotImplementedError
+
+
+async def test_EB_069_a_lost_attempt_counts_before_the_next_one() -> None:
+    models, request = BudgetedModels(Losing(), Ledger(1.0, 0.1)), ModelRequest("acme", "large", "Draft")
+    with pytest.raises(ModelFailure):
+        await models.ask(request)
+    with pytest.raises(RoundBudget):  # its own second attempt
+        await models.ask(request)
+    with pytest.raises(RoundBudget):
+        await models.ask(request)
 
 
 async def test_EB_070_runs_and_plans_are_one_sum() -> None:
