@@ -81,13 +81,15 @@ def _fault(method: str, error: BaseException) -> str:
 
 def _report(method: str, params: object, place: str, error: BaseException) -> str:
     import json
+    import os
     import platform
     import traceback
 
     from loop_ls import __version__
+    from loop_ls.formats.common.secret import masked
 
     told = json.dumps(_without_texts(params, _DEPTH), indent=1, default=str, ensure_ascii=False)
-    return "\n".join(
+    whole = "\n".join(
         (
             f"loop-ls {__version__}, {platform.python_implementation()} {platform.python_version()}, "
             f"{platform.platform()}",
@@ -97,6 +99,7 @@ def _report(method: str, params: object, place: str, error: BaseException) -> st
             "".join(traceback.format_exception(error)),
         )
     )
+    return masked(whole, os.environ)  # what an exception says may quote anything
 
 
 def _without_texts(found: object, depth: int, kept: bool = False) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,8 +17,10 @@ from typing import Any
 
 import pytest
 
+from loop_ls.client.engine_location import read_handover
 from loop_ls.testing.mcp_server import FILE
 from tests.cli.conftest import Place
+from tests.server.support.raw import RawClient
 
 VALUE = 'Tor"n-äpple/9934'
 KEY = "no-shape-at-all-771"
@@ -167,3 +170,91 @@ def test_a_variable_of_a_server_that_its_tool_tells_is_in_nothing_that_is_writte
     told["export"] = ran(place, "runs", "export", run["runId"])
     ran(place, "engine", "stop")
     require_clean({name: text.encode() for name, text in told.items()} | written(place.data))
+
+
+#: Stands for the keyring of an operating system.
+KEYRING = f"def get_password(service, name):\n    return {KEY!r} if name == 'ECHO_AUTH' else None\n"
+
+
+@pytest.fixture
+def collector() -> Iterator[tuple[str, list[bytes]]]:
+    """An OpenTelemetry collector: its address, and the bodies that it was sent."""
+    received: list[bytes] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            received.append(self.rfile.read(int(self.headers["content-length"])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", received
+    server.shutdown()
+    server.server_close()
+
+
+def route(place: Place, path: str) -> Any:
+    handover = read_handover(place.data)
+    assert handover is not None
+    request = urllib.request.Request(f"http://127.0.0.1:{handover.port}{path}")
+    request.add_header("Authorization", f"Bearer {handover.token}")
+    return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60)
+
+
+def test_nothing_that_is_told_to_others_holds_a_value(
+    place: Place, echo: Echo, tmp_path: Path, collector: tuple[str, list[bytes]]
+) -> None:
+    """A stream of events, an editor, traces, numbers, the log and `doctor`; the key comes from the keyring."""
+    (tmp_path / "packages").mkdir()
+    (tmp_path / "packages" / "keyring.py").write_text(KEYRING)
+    env = {
+        "DEPLOY_PASS": VALUE,
+        "USER": "somebody",
+        "PYTHONPATH": str(tmp_path / "packages"),
+        "OTEL_EXPORTER_OTLP_ENDPOINT": collector[0],
+        "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+        "NO_PROXY": "*",
+    }
+    place.call("engine", "start", **env)
+    stream: list[bytes] = []
+
+    def follow() -> None:
+        ends = 0
+        for line in route(place, "/api/v1/events?after=0"):
+            stream.append(line)
+            ends += line.startswith(b"data:") and json.loads(line[5:]).get("kind") == "completed"
+            if ends == 2:
+                return
+
+    following = threading.Thread(target=follow, daemon=True)
+    following.start()
+    told = {"run": place.call("run", "leak.yaml", "--input", "x", "--yes", **env)}
+    assert len(echo.heard) == 2, told
+    assert KEY in echo.heard[0], "the keyring was asked"
+    with RawClient(env=place.env(**env)) as editor:
+        editor.begin({}, place.root, {"settlesAnswers": True})
+        uri = (place.root / "leak.yaml").as_uri()
+        editor.open(uri, WORKFLOW)
+        run = {"command": "loopLs.run", "arguments": [{"uri": uri, "input": "x"}]}
+        run_id = editor.ask("workspace/executeCommand", run, 60)["result"]["runId"]
+        ended = {"runId": run_id, "status": "completed"}.items()
+        editor.wait(lambda m: m.get("method") == "loopLs/run" and ended <= m["params"].items(), 60)
+        shown = {"command": "loopLs.history", "arguments": [{"runId": run_id}]}
+        assert "result" in editor.ask("workspace/executeCommand", shown, 60)
+        editor.ask("textDocument/codeLens", {"textDocument": {"uri": uri}})
+        notified, log = bytes(editor.raw), bytes(editor.log)
+    following.join(60)
+    assert not following.is_alive()
+    pages = {path: route(place, path).read() for path in ("/metrics", f"/api/v1/loops/{run_id}/prompts")}
+    doctor = [place.call("doctor", *words, **env).stdout.encode() for words in ([], ["--json"])]
+    place.call("engine", "stop", **env)
+    assert b"[secret]" in b"".join(stream)
+    assert b"[secret]" in notified
+    assert b"leak" in b"".join(collector[1])
+    assert b"keyring" in doctor[0]
+    others = {"stream": b"".join(stream), "editor": notified, "editor's log": log, "traces": b"".join(collector[1])}
+    require_clean(others | pages | {"doctor": b"".join(doctor)} | written(place.data))

@@ -7,7 +7,7 @@ through here before it becomes part of a failure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 MASK = "[secret]"
 
@@ -31,16 +31,6 @@ _PLACEHOLDERS = frozenset(
     )
 )
 _LEAST = 4
-
-#: Names of variables that say that the value is secret, and how long it has to be to count without being declared.
-_SECRET_NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
-LONG_ENOUGH = 8
-
-
-def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of variables whose names say that they are secret, longest first."""
-    found = {value for name, value in environ.items() if _SECRET_NAME.search(name) and len(value) >= LONG_ENOUGH}
-    return tuple(sorted(found, key=len, reverse=True))
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:

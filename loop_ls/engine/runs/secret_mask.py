@@ -23,9 +23,10 @@ from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.core.env_substitution import names_in
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Json
-from loop_ls.engine.core.redaction import LONG_ENOUGH, MASK, StreamMask, is_secret, secrets_of
+from loop_ls.engine.core.redaction import MASK, StreamMask, is_secret
 from loop_ls.engine.providers.known import KNOWN
 from loop_ls.engine.subprocesses.supervisor import KEPT
+from loop_ls.formats.common.secret import LONG_ENOUGH, secrets_of
 
 #: Values of declared variables that are switches and numbers: hiding them would garble every other sentence.
 _ORDINARY = re.compile(

@@ -13,7 +13,8 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
-from loop_ls.engine.core.redaction import redact, secrets_of
+from loop_ls.engine.core.redaction import redact
+from loop_ls.formats.common.secret import secrets_of
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")

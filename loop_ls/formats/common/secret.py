@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from loop_ls.text.pattern import pattern
 
@@ -28,6 +29,9 @@ _NAMES = (
     "privatekey",
     "authorization",
 )
+#: Names of variables that say that the value is secret, and how long it has to be to count without being declared.
+_SECRET_NAME = pattern(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+LONG_ENOUGH = 8
 _VARIABLE = pattern(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
 _ENVIRONMENT = pattern(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 
@@ -40,6 +44,19 @@ def names_secret(key: str) -> bool:
 def is_secret(text: str) -> bool:
     """Whether a text has the shape of a key or token."""
     return _SHAPE.search(text) is not None
+
+
+def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of variables whose names say that they are secret, longest first."""
+    found = {value for name, value in environ.items() if _SECRET_NAME.search(name) and len(value) >= LONG_ENOUGH}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def masked(text: str, environ: Mapping[str, str]) -> str:
+    """A text without what has the shape of a key, and without the values of secret variables."""
+    for value in secrets_of(environ):
+        text = text.replace(value, "[secret]")
+    return _SHAPE.sub("[secret]", text)
 
 
 def takes_from_environment(text: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.core.redaction import secrets_of
 from loop_ls.engine.telemetry.logs import Lines, Objects, log_to_stderr
+from loop_ls.formats.common.secret import secrets_of
 
 KEY = "correct-horse-battery"
 
