@@ -25,6 +25,7 @@ from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.judge import EnhanceJudge, common
 from loop_ls.engine.enhance.plan.apply import Errors
 from loop_ls.engine.enhance.plan.plan_context import PlanContext, maxima
+from loop_ls.engine.enhance.plan.prompt import ROOM, SMALL_ROOM
 from loop_ls.engine.enhance.plan.propose import Planner
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.ledger import Ledger
@@ -89,6 +90,7 @@ class _Loop:
             mask=self.mask(),
             common=self.common,
             ledger=self.ledger,
+            room=self._room(planner["provider"]),
             price=self._price,
         )
         self.edit_target = self._edit_target()
@@ -206,6 +208,11 @@ class _Loop:
         document = self.open(self.course.text).document
         found = self.workspace.resolve(document, reference).document
         return found is not None and found.uri != document.uri
+
+    def _room(self, provider: str) -> int:
+        """A model on this machine has little; of others nobody knows, and theirs is large."""
+        settings = (self.plan.settings.get("providers") or {}).get(provider) or {}
+        return SMALL_ROOM if settings.get("kind") == "local" else ROOM
 
     def _price(self, sent: int, got: int) -> float | None:
         providers = self.plan.settings.get("providers") or {}

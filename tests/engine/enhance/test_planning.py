@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS, contract
+from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
 from loop_ls.engine.enhance.plan.answer import NoPlan, read_answer
 from loop_ls.engine.enhance.plan.plan_context import primaries
 from loop_ls.engine.enhance.plan.working_copy import differences
 from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text
 from tests.engine.enhance.flows import FLOW, POOL, Desk, desk, errors_of, op_named, ops_of, start
+from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of
 
 PROMPT = {"op": "set_instructions", "target": "publish", "run": "Publish {{review}} soon"}
 FALLBACK = {"provider": POOL[0].provider, "model": POOL[0].model}
@@ -251,8 +252,65 @@ def test_reasons_and_addresses_travel_with_an_operation() -> None:
     }
 
 
-def test_the_planner_is_shown_every_operation() -> None:
-    shown = contract()
-    assert shown.keys() == ENHANCER_ALLOWED_OPS.keys()
+def test_every_operation_is_shown_with_its_fields() -> None:
+    shown = {op: kind.signature(op) for op, kind in ENHANCER_ALLOWED_OPS.items()}
     assert len(shown) == 20
-    assert all(one["additionalProperties"] is False for one in shown.values())
+    for op, kind in ENHANCER_ALLOWED_OPS.items():
+        assert all(name in shown[op] for name in kind.fields)
+    assert shown["set_retries"] == "set_retries(target, max_retries: 0 to 5, retry_delay?: at most `1h`)"
+    assert shown["set_on_failure"] == "set_on_failure(target, on_failure: halt|continue|retry)"
+
+
+def test_an_answer_is_found_between_what_a_model_says_beside_it() -> None:
+    plan = '{"rationale": "clearer", "ops": [{"op": "x"}]}'
+    for answer in (
+        f'<think>perhaps {{"ops": []}}?</think>{plan}',
+        f"Here is my plan:\n```json\n{plan}\n```\nGood luck!",
+        f'I read {{"step": "draft"}} first. {plan}',
+    ):
+        assert read_answer(answer).ops == ({"op": "x"},)
+
+
+def test_two_plans_or_half_of_one_are_none() -> None:
+    plan = '{"rationale": "clearer", "ops": [{"op": "x"}]}'
+    with pytest.raises(NoPlan, match="several"):
+        read_answer(f"{plan}\nor\n{plan}")
+    for answer in (plan[:-2], '{"rationale": "r", "ops": [{"op": "a", "nested": {"ops": []}}'):
+        with pytest.raises(NoPlan, match="not one JSON object"):
+            read_answer(answer)
+
+
+def test_fields_of_one_closed_schema_are_fields() -> None:
+    args = [{"key": "target", "value": "draft"}, {"key": "run", "value": "Write"}]
+    op = {"op": "set_instructions", "args": args, "reason": "r", "addresses": []}
+    found = read_answer(json.dumps({"rationale": "r", "ops": [op], "unfixable": [], "give_up": None}))
+    assert found.ops == ({"op": "set_instructions", "target": "draft", "run": "Write", "reason": "r", "addresses": []},)
+
+
+async def test_a_planner_with_little_room_gets_a_question_that_fits() -> None:
+    """A workflow of 40 lines, long outputs, several rounds: less than 4,096 tokens with the answer."""
+    steps = "".join(
+        f"  - name: step_{number}\n    needs: [review]\n    run: Write part {number} of {{{{review}}}}, at length\n"
+        for number in range(9)
+    )
+    text = THREE.replace("  - name: publish\n", steps + "  - name: publish\n")
+    assert 38 <= text.count("\n") <= 44
+    long = "A long answer. " * 400
+    loop = Loop(
+        text,
+        {"review": failing("bad_answer", long), "draft": long, "step_1": failing("bad_answer", long)},
+        [plan_of(instructions("review", f"Review {{{{draft}}}}, try {number}")) for number in range(3)],
+        {"maxRounds": 4, "onFixation": "warn"},
+        settings={"providers": {"acme": {"kind": "local"}}},
+    )
+    await loop.run()
+    assert len(loop.planner_calls) == 3
+    for asked in loop.planner_calls:
+        assert len(asked.prompt) <= 9_600
+        assert asked.max_tokens == 800
+        for told in (
+            "set_instructions(target",
+            "1:review" if asked is loop.planner_calls[0] else ":review",
+            "name: review",
+        ):
+            assert told in asked.prompt

@@ -189,8 +189,3 @@ def _check_fields(op: str, kind: OperationKind, given: Mapping[str, Json]) -> No
         raise Rejected("bad_fields", f"`{op}` has exactly one of " + " and ".join(f"`{one}`" for one in kind.either))
     if kind.some and not any(key in given for key in kind.some):
         raise Rejected("bad_fields", f"`{op}` needs " + " or ".join(f"`{one}`" for one in kind.some))
-
-
-def contract() -> dict[str, Json]:
-    """The schemas of all operations, for the planner's input."""
-    return {op: kind.schema(op) for op, kind in ENHANCER_ALLOWED_OPS.items()}

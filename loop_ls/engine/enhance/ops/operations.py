@@ -65,25 +65,30 @@ class OperationKind:
     either: tuple[str, ...] = ()
     some: tuple[str, ...] = field(default=())
 
-    def schema(self, op: str) -> dict[str, Json]:
-        """The JSON schema that the planner is shown."""
-        own = {name: dict(one.schema) for name, one in self.fields.items()}
-        required = ["op", *(name for name, one in self.fields.items() if one.required)]
-        about = {
-            "reason": {"type": "string", "maxLength": 300},
-            "addresses": {"type": "array", "items": {"type": "string"}},
-        }
-        shown: dict[str, Json] = {
-            "type": "object",
-            "properties": {"op": {"const": op}, **own, **about},
-            "required": required,
-            "additionalProperties": False,
-        }
-        if self.either:
-            shown["oneOf"] = [{"required": [name]} for name in self.either]
-        if self.some:
-            shown["anyOf"] = [{"required": [name]} for name in self.some]
-        return shown
+    def signature(self, op: str) -> str:
+        """The operation as the planner is shown it: `set_retries(target, max_retries: 0 to 5, retry_delay?)`."""
+        return f"{op}({', '.join(_shown(name, one) for name, one in self.fields.items())})"
+
+
+def _shown(name: str, field: Field) -> str:
+    schema, optional = field.schema, "" if field.required else "?"
+    match schema:
+        case {"enum": [*choices]}:
+            return f"{name}{optional}: {'|'.join(map(str, choices))}"
+        case {"minimum": low, "maximum": high}:
+            return f"{name}{optional}: {low} to {high}"
+        case {"description": str(said)}:
+            return f"{name}{optional}: {said}"
+        case {"type": "array", "items": {"properties": {**parts}}}:
+            return f"{name}{optional}: [{{{', '.join(map(str, parts))}}}]"
+        case {"type": "array"}:
+            return f"{name}{optional}: [names]"
+        case {"type": "object", "properties": {**parts}}:
+            return f"{name}{optional}: {{{', '.join(map(str, parts))}}}"
+        case {"maxLength": most}:
+            return f"{name}{optional}: text up to {most}"
+        case _:
+            return f"{name}{optional}"
 
 
 # -- fields ------------------------------------------------------------------------------------------

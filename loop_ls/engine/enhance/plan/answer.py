@@ -1,6 +1,7 @@
 """What a planner answered: one JSON object, checked as a whole; its operations are looked at one by one later.
 
-A single fenced block around it is tolerated, anything else is not: prose is no plan.
+The one object with `ops` is looked for between whatever else a model says: its thoughts, prose, a fence. Two of them
+are no answer, and one that is cut is never completed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 Json = Any
 RATIONALE_MOST = 2000
-_FENCED = re.compile(r"\s*```[a-zA-Z]*[ \t]*\r?\n(?P<body>.*?)\r?\n[ \t]*```\s*", re.DOTALL)
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 #: More than any setting allows is no plan; trying each of a hundred thousand would hold up everything else.
 OPS_MOST = 50
 _KEYS = frozenset({"rationale", "ops", "unfixable", "give_up"})
@@ -34,13 +35,7 @@ class NoPlan(Exception):
 
 def read_answer(answer: str) -> Proposal:
     """Raises `NoPlan` with a sentence that a repair request quotes."""
-    fenced = _FENCED.fullmatch(answer)
-    try:
-        value = json.loads(fenced["body"] if fenced else answer)
-    except (ValueError, RecursionError) as error:
-        raise NoPlan(f"the answer is not one JSON object: {error}") from None
-    if not isinstance(value, dict):
-        raise NoPlan("the answer is not one JSON object")
+    value = _object_in(_THOUGHTS.sub(" ", answer))
     if unknown := sorted(value.keys() - _KEYS):
         raise NoPlan(f"the answer has no field `{unknown[0]}`")
     rationale, ops = value.get("rationale"), value.get("ops")
@@ -50,7 +45,40 @@ def read_answer(answer: str) -> Proposal:
         raise NoPlan("`ops` is a list of operations")
     if len(ops) > OPS_MOST:
         raise NoPlan(f"`ops` has {len(ops)} entries, and a plan is at most {OPS_MOST}")
-    return Proposal(rationale.strip(), tuple(ops), _unfixable(value.get("unfixable")), _give_up(value, ops))
+    return Proposal(rationale.strip(), tuple(map(_flat, ops)), _unfixable(value.get("unfixable")), _give_up(value, ops))
+
+
+def _object_in(answer: str) -> dict[str, Json]:
+    """Raises `NoPlan` where there is not exactly one object that could be a plan."""
+    found: list[dict[str, Json]] = []
+    decoder, at, problem = json.JSONDecoder(), answer.find("{"), ""
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(answer, at)
+        except (ValueError, RecursionError) as error:
+            problem = problem or str(error)
+            if not found and '"ops"' in answer[at:]:
+                break  # cut, or no JSON: what stands inside of it is no plan
+            end = at + 1
+        else:
+            if isinstance(value, dict) and "ops" in value:
+                found.append(value)
+        at = answer.find("{", end)
+    if len(found) > 1:
+        raise NoPlan("the answer holds several JSON objects with `ops`")
+    if not found:
+        raise NoPlan(f"the answer is not one JSON object with `ops`{': ' + problem if problem else ''}")
+    return found[0]
+
+
+def _flat(op: Json) -> Json:
+    """Fields as `args: [{key, value}]`, as one closed schema for all operations has them, are fields all the same."""
+    if not isinstance(op, dict) or not isinstance(op.get("args"), list):
+        return op
+    pairs = op["args"]
+    if not all(isinstance(one, dict) and isinstance(one.get("key"), str) and "value" in one for one in pairs):
+        return op
+    return {**{one["key"]: one["value"] for one in pairs}, **{key: one for key, one in op.items() if key != "args"}}
 
 
 def _unfixable(value: Json) -> tuple[dict[str, str], ...]:
@@ -67,8 +95,10 @@ def _unfixable(value: Json) -> tuple[dict[str, str], ...]:
 
 def _give_up(value: dict[str, Json], ops: list[Json]) -> str | None:
     given = value.get("give_up")
-    if given is None:
+    if given is None or given == "":
         return None
+    if isinstance(given, str):
+        given = {"reason": given}
     if not isinstance(given, dict) or not isinstance(given.get("reason"), str):
         raise NoPlan("`give_up` is an object with `reason`")
     if ops:

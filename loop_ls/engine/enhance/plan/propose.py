@@ -26,7 +26,7 @@ from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.enhance.plan.answer import NoPlan, Proposal, read_answer
 from loop_ls.engine.enhance.plan.apply import Planned, Planning, Refusal
 from loop_ls.engine.enhance.plan.plan_context import PlanContext
-from loop_ls.engine.enhance.plan.prompt import SYSTEM, Asked, prompt
+from loop_ls.engine.enhance.plan.prompt import ROOM, SMALL_ROOM, SYSTEM, Asked, prompt
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.failures import Observed
 from loop_ls.engine.enhance.report.ledger import Ledger, dollars
@@ -40,6 +40,8 @@ from loop_ls.formats.settings.enhance import Knobs
 Json = Any
 #: What a first answer of a planner may cost where its price is known: characters for a token, tokens back.
 _CHARACTERS, _ANSWER = 4, 1500
+#: Tokens of an answer of a model that has little room.
+_SHORT_ANSWER = 800
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,8 @@ class Proposed:
 
 @dataclass
 class Planner:
-    """`price` answers what so many tokens in and out cost, None where nobody knows. `spent` is what the
-    loop has spent when it last looked."""
+    """`room`: characters that a question may have. `price` answers what so many tokens in and out cost, None where
+    nobody knows. `spent` is what the loop has spent when it last looked."""
 
     target: Target
     knobs: Knobs
@@ -75,6 +77,7 @@ class Planner:
     mask: Mask
     common: Callable[[int, Decimal], RoundNumbers]
     ledger: Callable[[], Awaitable[Ledger]]
+    room: int = ROOM
     price: Callable[[int, int], float | None] = lambda sent, got: None
     spent: Decimal = field(default_factory=Decimal)
     paid: Decimal = field(default_factory=Decimal)  # for the answer that came last
@@ -141,7 +144,9 @@ class Planner:
         """The text of one answer; None where there was none."""
         usd_left = max(0.0, self.knobs.budget_cap_usd - float(self.spent))
         rounds_left = self.knobs.max_rounds - turn.number
-        asked = Asked(copy, report, course.history, self.known, rounds_left, usd_left, self.knobs.max_ops_per_round)
+        asked = Asked(
+            copy, report, course.history, self.known, rounds_left, usd_left, self.knobs.max_ops_per_round, self.room
+        )
         target = self.target
         started = PlannerStarted(
             **self._common(turn), provider=target.provider, model=target.model, attempt=number
@@ -152,6 +157,7 @@ class Planner:
             prompt=self.mask(prompt(asked, repair)),
             targets=(self.target,),
             temperature=0.0,
+            max_tokens=_SHORT_ANSWER if self.room <= SMALL_ROOM else None,
             timeout=self.knobs.planner_timeout_seconds,
             purpose="planner",
             request_place=turn.place.part("planner"),
