@@ -1,7 +1,7 @@
-"""Which requests and notifications of the Language Server Protocol this server answers, as the table of the README.
+"""Which requests and notifications of the Language Server Protocol this server answers: the table of the documentation.
 
 The answers come from the capabilities that a client with every capability is told
-(`python -m loop_ls.server.method_table README.md` writes them); a test keeps the table current.
+(`COMMAND` writes them); a test keeps the table current.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from loop_ls.server.capabilities import ClientFacts, server_capabilities
 from loop_ls.server.routes.table import ROUTES
 from loop_ls.text.json_value import JsonObject
 
-BEGIN, END = "<!-- methods: python -m loop_ls.server.method_table README.md -->", "<!-- end -->"
+COMMAND = "python -m loop_ls.server.method_table docs/reference/language-server.md"
+BEGIN, END = f"<!-- methods: {COMMAND} -->", "<!-- end -->"
 
 #: method -> where its capability stands; empty: there is none to announce, having a handler decides.
 METHODS = {
@@ -94,7 +95,7 @@ def table() -> str:
     return "\n".join(["| method | answered |", "|---|---|", *rows])
 
 
-def in_readme(text: str) -> str:
+def in_page(text: str) -> str:
     """The text with the table between its marks. Raises ValueError where there are none."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -117,5 +118,5 @@ def _is_there(capabilities: JsonObject, place: str) -> bool:
 
 
 if __name__ == "__main__":
-    readme = Path(sys.argv[1])
-    readme.write_text(in_readme(readme.read_text("utf-8")), "utf-8", newline="\n")
+    page = Path(sys.argv[1])
+    page.write_text(in_page(page.read_text("utf-8")), "utf-8", newline="\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "tests" / "README.md", *sorted((ROOT / "docs" / "dev").glob("*.md"))]
+PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "tests" / "README.md", *sorted((ROOT / "docs").rglob("[a-z]*.md"))]
 TOPS = ("loop_ls", "tests", "vscode-client", "schemas", "scripts", "docs", "deploy", ".ci")
 
 _CODE = re.compile(r"`([^`\n]+)`")

@@ -134,6 +134,15 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 @pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Place]:
+    """The folder of a newcomer: nothing is there yet."""
+    place = Place(tmp_path / "empty", tmp_path / "data")
+    place.root.mkdir()
+    yield place
+    place.end()
+
+
+@pytest.fixture
 def alone(tmp_path: Path) -> Iterator[Place]:
     """An engine of the test's own, not started yet."""
     place = Place(tmp_path / "project", tmp_path / "data")

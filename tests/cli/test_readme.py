@@ -1,4 +1,4 @@
-"""What the README promises about commands, hooks and builds."""
+"""What the pages for users promise about commands, hooks and builds."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from loop_ls.rules.docs.render import PAGES
 
 TOP = Path(__file__).resolve().parents[2]
 README = (TOP / "README.md").read_text("utf-8")
+COMMAND_PAGE = (TOP / "docs" / "reference" / "commands.md").read_text("utf-8")
+BUILD_PAGE = (TOP / "docs" / "guides" / "ci.md").read_text("utf-8")
 HOOKS: list[dict[str, Any]] = yaml.safe_load((TOP / ".pre-commit-hooks.yaml").read_text("utf-8"))
 
 
 def example(name: str) -> Any:
-    text = README.partition(f"<!-- example: {name} -->\n")[2].partition("<!-- end -->")[0]
+    text = BUILD_PAGE.partition(f"<!-- example: {name} -->\n")[2].partition("<!-- end -->")[0]
     return yaml.load(text.strip().removeprefix("```yaml").removesuffix("```"), yaml.BaseLoader)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_in_the_table(command: str) -> None:
-    assert re.search(rf"^\| `loop-ls {command}\b", README, re.MULTILINE)
+    assert re.search(rf"^\| `loop-ls {command}\b", COMMAND_PAGE, re.MULTILINE)
 
 
 def test_every_command_has_help_and_a_module(capfd: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +66,7 @@ def test_the_commands_of_the_action_run(
 
 
 def test_links_lead_to_files() -> None:
+    assert len(README.splitlines()) <= 200
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (TOP / target).exists(), target
     assert (PAGES / "settings.md").exists()

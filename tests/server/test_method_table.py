@@ -1,4 +1,4 @@
-"""The README's table of LSP methods says what the server announces, and nothing is announced without a handler."""
+"""The documentation's table of LSP methods says what the server announces; nothing is announced without a handler."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from loop_ls.server.language_server import LoopServer
-from loop_ls.server.method_table import METHODS, answered, in_readme, table
+from loop_ls.server.method_table import COMMAND, METHODS, answered, in_page, table
 from loop_ls.server.routes.table import ROUTES
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "language-server.md"
 
 #: What the server sends.
 _SENT = {"textDocument/publishDiagnostics"}
 
 
-def test_the_readme_is_current() -> None:
-    text = README.read_text("utf-8")
-    assert in_readme(text) == text, "run `python -m loop_ls.server.method_table README.md`"
+def test_the_page_is_current() -> None:
+    text = PAGE.read_text("utf-8")
+    assert in_page(text) == text, f"run `{COMMAND}`"
 
 
 def test_every_method_that_has_a_handler_is_listed_with_yes() -> None:
@@ -41,4 +41,4 @@ def test_a_method_is_a_row_and_says_yes_or_no() -> None:
 
 def test_a_text_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="there are no lines"):
-        in_readme("# no marks")
+        in_page("# no marks")

@@ -18,6 +18,10 @@ HELP = "list, show and control runs"
 CONTROL = ("pause", "resume", "stop")
 USUAL = 20
 
+#: Verbs that mean the newest run where none is named.
+OF_THE_NEWEST = ("show", "status", "events", "prompts", "stop")
+NO_RUNS, TO_START = "No runs yet.", "Start one: loop-ls run FILE"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     _common(parser)
@@ -34,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("delete", "remove a run that has ended from the record, or all"),
     ):
         verb = verbs.add_parser(name, help=line)
-        verb.add_argument("id", metavar="ID")
+        _add_id(verb, "ID", name in OF_THE_NEWEST)
         _common(verb, again=True)
         if name == "prompts":
             verb.add_argument("place", nargs="?", metavar="PLACE", help="only there, such as develop/3")
@@ -45,8 +49,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     runs_again.configure(verbs, _common)
     for name in CONTROL:
         verb = verbs.add_parser(name, help=f"{name} a run, or all")
-        verb.add_argument("id", metavar="ID|all")
+        _add_id(verb, "ID|all", name in OF_THE_NEWEST)
         _common(verb, again=True)
+
+
+def _add_id(verb: argparse.ArgumentParser, metavar: str, optional: bool) -> None:
+    if optional:
+        verb.add_argument("id", metavar=metavar, nargs="?", help="which run (default: the newest one)")
+    else:
+        verb.add_argument("id", metavar=metavar)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,6 +76,13 @@ async def _run(args: argparse.Namespace) -> int:
         **runs_again.VERBS,
     }.get(verb, _control)
     async with await engine_for(args) as engine:
+        if verb in OF_THE_NEWEST and args.id is None:
+            answer = await engine.runs(limit=1)
+            if not answer["ok"]:
+                return refuse(answer, args.json)
+            if not answer["runs"]:
+                return refuse({"ok": False, "code": "not_found", "message": NO_RUNS, "hint": TO_START}, args.json)
+            args.id = answer["runs"][0]["runId"]
         return await work(engine, args)
 
 
@@ -76,7 +94,7 @@ async def _list(engine: EngineClient, args: argparse.Namespace) -> int:
     if args.json:
         return print_json({"ok": True, "runs": states})
     if not states:
-        print("No runs yet. Start one: loop-ls run FILE")
+        print(f"{NO_RUNS} {TO_START}")
         return 0
     runs_table.table(states)
     for state in states:

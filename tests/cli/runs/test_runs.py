@@ -117,6 +117,22 @@ def test_without_runs_the_next_step_is_said(alone: Place) -> None:
     done = alone.call("runs")
     assert (done.returncode, done.stdout) == (0, "No runs yet. Start one: loop-ls run FILE\n")
     assert json.loads(alone.call("runs", "--json").stdout) == {"ok": True, "runs": []}
+    for verb in ("show", "status", "events", "prompts", "stop"):
+        refused = alone.call("runs", verb)
+        assert (refused.returncode, "No runs yet" in refused.stderr) == (2, True), refused
+
+
+def test_the_newest_run_is_meant_where_none_is_named(shared: Place) -> None:
+    ids = [
+        json.loads(shared.call("run", *words, "--input", "x", "--detach", "--json").stdout)["runId"]
+        for words in (("develop.yaml",), ("only_loop.yaml",))
+    ]
+    for each in ids:
+        shared.call("runs", "events", each, "--follow")  # until its end
+    assert shared.call("runs", "show").stdout == shared.call("runs", "show", ids[1]).stdout
+    assert shared.call("runs", "show").stdout != shared.call("runs", "show", ids[0]).stdout
+    assert json.loads(shared.call("runs", "status", "--json").stdout)["state"]["runId"] == ids[1]
+    assert shared.call("runs", "events").stdout == shared.call("runs", "events", ids[1]).stdout
 
 
 def test_a_pipe_that_closes_early_is_no_fault(shared: Place, finished: str) -> None:

@@ -1,4 +1,4 @@
-"""The set-ups that the README and the page of editors give are those that are tested in these editors."""
+"""The set-ups that the page of editors gives are those that are tested in these editors."""
 
 from __future__ import annotations
 
@@ -16,13 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTED = ROOT / "tests" / "editors"
 PAGE = EDITORS.read_text("utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.parametrize(("language", "file"), [("lua", "neovim.lua"), ("elisp", "emacs.el")])
-def test_the_readme_shows_the_tested_set_up(language: str, file: str) -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    [shown] = [text for found, text in BLOCK.findall(readme) if found == language]
-    assert shown == (TESTED / file).read_text("utf-8")
 
 
 @pytest.mark.parametrize(
