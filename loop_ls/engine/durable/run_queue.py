@@ -14,9 +14,8 @@ from typing import Any
 from loop_ls.engine.journal.postgres_connection import CONNECT
 from loop_ls.engine.journal.schema import FORMAT
 
-#: Seconds between two looks into the queue, and between two of those for what is not used here (delays, deadlines,
-#: schedules, the queue of DBOS itself).
-POLL, RARELY = 0.5, 3600.0
+#: Seconds between two looks for what is not used here (delays, deadlines, schedules, the queue of DBOS itself).
+RARELY = 3600.0
 #: Seconds between two messages of DBOS to those who wait for its events. Nobody does; it ends after one at most.
 TOLD = 1.0
 #: DBOS gives a workflow up after so many claims; runs that wait see many restarts.
@@ -67,8 +66,8 @@ class RunQueue:
         _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = RARELY
         self._dbos._registry.get_internal_queue()._polling_interval_sec = RARELY
         DBOS.launch()
-        # One until the first heartbeat: `loop_ls.share` says how many runs a worker may have.
-        await DBOS.register_queue_async(NAME, worker_concurrency=1, polling_interval_sec=POLL)
+        # One until the first heartbeat: `loop_ls.share` says how many runs a worker may have, and how often it looks.
+        await DBOS.register_queue_async(NAME, worker_concurrency=1)
 
     def recover(self, executors: Sequence[str]) -> None:
         """From a thread: put what dead processes owned back into the queue. Asking twice is harmless."""

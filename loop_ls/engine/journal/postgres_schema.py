@@ -162,12 +162,14 @@ begin
 end $$;
 
 create or replace function loop_ls.share() returns void language plpgsql as $$
+declare unfinished bigint; share int; pace float8;
 begin  -- so that no worker takes a whole burst off the queue. Those that take no runs do not tell how many wait.
-    update dbos.queues q set worker_concurrency = s.share from (
-        select least((select count(*) from loop_ls.run where snapshot is null) / greatest(count(*), 1) + 2,
-            1000 + coalesce(max(waiting), 0)) as share
-        from loop_ls.worker where waiting is not null and seen > clock_timestamp() - interval '3 seconds') s
-    where q.name = 'runs' and q.worker_concurrency is distinct from s.share;
+    select count(*) into unfinished from loop_ls.run where snapshot is null;
+    select least(unfinished / greatest(count(*), 1) + 2, 1000 + coalesce(max(waiting), 0)) into share
+        from loop_ls.worker where waiting is not null and seen > clock_timestamp() - interval '3 seconds';
+    pace := case when unfinished = 0 then 1.0 else 0.5 end;
+    update dbos.queues set worker_concurrency = share, polling_interval_sec = pace
+        where name = 'runs' and (worker_concurrency, polling_interval_sec) is distinct from (share, pace);
 end $$;
 
 create or replace function loop_ls.pass(

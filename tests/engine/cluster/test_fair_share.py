@@ -32,6 +32,27 @@ async def test_a_burst_is_spread_over_all_workers(cell: Open, tmp_path: Path) ->
     assert max((await called(world, 60)).values()) <= 22
 
 
+async def test_workers_look_seldom_into_a_queue_without_runs(cell: Open, database: str, tmp_path: Path) -> None:
+    world = World(tmp_path, asks=True)
+    one = await cell("a", world)
+    paces = []
+    for _ in range(2):
+        async with asyncio.timeout(10):
+            while (pace := _pace(database)) in paces:
+                await asyncio.sleep(0.02)
+        paces.append(pace)
+        runs = await one.start(1)
+        await one.heard(["manual_approval_required"], runs)
+    assert paces == [1.0, 0.5]
+
+
+def _pace(database: str) -> float:
+    with psycopg.connect(database) as db:
+        found = db.execute("select polling_interval_sec from dbos.queues where name = 'runs'").fetchone()
+    assert found
+    return float(found[0])
+
+
 async def test_runs_that_wait_for_people_leave_room_for_others(cell: Open, tmp_path: Path) -> None:
     world = World(tmp_path, asks=True)
     one = await cell("a", world)
