@@ -51,6 +51,14 @@ def asks_judge(workspace: Workspace, element: Element) -> bool:
     return not (workspace.settings.judge_locally and read_local(element.loop.text("until") or "") is not None)
 
 
+def most_iterations(workspace: Workspace, element: Element) -> int | None:
+    """The limit of a loop as it is written, or that of its project where it is lower; None where none is written."""
+    limit = element.loop.integer("max_iterations") if element.loop is not None else None
+    if limit is None or limit < 1:
+        return None
+    return workspace.settings.limits.iterations(limit)
+
+
 def innermost_runs(workspace: Workspace, document: Document, element: Element) -> int | None:
     """How often the innermost workflow of nested refine loops runs at most: outer limit x inner limit
     (WF710). None for anything else, and in a circle."""
@@ -98,7 +106,7 @@ class _Counter:
 
     def _loop(self, document: Document, element: Element, path: tuple[str, ...]) -> Calls:
         callee = self._callee(document, element, path)
-        limit = _limit(element)
+        limit = most_iterations(self._workspace, element)
         judge = 1 if asks_judge(self._workspace, element) else 0
         most = None if limit is None or callee.most is None else limit * (callee.most + judge)
         return Calls(callee.least + judge if judge else 0, most)
@@ -108,7 +116,7 @@ class _Counter:
         return UNKNOWN if callee is None else self.workflow(callee, path)
 
     def runs(self, document: Document, element: Element, path: tuple[str, ...]) -> int | None:
-        limit = _limit(element)
+        limit = most_iterations(self._workspace, element)
         callee = self._workspace.callee(document, element.reference)
         if limit is None or (callee is not None and callee.uri in path) or len(path) > DEPTH:
             return None
@@ -139,11 +147,6 @@ class _Counter:
                 return None
             most = max(most, found)
         return most
-
-
-def _limit(element: Element) -> int | None:
-    limit = element.loop.integer("max_iterations") if element.loop is not None else None
-    return limit if limit is not None and limit >= 1 else None
 
 
 class Circle(NamedTuple):

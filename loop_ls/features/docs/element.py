@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loop_ls.features.text.humanize import count, excerpt, listed
-from loop_ls.index.calls import asks_judge, element_calls, innermost_runs
+from loop_ls.index.calls import asks_judge, element_calls, innermost_runs, most_iterations
 from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
 from loop_ls.index.element import Element
@@ -45,7 +45,7 @@ def loop_facts(workspace: Workspace, document: Document, element: Element) -> li
     loop = element.loop
     assert loop is not None
     facts = []
-    limit = loop.integer("max_iterations")
+    limit = most_iterations(workspace, element)
     until = loop.text("until")
     if element.loop_mode == "refine" and until:
         facts.append(

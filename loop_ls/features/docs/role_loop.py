@@ -17,6 +17,7 @@ from loop_ls.formats.role_loop.model import (
 )
 from loop_ls.formats.role_loop.parts import Declared, RoleLoopParts, is_required
 from loop_ls.formats.role_loop.roles import ACCESS, Role
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.placeholders import Placeholder
 from loop_ls.text.markdown import code, escaped, in_braces
 
@@ -86,12 +87,13 @@ def _count(number: int | None, noun: str) -> str:
     return count(number, noun) if number is not None else "as often as the start says"
 
 
-def most_iterations(loop: RoleLoopParts) -> int | None:
-    """The most iterations that a definition allows; None where nothing or only the start says."""
+def most_iterations(loop: RoleLoopParts, settings: Settings) -> int | None:
+    """The most iterations that a definition and its project allow; None where nothing or only the start says."""
     if loop.parts.get("termination_condition") is None:
         return 1
     end = None if loop.termination is None else loop.termination.value
-    return end.max_iterations if isinstance(end, EvaluationBound | IterationBound | GoalBound | ToolBound) else None
+    own = end.max_iterations if isinstance(end, EvaluationBound | IterationBound | GoalBound | ToolBound) else None
+    return settings.limits.iterations(own)
 
 
 def parameter_text(declared: Declared, uses: list[Placeholder]) -> str:

@@ -15,7 +15,7 @@ from loop_ls.features.text.humanize import count
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.price import price_faults
-from loop_ls.index.calls import NONE, Calls, asks_judge, element_calls
+from loop_ls.index.calls import NONE, Calls, asks_judge, element_calls, most_iterations
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
@@ -162,7 +162,7 @@ def _reasons(workspace: Workspace, document: Document, chosen: tuple[Element, ..
         if found.most is None:
             yield f"`{name}` has no largest number of calls{_unbounded(workspace, document, one)}."
         elif one.loop is not None and one.loop_mode is not None:
-            limit = one.loop.integer("max_iterations")
+            limit = most_iterations(workspace, one)
             what = "item" if one.loop_mode == "iterate" else "iteration"
             judged = ", the judge included" if asks_judge(workspace, one) else ""
             yield f"`{name}`: at most {count(limit or 0, what)}, together {count(found.most, 'call')}{judged}."

@@ -29,7 +29,7 @@ def calls_of(workspace: Workspace, document: Document) -> tuple[Calls, tuple[str
     roles = roles_of(workspace.settings)
     steps = [_steps(loop, number, roles) for number in range(len(loop.stages))]
     judged = loop.termination is not None and isinstance(loop.termination.value, GoalBound)
-    least, most = len(steps) + judged, most_iterations(loop)
+    least, most = len(steps) + judged, most_iterations(loop, workspace.settings)
     calls = Calls(least, None if most is None else most * (sum(steps) + judged))
     names = [loop.role_of(stage) or "?" for stage in loop.in_run_order]
     told = f"At most {count(most, 'iteration')}" if most is not None else "As many iterations as it takes"

@@ -87,7 +87,7 @@ class RoleLoopSupport(ObjectFileSupport):
         return role_loop_tokens(document, span)
 
     def lenses(self, workspace: Workspace, document: Document, runs: Sequence[RunView]) -> tuple[Lens, ...]:
-        return role_loop_lenses(document, runs)
+        return role_loop_lenses(document, runs, workspace.settings)
 
     def runnables(self, document: Document) -> Iterable[Runnable]:
         return role_loop_runnables(document)

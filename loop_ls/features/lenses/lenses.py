@@ -14,7 +14,7 @@ from loop_ls.features.lenses.enhance import rounds_lenses
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign, spent
 from loop_ls.features.text.humanize import count
-from loop_ls.index.calls import element_calls
+from loop_ls.index.calls import element_calls, most_iterations
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
@@ -106,8 +106,8 @@ def _started(element: Element, runs: Sequence[RunView]) -> RunView | None:
 
 
 def _costs(workspace: Workspace, document: Document, element: Element) -> str | None:
-    limit = element.loop.integer("max_iterations") if element.loop is not None else None
-    if limit is None or limit < 1:
+    limit = most_iterations(workspace, element)
+    if limit is None:
         return None
     noun = "item" if element.loop_mode == "iterate" else "iteration"
     calls = element_calls(workspace, document, element).most

@@ -12,12 +12,15 @@ from loop_ls.features.lenses.lenses import after, going
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.outcome_texts import ENDED, sign, spent
 from loop_ls.features.text.humanize import count, excerpt, money
+from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.text.position import Span
 
 
-def role_loop_lenses(document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
-    return tuple(_of_definition(document, _own(document, runs)))
+def role_loop_lenses(
+    document: Document, runs: Sequence[RunView] = (), settings: Settings | None = None
+) -> tuple[Lens, ...]:
+    return tuple(_of_definition(document, _own(document, runs), settings or Settings()))
 
 
 def assistant_lenses(document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
@@ -28,7 +31,7 @@ def _own(document: Document, runs: Sequence[RunView]) -> list[RunView]:
     return [run for run in runs if run.uri in ("", document.uri)]
 
 
-def _of_definition(document: Document, runs: Sequence[RunView]) -> Iterator[Lens]:
+def _of_definition(document: Document, runs: Sequence[RunView], settings: Settings) -> Iterator[Lens]:
     loop = document.whole.role_loop
     part = loop.parts.get("name")
     if part is None or not loop.name or not loop.stages:
@@ -36,7 +39,7 @@ def _of_definition(document: Document, runs: Sequence[RunView]) -> Iterator[Lens
     span = document.absolute(part.piece, part.entry.key.span)
     run = next((run for run in reversed(runs) if run.kind == "definition"), None)
     target = {"kind": "definition", "name": loop.name}
-    most = most_iterations(loop)
+    most = most_iterations(loop, settings)
     stages = count(len(loop.stages), "stage")
     told = f"{stages} · ≤ {count(most, 'iteration')}" if most is not None else stages
     yield from _of_loop(document, span, target, run, told)

@@ -53,6 +53,10 @@ class Limits:
     budget_usd: float | None = None
     wall_clock: float | None = None
 
+    def iterations(self, written: int | None) -> int | None:
+        """The most iterations of a loop for which `written` says how many; None where neither says it."""
+        return min((one for one in (written, self.max_iterations) if one is not None), default=None)
+
 
 @equal_record
 class EngineSettings:

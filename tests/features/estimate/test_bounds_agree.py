@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loop_ls.features.estimate.estimate import estimate, run_calls
+from loop_ls.features.hover.hover import hover
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.formats.settings.model import Settings, read_settings
 from loop_ls.index.disk.roots import Roots
@@ -43,6 +44,7 @@ steps:
 """
 ROUNDS = "enhance:\n  workflows:\n    flow: {enabled: true}\n"
 LOCAL = "judge: {local: true}\n"
+LIMIT = "limits: {maxIterations: 2}\n"
 
 
 def project(ask: Any, settings: str) -> tuple[Workspace, Any, Any]:
@@ -55,7 +57,7 @@ def most(text: str) -> list[int]:
     return [int(number.replace(",", "")) for number in re.findall(r"([\d,]+)(?: model)? calls?\b", text)]
 
 
-@pytest.mark.parametrize("settings", ["", LOCAL, ROUNDS, ROUNDS + LOCAL])
+@pytest.mark.parametrize("settings", ["", LOCAL, ROUNDS, ROUNDS + LOCAL, LIMIT])
 def test_the_lens_of_a_workflow_and_its_estimate_agree(ask: Any, settings: str) -> None:
     workspace, document, _ = project(ask, settings)
     shown = [lens.title for lens in lenses(workspace, document) if re.fullmatch(r"≤ [\d,]+ calls", lens.title)]
@@ -85,3 +87,37 @@ def test_a_judge_is_counted_and_told_only_where_a_model_is_asked(
     assert f"together {own} calls{', the judge included' if judged else ''}." in found.why
     assert f"Worst case: {own} model calls" in asked.told
     assert ("judge" in asked.told) is judged
+
+
+def test_the_limit_of_the_project_counts_where_it_is_lower(ask: Any) -> None:
+    workspace, document, asked = project(ask, LIMIT)
+    loops = [lens.title for lens in lenses(workspace, document) if " · ≤ " in lens.title]
+    assert loops == [
+        "≤ 2 iterations · ≤ 6 calls, 7 with what it waits for",
+        "≤ 2 items · ≤ 4 calls, 5 with what it waits for",
+    ]
+    told = hover(workspace, document, asked.at)
+    assert told is not None
+    assert "at most 2 iterations" in told.text
+    assert "Worst case: 6 model calls (3 calls per iteration" in told.text
+    found = estimate(workspace, document)
+    assert "`refine`: at most 2 iterations, together 6 calls" in found.why
+    plain, again, _ = project(ask, "limits: {maxIterations: 50}\n")
+    assert estimate(plain, again).calls == estimate(*project(ask, "")[:2]).calls
+
+
+DEFINITION = """
+#- loops/fix.json
+{"name": "fix", "description": "d", "roles": [{"role": "coder", "prompt": "x"}],
+ "termination_condition": {"type": "iteration_bound", "value": 5}}
+"""
+
+
+@pytest.mark.parametrize(("settings", "most"), [("", 5), (LIMIT, 2), ("limits: {maxIterations: 9}\n", 5)])
+def test_so_it_does_for_definitions(ask: Any, settings: str, most: int) -> None:
+    asked = ask(DEFINITION)
+    read = read_settings(settings)[0] if settings else Settings()
+    workspace = Workspace.of(Roots("/w"), asked.documents.values(), read)
+    titles = [lens.title for lens in lenses(workspace, asked.document)]
+    assert f"1 stage · ≤ {most} iterations" in titles
+    assert f"At most {most} iterations" in estimate(workspace, asked.document).why
