@@ -219,11 +219,6 @@ class Workspace:
         """The workflow that a reference in `document` calls."""
         return None if reference is None else self.resolve(document, reference).document
 
-    def callee_last_step(self, document: Document, reference: Reference | str | None) -> Element | None:
-        """The element whose result a called workflow hands back."""
-        callee = self.callee(document, reference)
-        return None if callee is None else callee.last_step()
-
     def _suggestions(self, reference: str) -> tuple[str, ...]:
         return suggestions(reference, self._listing)
 

@@ -153,9 +153,10 @@ def test_the_last_step_of_a_callee() -> None:
     target = document("steps:\n  - {name: a, run: x}\n  - {name: b, run: says PASS}\n", "t")
     caller = calling("t")
     found = workspace(target, caller)
-    last = found.callee_last_step(caller, element(caller, "s0").reference)
-    assert last is element(target, "b")
-    assert found.callee_last_step(caller, "nowhere") is None
+    called = found.callee(caller, element(caller, "s0").reference)
+    assert called is not None
+    assert called.last_step() is element(target, "b")
+    assert found.callee(caller, "nowhere") is None
 
 
 # -- replacing a document ----------------------------------------------------------------------------

@@ -66,14 +66,6 @@ class Scope:
             case _:
                 return None
 
-    def with_result(self, name: str, value: str) -> Scope:
-        """The scope after the element (or accumulate variable) `name` has finished."""
-        return replace(self, results={**self.results, name: value})
-
-    def with_parts(self, parts: Mapping[str, str]) -> Scope:
-        """The scope with dotted parts of a result, such as `search.total_results`."""
-        return replace(self, parts={**self.parts, **parts})
-
     def with_loop(self, values: LoopValues) -> Scope:
         """The scope in which `loop.*` are these values."""
         return replace(self, loop=values)

@@ -60,11 +60,6 @@ def without_stops(snippet: str) -> str:
     return _ESCAPE.sub(r"\1", _STOP.sub(lambda m: m[3] or "", snippet))
 
 
-def relative(text: str, indentation: str) -> str:
-    """`text` for an editor that indents every further line like the first one by itself."""
-    return text.replace("\n" + indentation, "\n") if indentation else text
-
-
 def _entry(key: str, value: Value, column: int, style: Style) -> str:
     match value:
         case str():

@@ -11,7 +11,6 @@ from typing import cast
 
 from loop_ls.formats.common.json_types import flag, numeric_text, text_of, whole
 from loop_ls.formats.common.object_parts import Item, Parts, parts_of_piece
-from loop_ls.formats.common.problem import Placed
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.formats.role_loop.keys import DEFINITION
 from loop_ls.formats.role_loop.model import (
@@ -49,11 +48,6 @@ def read_role_loop(
 
 def role_loop_of(tree: Tree, given: Mapping[str, str] | None = None) -> RoleLoopParts:
     return RoleLoopParts(Parts.of(DEFINITION, (parts_of_piece(piece, DEFINITION) for piece in tree.pieces)), given)
-
-
-def first_error(flaws: Iterable[Placed]) -> Placed | None:
-    """The error that a list shows for a definition that cannot be started."""
-    return next((one for one in flaws if not one.flaw.advice), None)
 
 
 def _values(loop: RoleLoopParts) -> RoleLoop:

@@ -109,9 +109,6 @@ class Graph:
         own = self._ids[index]
         return tuple(sorted(self._index(i) for i in bits(self._all.of(own) & self._loops & ~(1 << own))))
 
-    def in_cycle(self, index: int) -> bool:
-        return self._circular(self._ids[index])
-
     @property
     def cycles(self) -> tuple[tuple[int, ...], ...]:
         """One path for every group of elements that wait for one another; the first element is the

@@ -37,10 +37,6 @@ def set_scalar(tree: Tree, piece: Piece, scalar: Scalar, text: str, flow: bool =
     return [_edit(tree, piece, scalar.span, written or scalar_text(text, flow))]
 
 
-def rename_key(tree: Tree, piece: Piece, entry: Entry, name: str) -> list[Edit]:
-    return set_scalar(tree, piece, entry.key, name)
-
-
 def insert_entry(
     tree: Tree, piece: Piece, mapping: Mapping, key: str, value: str, after: Entry | None = None
 ) -> list[Edit]:

@@ -131,7 +131,6 @@ def test_WB_059_a_cycle_is_named_along_its_path() -> None:
     )
     found = document(body)
     assert found.graph.cycles == ((0, 2, 1),)
-    assert [found.graph.in_cycle(i) for i in range(4)] == [True, True, True, False]
     assert order(found) == [], "what hangs in a cycle does not run"
     values = read_workflow(str(found.text))
     assert isinstance(values, Workflow)

@@ -200,7 +200,7 @@ def test_a_text_keeps_its_quotes(written: str, new: str, expected: str) -> None:
 def test_a_key_is_renamed_in_its_quotes() -> None:
     tree = read("steps:\n  - 'nam': a\n")
     piece, node = step(tree, 0)
-    assert done(tree, edits.rename_key(tree, piece, node.entries[0], "name")) == "steps:\n  - 'name': a\n"
+    assert done(tree, edits.set_scalar(tree, piece, node.entries[0].key, "name")) == "steps:\n  - 'name': a\n"
 
 
 @settings(deadline=None)
