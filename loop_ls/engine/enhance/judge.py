@@ -17,6 +17,7 @@ from loop_ls.contract.facts.enhance import (
     FailureReport,
     LoopFixationWarning,
     LoopPaused,
+    OpRejected,
     ReportReady,
     RoundFinished,
     RoundNumbers,
@@ -228,13 +229,16 @@ class EnhanceJudge:
                 return proposed
             tries += 1
             if self.knobs.pause_between_rounds:
-                choice = await self._paused(turn, proposed)
+                choice = await self._paused(turn, tries)
                 text = choice.get("text") or text
                 if choice["choice"] == "skip":
                     self._went_on(turn, text, (), proposed, report)
                     return None
                 if choice.get("text") and text != str(proposed.start.text):
                     proposed = self._rebased(proposed, text)
+                    if not proposed.planned.accepted:  # nothing of it fits what the person made of the text
+                        await self._say_dropped(turn, proposed, tries)
+                        continue
             ack, proposed = await self._sent(turn, proposed, tries)
             while ack.trouble is not None:
                 choice = await self._conflict(turn, ack, proposed, tries)
@@ -248,6 +252,7 @@ class EnhanceJudge:
                 tries += 1
                 rebased = self._rebased(proposed, text)
                 if not rebased.planned.accepted:
+                    await self._say_dropped(turn, rebased, tries)
                     break
                 ack, proposed = await self._sent(turn, rebased, tries)
             else:
@@ -267,6 +272,15 @@ class EnhanceJudge:
         copy = self.open(text)
         ops = [op.wire() for op in proposed.planned.accepted]
         return replace(proposed, planned=self._planning(copy).plan(copy, ops), start=copy)
+
+    async def _say_dropped(self, turn: Turn, rebased: Proposed, tries: int) -> None:
+        """Operations that no longer fit the text are refused like any others."""
+        common = self.common(turn.number, self.planner.spent)
+        refused = [
+            OpRejected(**common, op=one.op, target=one.target, reason_code=one.code, message=one.message)
+            for one in rebased.planned.refused
+        ]
+        await self.recorder.record(turn.place.part(f"dropped{tries}"), [one.fact(turn.place) for one in refused])
 
     async def _sent(self, turn: Turn, proposed: Proposed, tries: int) -> tuple[Ack, Proposed]:
         """Send the edit; where the document moved on meanwhile, once more on the text as it is now."""
@@ -291,9 +305,9 @@ class EnhanceJudge:
         place = replace(turn.place, key=f"{turn.place.key}:plan{tries}{again}")
         return await self.edit_target.apply(place, sent, self.common(turn.number, self.planner.spent))
 
-    async def _paused(self, turn: Turn, proposed: Proposed) -> dict[str, Json]:
-        key = turn.place.part("pause:asked")
-        plan_id = f"{self.plan.run_id}:{turn.number}:1"
+    async def _paused(self, turn: Turn, tries: int) -> dict[str, Json]:
+        key = turn.place.part("pause:asked" if tries == 1 else f"pause{tries}:asked")
+        plan_id = f"{self.plan.run_id}:{turn.number}:{tries}"
         common = self.common(turn.number, self.planner.spent)
         paused = LoopPaused(**common, question=key, reason="between_rounds", plan_id=plan_id)
         return await self._choice(turn, paused, self.knobs.pause_timeout_seconds or None)

@@ -201,3 +201,25 @@ async def test_a_restart_in_the_middle_pays_for_nothing_again() -> None:
     assert (await other.run()).reason == "converged"
     assert [one.place.rpartition("/")[2] for one in other.models.requests[asked:]] == ["draft", "review", "publish"]
     assert len(other.of("edit_sent")) == 1
+
+
+async def test_a_change_that_a_person_made_void_in_the_pause_is_planned_anew() -> None:
+    """No round is paid for an edit without an operation."""
+    renamed = THREE.replace("name: review", "name: look").replace("{{review}}", "{{look}}")
+    loop = Loop(
+        script={"review": [BAD], "look": ["good"]},
+        planner=[
+            plan_of(instructions("review", "Review {{draft}} kindly")),
+            plan_of(instructions("look", "Look at {{draft}} kindly")),
+        ],
+        knobs={"pauseBetweenRounds": True},
+    )
+    loop._texts.append(renamed)
+    for text in ({"text": renamed}, {}):
+        loop.recorder.tell({"choice": "continue", **text})
+    assert (await loop.run()).reason == "converged"
+    [sent] = loop.of("edit_sent")
+    assert [one["target"] for one in sent["changes"]] == ["look"]
+    assert [(one["target"], one["reasonCode"]) for one in loop.of("op_rejected")] == [("review", "unknown_target")]
+    assert [one["planId"] for one in loop.of("loop_paused")] == ["run-1:1:1", "run-1:1:2"]
+    assert len(loop.of("round_started")) == 2
