@@ -18,6 +18,7 @@ from loop_ls.contract import answers, endings
 from loop_ls.contract.facts.kinds import PAYLOADS
 from loop_ls.contract.operations import COMMANDS, OPERATIONS
 from loop_ls.contract.run_state import RunStateView
+from loop_ls.contract.run_view import wire
 from loop_ls.contract.validation import request_type
 
 FOLDER = Path(__file__).resolve().parents[1] / "vscode-client" / "src" / "contract"
@@ -156,6 +157,7 @@ def requests_ts() -> str:
 def answers_ts() -> str:
     """What operations answer, and which operation answers what."""
     told = {one.answer: getattr(answers, one.answer) for one in OPERATIONS.values() if one.answer != "str"}
+    told["ViewNotice"] = wire.ViewNotice
     _, state_parts = _definitions(RunStateView)
     shared, own = _interfaces({**told, "Refusal": answers.Refusal}, {*state_parts, "RunStateView"})
     written = "\n".join([*shared, *own])

@@ -114,6 +114,10 @@ class EngineClient:
             further = page.get("next")
         return {**whole, "count": len(whole["history"]), "next": None} if whole["ok"] else whole
 
+    async def view(self, run_id: str, after: int = 0, limit: int | None = None) -> JsonObject:
+        """`{ok, state, seq, rows, rounds?, nodes?, more?}`: what is shown of a run and new after fact `after`."""
+        return await self.call("view", run_id, query={"after": after, "limit": limit})
+
     async def graph(self, run_id: str, place: str | None = None) -> JsonObject:
         """`{ok, nodes}`: the steps and loops of a run, and what waits for what; at `place` those of its round."""
         return await self.call("graph", run_id, query={"place": place})

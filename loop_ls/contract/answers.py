@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from loop_ls.contract.facts.payload import Error
 from loop_ls.contract.run_state import RunStateView, TokenCount
+from loop_ls.contract.run_view.wire import ViewPatch
 from loop_ls.text.json_value import Json, JsonObject
 
 FromZero = Annotated[int, Field(ge=0)]
@@ -255,6 +256,11 @@ class Facts(Done):
 
 class EventPage(Facts):
     next: FromZero | None
+
+
+class ViewPage(ViewPatch):
+    ok: Literal[True]
+    state: RunStateView
 
 
 class Graph(Done):

@@ -221,6 +221,13 @@ class EventsQuery(AsNamed):
     """Texts are cut to so many characters; `cut` of an object says how long they were."""
 
 
+class ViewQuery(AsNamed):
+    after: FromZero
+    """Only what changed after the fact with this `seq`."""
+    limit: FromOne
+    """So many rows, and those that changed with the last of them; with `more`, `seq` is `after` of the rest."""
+
+
 class StreamQuery(AsNamed):
     after: FromZero
     """First the facts above this position; without it, from now on."""
@@ -355,6 +362,12 @@ class EventsCommand(OfRun):
     after_seq: int | None = None
     limit: FromOne | None = None
     cut: FromOne | None = None
+    follow: bool | None = None
+
+
+class ViewCommand(OfRun):
+    after_seq: int | None = None
+    limit: FromOne | None = None
     follow: bool | None = None
 
 

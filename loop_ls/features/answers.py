@@ -220,8 +220,8 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
-    """A run as far as the editor shows it; `run_view.run_view` makes one from state and events."""
+class ShownRun:
+    """A run as far as the editor shows it; `runs.shown_run` makes one from state and events."""
 
     run_id: str
     uri: str

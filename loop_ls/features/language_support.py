@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Link,
         Location,
         Placed,
-        RunView,
+        ShownRun,
     )
     from loop_ls.features.complete.request import Listing
     from loop_ls.features.estimate.answers import PriceOf
@@ -55,7 +55,7 @@ class LanguageSupport:
         document: Document,
         at: Position,
         settings: Settings,
-        runs: Sequence[RunView],
+        runs: Sequence[ShownRun],
         all_known: bool,
     ) -> Hover | None:
         return None
@@ -111,12 +111,12 @@ class LanguageSupport:
     ) -> tuple[DocumentLink, ...]:
         return ()
 
-    def inlays(self, document: Document, span: Span, runs: Sequence[RunView]) -> tuple[Inlay, ...]:
+    def inlays(self, document: Document, span: Span, runs: Sequence[ShownRun]) -> tuple[Inlay, ...]:
         return ()
 
     # -- running it --------------------------------------------------------------------------------
 
-    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[RunView]) -> tuple[Lens, ...]:
+    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[ShownRun]) -> tuple[Lens, ...]:
         return ()
 
     def runnables(self, document: Document) -> Iterable[Runnable]:
@@ -132,7 +132,7 @@ class LanguageSupport:
     ) -> Estimate:
         return Estimate(Calls(0, 0), None, "Files of this format start nothing.")
 
-    def run_findings(self, document: Document, run: RunView) -> Iterable[Finding]:
+    def run_findings(self, document: Document, run: ShownRun) -> Iterable[Finding]:
         return ()
 
 

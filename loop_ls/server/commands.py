@@ -47,6 +47,7 @@ FUNCTIONS: dict[str, Function] = {
     "loopLs.runs": _of_runs(Runs.recent),
     "loopLs.status": _of_runs(Runs.status),
     "loopLs.events": _of_runs(Runs.events),
+    "loopLs.view": _of_runs(Runs.view),
     "loopLs.approve": again.approve,
     "loopLs.history": again.history,
     "loopLs.import": again.take_in,

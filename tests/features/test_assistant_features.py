@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from loop_ls.features.answers import RunView, SymbolKind
+from loop_ls.features.answers import ShownRun, SymbolKind
 from loop_ls.features.complete.completion import complete, describe
 from loop_ls.features.hover.hover import hover
 from loop_ls.features.inlay_hints.inlay_hints import inlays
@@ -201,9 +201,9 @@ def test_outline_of_settings(ask: Ask) -> None:
     assert [child.symbol.name for child in found[0].symbol.children] == ["house"]
 
 
-def run(**changes: Any) -> RunView:
+def run(**changes: Any) -> ShownRun:
     values: dict[str, Any] = {"run_id": "r1", "uri": "", "kind": "assistant", "name": "fixer", "status": "running"}
-    return RunView(**(values | changes))
+    return ShownRun(**(values | changes))
 
 
 def test_UP_18_lenses_are_the_same_for_both_endings(ask: Ask) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from loop_ls.contract.run_view.parts import Verdict
-from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.inlay_hints.inlay_hints import inlays
 from loop_ls.features.semantic_tokens.token import MODIFIERS
 from loop_ls.features.semantic_tokens.tokens import tokens
@@ -44,7 +44,7 @@ loops:
 ALL = span(0, 0, 10_000, 0)
 
 
-def hints(ask: Any, where: Span = ALL, *runs: RunView) -> list[str]:
+def hints(ask: Any, where: Span = ALL, *runs: ShownRun) -> list[str]:
     return [f"{one.at.line + 1}: {one.text}" for one in inlays(ask(FLOW).document, where, runs)]
 
 
@@ -68,8 +68,8 @@ def test_hints_stand_behind_everything_on_their_line(ask: Any) -> None:
     assert found.at == Position(25, len(asked.document.text.lines[25]))
 
 
-def run(status: str, loop: LoopView) -> RunView:
-    return RunView("r", "file:///w/flow.yaml", "loop", "refine", status, loops={"refine": loop})
+def run(status: str, loop: LoopView) -> ShownRun:
+    return ShownRun("r", "file:///w/flow.yaml", "loop", "refine", status, loops={"refine": loop})
 
 
 def test_the_last_run_at_name_and_condition(ask: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.features.answers import Completions, Item, RunView, SymbolKind
+from loop_ls.features.answers import Completions, Item, ShownRun, SymbolKind
 from loop_ls.features.definition import definition
 from loop_ls.features.highlight import highlight
 from loop_ls.features.lenses.lenses import lenses
@@ -313,12 +313,12 @@ def test_search_over_the_workspace(ask: Ask) -> None:
     assert [(one.name, one.container) for one in workspace_symbols(asked.workspace, "colour")] == [("colour", "build")]
 
 
-def run(**changes: Any) -> RunView:
+def run(**changes: Any) -> ShownRun:
     values: dict[str, Any] = {"run_id": "r1", "uri": "", "kind": "definition", "name": "build", "status": "running"}
-    return RunView(**(values | changes))
+    return ShownRun(**(values | changes))
 
 
-def titles(ask: Ask, *runs: RunView) -> list[str]:
+def titles(ask: Ask, *runs: ShownRun) -> list[str]:
     asked = at(ask, "Draw a")
     return [one.title for one in lenses(asked.workspace, asked.document, runs)]
 

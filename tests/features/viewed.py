@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from loop_ls.contract.run_view.fold import folded
-from loop_ls.features.answers import RunView
-from loop_ls.features.runs.run_view import run_view
+from loop_ls.features.answers import ShownRun
+from loop_ls.features.runs.shown_run import shown_run
 
 
-def viewed(state: dict[str, Any], facts: Iterable[dict[str, Any]] = ()) -> RunView:
-    return run_view(state, folded(facts, format=str(state.get("format") or "")))
+def viewed(state: dict[str, Any], facts: Iterable[dict[str, Any]] = ()) -> ShownRun:
+    return shown_run(state, folded(facts, format=str(state.get("format") or "")))

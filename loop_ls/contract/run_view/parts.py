@@ -141,6 +141,7 @@ class Row:
             "kind": self.kind,
             "parent": None if self.parent is None else self.parent.id,
             "name": self.name,
+            "depth": self.depth,
             "number": self.number,
             "max": self.max,
             "attempt": self.attempt,
@@ -150,7 +151,7 @@ class Row:
             "local": self.local,
             "condition": self.condition if self.kind == "loop" else None,
             "reason": self.reason,
-            "excerpt": excerpt(self.output),
+            "excerpt": excerpt(self.output, self.length),
             "length": self.length,
             "usd": self.total_usd,
             "tokens": self.total_tokens,
@@ -198,10 +199,13 @@ def message_of(error: Json) -> str:
     return error if isinstance(error, str) else ""
 
 
-def excerpt(said: str | None, most: int = 200) -> str:
-    """The beginning of a text on one line."""
-    line = " ".join((said or "")[: most * 4].split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+def excerpt(said: str | None, length: int = 0, most: int = 200) -> str:
+    """The beginning, on one line, of a text that is `length` long and may be cut already."""
+    known = said or ""
+    line = " ".join(known[: most * 4].split())
+    if len(line) <= most and len(known) <= most * 4 and length <= len(known):
+        return line
+    return f"{line[: most - 1]}…"
 
 
 def text(event: Event, key: str) -> str:

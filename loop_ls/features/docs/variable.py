@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from loop_ls.features.answers import RunView
+from loop_ls.features.answers import ShownRun
 from loop_ls.features.text.humanize import excerpt, listed
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.index.element import Element
@@ -58,7 +58,7 @@ def variable_text(variable: Variable, in_loop: str | None = None) -> str:
     return "\n\n".join(parts)
 
 
-def last_run_text(variable: Variable, runs: Sequence[RunView]) -> str | None:
+def last_run_text(variable: Variable, runs: Sequence[ShownRun]) -> str | None:
     """What it was in the latest run that came so far."""
     producer = variable.element.name if variable.element is not None else ""
     if variable.kind not in ("result", "loop") or (variable.kind == "loop" and not variable.name.endswith("output")):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loop_ls.features.anchors import anchor_at
-from loop_ls.features.answers import Hover, RunView
+from loop_ls.features.answers import Hover, ShownRun
 from loop_ls.features.complete.describe import parameter_text
 from loop_ls.features.complete.items.callees import workflow_text
 from loop_ls.features.docs.condition import condition_text
@@ -37,7 +37,7 @@ def hover(
     document: Document,
     at: Position,
     settings: Settings | None = None,
-    runs: Sequence[RunView] = (),
+    runs: Sequence[ShownRun] = (),
     all_known: bool = True,
 ) -> Hover | None:
     """`runs` are those of this file, the latest last; `all_known` says whether all files have been read."""
@@ -45,7 +45,12 @@ def hover(
 
 
 def hover_workflow(
-    workspace: Workspace, document: Document, at: Position, settings: Settings, runs: Sequence[RunView], all_known: bool
+    workspace: Workspace,
+    document: Document,
+    at: Position,
+    settings: Settings,
+    runs: Sequence[ShownRun],
+    all_known: bool,
 ) -> Hover | None:
     look = look_at(document, at)
     if look is None:
@@ -77,7 +82,7 @@ def _is_known(workspace: Workspace, look: Look) -> bool:
     return not isinstance(value, str) or workspace.resolve(look.document, value).document is not None
 
 
-def _text(workspace: Workspace, look: Look, settings: Settings, runs: Sequence[RunView]) -> str | None:
+def _text(workspace: Workspace, look: Look, settings: Settings, runs: Sequence[ShownRun]) -> str | None:
     if look.use is not None and look.element is not None:
         return _variable(workspace, look, runs)
     if look.need is not None:
@@ -113,7 +118,7 @@ def _anchor(document: Document, at: Position) -> Hover | None:
 # -- variables and names --------------------------------------------------------------------------
 
 
-def _variable(workspace: Workspace, look: Look, runs: Sequence[RunView]) -> str:
+def _variable(workspace: Workspace, look: Look, runs: Sequence[ShownRun]) -> str:
     assert look.use is not None and look.element is not None
     scope = scope_at(workspace, look.document, look.element, look.use.slot)
     name = look.use.name

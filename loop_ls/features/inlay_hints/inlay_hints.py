@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loop_ls.features.answers import Inlay, LoopView, RunView
+from loop_ls.features.answers import Inlay, LoopView, ShownRun
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.pieces import with_starts
 from loop_ls.features.runs.outcome_texts import ENDED, VERDICTS, ended_in_words, sign
@@ -24,11 +24,11 @@ _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _VERDICTS = 10
 
 
-def inlays(document: Document, span: Span, runs: Sequence[RunView] = ()) -> tuple[Inlay, ...]:
+def inlays(document: Document, span: Span, runs: Sequence[ShownRun] = ()) -> tuple[Inlay, ...]:
     return support_of(document).inlays(document, span, runs)
 
 
-def workflow_inlays(document: Document, span: Span, runs: Sequence[RunView]) -> tuple[Inlay, ...]:
+def workflow_inlays(document: Document, span: Span, runs: Sequence[ShownRun]) -> tuple[Inlay, ...]:
     found: list[Inlay] = []
     for start, piece, facts in with_starts(document):
         if start > span.end.line:
@@ -43,7 +43,7 @@ def workflow_inlays(document: Document, span: Span, runs: Sequence[RunView]) -> 
     return tuple(sorted(inside, key=lambda one: one.at))
 
 
-def _of_element(document: Document, start: int, element: Element, runs: Sequence[RunView]) -> Iterator[Inlay]:
+def _of_element(document: Document, start: int, element: Element, runs: Sequence[ShownRun]) -> Iterator[Inlay]:
     for block in element.block.walk():
         yield from _durations(document, start, block)
     yield from _retries(document, start, element)
@@ -105,7 +105,7 @@ def _worth_saying(field: Field) -> bool:
 # -- the last round ---------------------------------------------------------------------------------
 
 
-def _changed(document: Document, start: int, element: Element, runs: Sequence[RunView]) -> Iterator[Inlay]:
+def _changed(document: Document, start: int, element: Element, runs: Sequence[ShownRun]) -> Iterator[Inlay]:
     """What the last round of an enhance loop did to the step."""
     run = runs[-1] if runs and runs[-1].uri in ("", document.uri) else None
     if run is None or run.rounds is None:
@@ -119,7 +119,7 @@ def _changed(document: Document, start: int, element: Element, runs: Sequence[Ru
 # -- the last run ----------------------------------------------------------------------------------
 
 
-def _run(document: Document, start: int, element: Element, runs: Sequence[RunView]) -> Iterator[Inlay]:
+def _run(document: Document, start: int, element: Element, runs: Sequence[ShownRun]) -> Iterator[Inlay]:
     run = next((run for run in reversed(runs) if element.name in run.loops and run.uri in ("", document.uri)), None)
     if run is None or element.loop is None:
         return

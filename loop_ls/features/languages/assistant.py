@@ -9,7 +9,7 @@ from loop_ls.features.answers import (
     Inlay,
     Lens,
     Placed,
-    RunView,
+    ShownRun,
 )
 from loop_ls.features.complete.prefix_filter import may_become
 from loop_ls.features.estimate.answers import Estimate, PriceOf
@@ -42,10 +42,10 @@ class AssistantSupport(ObjectFileSupport):
     def found_symbols(self, document: Document, query: str) -> Iterable[FoundSymbol]:
         return (one for one in found_in_assistants(document) if may_become(query, one.name))
 
-    def inlays(self, document: Document, span: Span, runs: Sequence[RunView]) -> tuple[Inlay, ...]:
+    def inlays(self, document: Document, span: Span, runs: Sequence[ShownRun]) -> tuple[Inlay, ...]:
         return assistant_inlays(document, span)
 
-    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[RunView]) -> tuple[Lens, ...]:
+    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[ShownRun]) -> tuple[Lens, ...]:
         return assistant_lenses(document, runs)
 
     def runnables(self, document: Document) -> Iterable[Runnable]:
@@ -61,7 +61,7 @@ class AssistantSupport(ObjectFileSupport):
     ) -> Estimate:
         return estimate_of_assistants(document, assistant)
 
-    def run_findings(self, document: Document, run: RunView) -> Iterable[Finding]:
+    def run_findings(self, document: Document, run: ShownRun) -> Iterable[Finding]:
         return assistant_findings(document, run, RULE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from loop_ls.features.answers import About, Completions, Hover, RunView
+from loop_ls.features.answers import About, Completions, Hover, ShownRun
 from loop_ls.features.complete.object_files.completion import complete_object
 from loop_ls.features.complete.object_files.describe import describe_object, shapes_below
 from loop_ls.features.complete.request import Listing
@@ -26,7 +26,7 @@ class ObjectFileSupport(LanguageSupport):
         document: Document,
         at: Position,
         settings: Settings,
-        runs: Sequence[RunView],
+        runs: Sequence[ShownRun],
         all_known: bool,
     ) -> Hover | None:
         return hover_object(document, at, lambda look: self.about_value(look, settings))

@@ -12,7 +12,7 @@ from loop_ls.features.answers import (
     Link,
     Location,
     Placed,
-    RunView,
+    ShownRun,
 )
 from loop_ls.features.complete.object_files.role_loop import complete
 from loop_ls.features.complete.prefix_filter import may_become
@@ -86,7 +86,7 @@ class RoleLoopSupport(ObjectFileSupport):
     def tokens(self, document: Document, span: Span | None) -> tuple[Token, ...]:
         return role_loop_tokens(document, span)
 
-    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[RunView]) -> tuple[Lens, ...]:
+    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[ShownRun]) -> tuple[Lens, ...]:
         return role_loop_lenses(document, runs, workspace.settings)
 
     def runnables(self, document: Document) -> Iterable[Runnable]:
@@ -102,7 +102,7 @@ class RoleLoopSupport(ObjectFileSupport):
     ) -> Estimate:
         return estimate_of_role_loop(workspace, document, price or price_of(workspace, document))
 
-    def run_findings(self, document: Document, run: RunView) -> Iterable[Finding]:
+    def run_findings(self, document: Document, run: ShownRun) -> Iterable[Finding]:
         return role_loop_findings(document, run, RULE)
 
 

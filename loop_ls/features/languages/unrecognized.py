@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loop_ls.features.answers import About, Completions, RunView
+from loop_ls.features.answers import About, Completions, ShownRun
 from loop_ls.features.complete.request import Listing
 from loop_ls.features.estimate.answers import Estimate, PriceOf
 from loop_ls.features.language_support import LanguageSupport
@@ -41,7 +41,7 @@ class Unrecognized(LanguageSupport):
 
         return estimate_of_workflow(workspace, document, element, price)
 
-    def run_findings(self, document: Document, run: RunView) -> Iterable[Finding]:
+    def run_findings(self, document: Document, run: ShownRun) -> Iterable[Finding]:
         from loop_ls.features.runs.run_findings import workflow_findings
 
         return workflow_findings(document, run)

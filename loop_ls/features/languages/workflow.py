@@ -16,7 +16,7 @@ from loop_ls.features.answers import (
     Link,
     Location,
     Placed,
-    RunView,
+    ShownRun,
 )
 from loop_ls.features.languages.unrecognized import Unrecognized
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
@@ -36,7 +36,7 @@ class WorkflowSupport(Unrecognized):
         document: Document,
         at: Position,
         settings: Settings,
-        runs: Sequence[RunView],
+        runs: Sequence[ShownRun],
         all_known: bool,
     ) -> Hover | None:
         from loop_ls.features.hover.hover import hover_workflow
@@ -102,12 +102,12 @@ class WorkflowSupport(Unrecognized):
 
         return links.of_workflow(workspace, document, exists)
 
-    def inlays(self, document: Document, span: Span, runs: Sequence[RunView]) -> tuple[Inlay, ...]:
+    def inlays(self, document: Document, span: Span, runs: Sequence[ShownRun]) -> tuple[Inlay, ...]:
         from loop_ls.features.inlay_hints.inlay_hints import workflow_inlays
 
         return workflow_inlays(document, span, runs)
 
-    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[RunView]) -> tuple[Lens, ...]:
+    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[ShownRun]) -> tuple[Lens, ...]:
         from loop_ls.features.lenses.lenses import workflow_lenses
 
         return workflow_lenses(workspace, document, runs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loop_ls.features.answers import Action, ActionKind, Command, Lens, RunView
+from loop_ls.features.answers import Action, ActionKind, Command, Lens, ShownRun
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.enhance_rounds import Rounds, ended_in_rounds, progress_in_words
 from loop_ls.features.runs.outcome_texts import ENDED
@@ -15,7 +15,7 @@ from loop_ls.text.position import Position, Span
 _FIRST = Span(Position(0, 0), Position(0, 0))
 
 
-def rounds_lenses(workspace: Workspace, document: Document, run: RunView | None) -> Iterator[Lens]:
+def rounds_lenses(workspace: Workspace, document: Document, run: ShownRun | None) -> Iterator[Lens]:
     """`run` is the newest run of the whole workflow in rounds, if there is one."""
     if run is not None and run.rounds is not None and run.status not in ENDED:
         yield from _going(document, run, run.rounds)
@@ -29,7 +29,7 @@ def rounds_lenses(workspace: Workspace, document: Document, run: RunView | None)
         yield look(_FIRST, run)
 
 
-def preview(document: Document, runs: Sequence[RunView]) -> tuple[Action, ...]:
+def preview(document: Document, runs: Sequence[ShownRun]) -> tuple[Action, ...]:
     """As an action: what the loop would change that waits for somebody to look at it."""
     if not any(run.rounds is not None and run.rounds.phase == "awaiting_user" for run in runs):
         return ()
@@ -42,7 +42,7 @@ def _switch(document: Document, on: bool) -> Lens:
     return Lens(_FIRST, f"Enhance: {'on' if on else 'off'}", command)
 
 
-def _going(document: Document, run: RunView, rounds: Rounds) -> Iterator[Lens]:
+def _going(document: Document, run: ShownRun, rounds: Rounds) -> Iterator[Lens]:
     """Controls first: they stay where they are while the text beside them grows."""
     for title, approved in (("✓ Approve", True), ("✗ Reject", False)) if run.approval else ():
         argument = {"runId": run.run_id, "loopId": run.approval, "approved": approved}

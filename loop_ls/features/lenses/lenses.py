@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loop_ls.features.answers import Command, Lens, LoopView, RunView
+from loop_ls.features.answers import Command, Lens, LoopView, ShownRun
 from loop_ls.features.estimate.estimate import run_calls
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lenses.enhance import rounds_lenses
@@ -21,11 +21,11 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Span
 
 
-def lenses(workspace: Workspace, document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
+def lenses(workspace: Workspace, document: Document, runs: Sequence[ShownRun] = ()) -> tuple[Lens, ...]:
     return support_of(document).lenses(workspace, document, runs)
 
 
-def workflow_lenses(workspace: Workspace, document: Document, runs: Sequence[RunView]) -> tuple[Lens, ...]:
+def workflow_lenses(workspace: Workspace, document: Document, runs: Sequence[ShownRun]) -> tuple[Lens, ...]:
     own = [run for run in runs if run.uri in ("", document.uri)]
     whole = next((run for run in reversed(own) if run.kind == "workflow"), None)
     in_rounds = whole if whole is not None and whole.rounds is not None else None
@@ -39,7 +39,7 @@ def workflow_lenses(workspace: Workspace, document: Document, runs: Sequence[Run
 # -- the workflow ---------------------------------------------------------------------------------
 
 
-def _of_workflow(workspace: Workspace, document: Document, run: RunView | None) -> Iterator[Lens]:
+def _of_workflow(workspace: Workspace, document: Document, run: ShownRun | None) -> Iterator[Lens]:
     top = document.head.get("name") or document.head.get("$schema")
     if top is None or not document.elements:
         return
@@ -62,7 +62,7 @@ def _of_workflow(workspace: Workspace, document: Document, run: RunView | None) 
         yield Lens(span, f"≤ {count(calls, 'call')}")
 
 
-def progress_of_run(run: RunView) -> str:
+def progress_of_run(run: ShownRun) -> str:
     current = next((loop for loop in run.loops.values() if loop.status not in ENDED), None)
     return f"{current.name}: {progress_of_loop(current)}" if current is not None else "running"
 
@@ -70,7 +70,7 @@ def progress_of_run(run: RunView) -> str:
 # -- loops ----------------------------------------------------------------------------------------
 
 
-def _of_loop(workspace: Workspace, document: Document, element: Element, runs: Sequence[RunView]) -> Iterator[Lens]:
+def _of_loop(workspace: Workspace, document: Document, element: Element, runs: Sequence[ShownRun]) -> Iterator[Lens]:
     span = document.absolute(element.piece, Span(element.span.start, element.label_span.end))
     found = next(((run, run.loops[element.name]) for run in reversed(runs) if element.name in run.loops), None)
     if found is not None and found[1].status not in ENDED and found[0].status not in ENDED:
@@ -97,7 +97,7 @@ def _of_loop(workspace: Workspace, document: Document, element: Element, runs: S
         yield Lens(span, text)
 
 
-def _started(element: Element, runs: Sequence[RunView]) -> RunView | None:
+def _started(element: Element, runs: Sequence[ShownRun]) -> ShownRun | None:
     """A run of just this loop that has not come to it yet."""
     for run in reversed(runs):
         if run.kind in ("loop", "step") and run.name == element.name:
@@ -121,7 +121,7 @@ def _costs(workspace: Workspace, document: Document, element: Element) -> str | 
 # -- runs that are going on -----------------------------------------------------------------------
 
 
-def going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
+def going(span: Span, run: ShownRun, progress: str) -> Iterator[Lens]:
     """Controls first: they stay where they are while the text beside them grows."""
     yield from _decisions(span, run)
     match run.status:
@@ -137,7 +137,7 @@ def going(span: Span, run: RunView, progress: str) -> Iterator[Lens]:
     yield look(span, run)
 
 
-def with_state(run: RunView, progress: str) -> str:
+def with_state(run: ShownRun, progress: str) -> str:
     """`paused · iteration 3/5`: what a run does, where it does not simply go on."""
     if run.waiting:
         return f"waiting for approval · {progress}"
@@ -145,7 +145,7 @@ def with_state(run: RunView, progress: str) -> str:
     return said + progress
 
 
-def _decisions(span: Span, run: RunView) -> Iterator[Lens]:
+def _decisions(span: Span, run: ShownRun) -> Iterator[Lens]:
     """A loop that waits for a person can be answered where it stands."""
     for title, approved in (("✓ Approve", True), ("✗ Reject", False)) if run.approval else ():
         argument = {"runId": run.run_id, "loopId": run.approval, "approved": approved}
@@ -163,7 +163,7 @@ def progress_of_loop(loop: LoopView) -> str:
     return text
 
 
-def after(run: RunView) -> str:
+def after(run: ShownRun) -> str:
     """What a person has to know of a run that a crash interrupted."""
     if run.paid_twice:
         return " · recovered after a restart; one call may have been paid twice"
@@ -174,5 +174,5 @@ def _start(document: Document, target: dict[str, str]) -> Command:
     return Command("loopLs.run", {"uri": document.uri, "target": target})
 
 
-def _control(verb: str, run: RunView) -> Command:
+def _control(verb: str, run: ShownRun) -> Command:
     return Command(f"loopLs.{verb}", {"runId": run.run_id})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loop_ls.contract.endings import line
-from loop_ls.features.answers import Command, Lens, RunView
+from loop_ls.features.answers import Command, Lens, ShownRun
 from loop_ls.features.docs.assistant import ceiling, loop_in_words
 from loop_ls.features.docs.role_loop import most_iterations
 from loop_ls.features.lenses.lenses import after, going
@@ -18,20 +18,20 @@ from loop_ls.text.position import Span
 
 
 def role_loop_lenses(
-    document: Document, runs: Sequence[RunView] = (), settings: Settings | None = None
+    document: Document, runs: Sequence[ShownRun] = (), settings: Settings | None = None
 ) -> tuple[Lens, ...]:
     return tuple(_of_definition(document, _own(document, runs), settings or Settings()))
 
 
-def assistant_lenses(document: Document, runs: Sequence[RunView] = ()) -> tuple[Lens, ...]:
+def assistant_lenses(document: Document, runs: Sequence[ShownRun] = ()) -> tuple[Lens, ...]:
     return tuple(_of_assistants(document, _own(document, runs)))
 
 
-def _own(document: Document, runs: Sequence[RunView]) -> list[RunView]:
+def _own(document: Document, runs: Sequence[ShownRun]) -> list[ShownRun]:
     return [run for run in runs if run.uri in ("", document.uri)]
 
 
-def _of_definition(document: Document, runs: Sequence[RunView], settings: Settings) -> Iterator[Lens]:
+def _of_definition(document: Document, runs: Sequence[ShownRun], settings: Settings) -> Iterator[Lens]:
     loop = document.whole.role_loop
     part = loop.parts.get("name")
     if part is None or not loop.name or not loop.stages:
@@ -45,7 +45,7 @@ def _of_definition(document: Document, runs: Sequence[RunView], settings: Settin
     yield from _of_loop(document, span, target, run, told)
 
 
-def _of_assistants(document: Document, runs: Sequence[RunView]) -> Iterator[Lens]:
+def _of_assistants(document: Document, runs: Sequence[ShownRun]) -> Iterator[Lens]:
     for one in document.whole.assistants:
         name = one.get("name")
         own = [run for run in runs if run.kind == "assistant" and run.name in (one.key, one.name)]
@@ -59,7 +59,7 @@ def _of_assistants(document: Document, runs: Sequence[RunView]) -> Iterator[Lens
         yield from _of_loop(document, span, target, own[-1] if own else None, told)
 
 
-def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunView | None, told: str) -> Iterator[Lens]:
+def _of_loop(document: Document, span: Span, target: dict[str, str], run: ShownRun | None, told: str) -> Iterator[Lens]:
     """Controls and progress while it runs, the result and Run again after, what it may cost before."""
     if run is not None and run.status not in ENDED:
         yield from going(span, run, progress_of_whole(run))
@@ -73,11 +73,11 @@ def _of_loop(document: Document, span: Span, target: dict[str, str], run: RunVie
         yield look(span, run)
 
 
-def ended_of_whole(run: RunView) -> str:
+def ended_of_whole(run: ShownRun) -> str:
     return line(run.status, run.reason, run.iteration, detail=excerpt(run.error, 120) if run.error else "")
 
 
-def progress_of_whole(run: RunView) -> str:
+def progress_of_whole(run: ShownRun) -> str:
     """`iteration 3/10`; of an assistant, the iterations that are done: nothing before the first."""
     if run.kind == "assistant":
         progress = f"iteration {badge_of(run)}" if run.done else "running"
@@ -86,6 +86,6 @@ def progress_of_whole(run: RunView) -> str:
     return f"iteration {run.iteration or 1}{of}"
 
 
-def badge_of(run: RunView) -> str:
+def badge_of(run: ShownRun) -> str:
     """`3/10`: how many iterations are done, of how many."""
     return f"{run.done}/{run.max_iterations}" if run.max_iterations else str(run.done)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loop_ls.features.answers import Command, Lens, RunView
+from loop_ls.features.answers import Command, Lens, ShownRun
 from loop_ls.text.position import Span
 
 
-def look(span: Span, run: RunView) -> Lens:
+def look(span: Span, run: ShownRun) -> Lens:
     return Lens(span, "Open run", Command("loopLs.history", {"runId": run.run_id, "show": True}))

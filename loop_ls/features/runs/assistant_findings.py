@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, verdict_in_words
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.object_parts import Part
@@ -20,7 +20,7 @@ _ADVICE = {
 _GOOD = ("condition_met", "completed", "approved", None)
 
 
-def assistant_findings(document: Document, run: RunView, rule: str) -> Iterator[Finding]:
+def assistant_findings(document: Document, run: ShownRun, rule: str) -> Iterator[Finding]:
     one = next((each for each in document.whole.assistants if run.name in (each.key, each.name)), None)
     name = None if one is None else one.get("name")
     if one is None or name is None:
@@ -39,7 +39,7 @@ def assistant_findings(document: Document, run: RunView, rule: str) -> Iterator[
     )
 
 
-def _loop(run: RunView, one: AssistantParts) -> LoopView:
+def _loop(run: ShownRun, one: AssistantParts) -> LoopView:
     """The run is the loop: how it ended is known, whatever its facts say."""
     found = run.loops.get(one.name) or LoopView(one.name, run.status)
     return replace(
@@ -52,13 +52,13 @@ def _loop(run: RunView, one: AssistantParts) -> LoopView:
     )
 
 
-def _so_far(run: RunView) -> str:
+def _so_far(run: ShownRun) -> str:
     said = {"paused": "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}
     of = f" of {run.max_iterations}" if run.max_iterations else ""
     return f"{said.get(run.status, 'running')}: iteration {run.iteration or 1}{of}"
 
 
-def _severity(run: RunView) -> Severity:
+def _severity(run: ShownRun) -> Severity:
     if run.status in ("failed", "blocked"):
         return Severity.ERROR
     limited = run.status == "completed" and run.reason not in _GOOD

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.endings import ENDED, line, sign
-from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.text.humanize import clock, count, excerpt, money
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def ended_in_words(loop: LoopView) -> str:
     return line(loop.status, loop.reason, number, detail=excerpt(loop.error, 120) if loop.error else "")
 
 
-def run_in_words(run: RunView) -> str:
+def run_in_words(run: ShownRun) -> str:
     """How a whole run ended: of a workflow, whose loops have lines of their own, without a number."""
     return line(run.status, run.reason, detail=excerpt(run.error, 120) if run.error else "")
 
 
-def spent(run: RunView) -> str:
+def spent(run: ShownRun) -> str:
     """`$0.031 · 00:41`; of a run whose answers are made up, `mock · 00:01`: its price means nothing."""
     parts = ["mock"] if run.mock else [money(run.cost_usd)] if run.cost_usd is not None else []
     return " · ".join([*parts, clock(run.elapsed_ms)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, verdict_in_words
 from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.common.object_parts import Part
@@ -19,7 +19,7 @@ _LATE = (
 )
 
 
-def role_loop_findings(document: Document, run: RunView, rule: str) -> Iterator[Finding]:
+def role_loop_findings(document: Document, run: ShownRun, rule: str) -> Iterator[Finding]:
     loop = document.whole.role_loop
     name = loop.parts.get("name")
     if name is None or run.kind != "definition" or run.name != loop.name:
@@ -39,7 +39,7 @@ def role_loop_findings(document: Document, run: RunView, rule: str) -> Iterator[
     )
 
 
-def _said(run: RunView, view: LoopView) -> str:
+def _said(run: ShownRun, view: LoopView) -> str:
     if run.status not in ENDED:
         said = {"paused": "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}
         of = f" of {run.max_iterations}" if run.max_iterations else ""
@@ -49,7 +49,7 @@ def _said(run: RunView, view: LoopView) -> str:
     return run_in_words(run)
 
 
-def _severity(run: RunView) -> Severity:
+def _severity(run: ShownRun) -> Severity:
     if run.status in ("failed", "blocked"):
         return Severity.ERROR
     return Severity.WARNING if run.status == "completed" and run.reason not in _GOOD else Severity.INFORMATION

@@ -7,7 +7,7 @@ guide. The server clears them on the next run or on an edit of the loop.
 
 from __future__ import annotations
 
-from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.language_support import support_of
 from loop_ls.features.runs.enhance_findings import rounds_findings
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, verdict_in_words
@@ -29,13 +29,13 @@ _TOO_EARLY = (
 )
 
 
-def run_findings(document: Document, run: RunView) -> tuple[Finding, ...]:
+def run_findings(document: Document, run: ShownRun) -> tuple[Finding, ...]:
     """One finding for every loop of the run that is still in the file; one on the workflow's name where the
     run failed elsewhere."""
     return tuple(support_of(document).run_findings(document, run))
 
 
-def workflow_findings(document: Document, run: RunView) -> tuple[Finding, ...]:
+def workflow_findings(document: Document, run: ShownRun) -> tuple[Finding, ...]:
     found = [] if run.rounds is None else list(rounds_findings(document, run.rounds, run.run_id))
     for name, loop in run.loops.items():
         element = document.element(name)
@@ -51,7 +51,7 @@ def workflow_findings(document: Document, run: RunView) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: finding.span))
 
 
-def _finding(document: Document, element: Element, loop: LoopView, run: RunView) -> Finding:
+def _finding(document: Document, element: Element, loop: LoopView, run: ShownRun) -> Finding:
     message = _so_far(loop) if loop.status not in ENDED else ended_in_words(loop)
     advice = _advice(element, loop)
     return Finding(
@@ -102,7 +102,7 @@ def _verdicts(document: Document, element: Element, loop: LoopView) -> list[Rela
     return [Related(place, verdict_in_words(verdict)) for verdict in loop.verdicts]
 
 
-def _of_the_run(document: Document, run: RunView) -> Finding:
+def _of_the_run(document: Document, run: ShownRun) -> Finding:
     """Where no loop can say it: on the step that was started, else on the workflow's name."""
     element = document.element(run.name) if run.kind != "workflow" else None
     top = document.head.get("name")

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.lenses.lenses import progress_of_loop, progress_of_run, with_state
 from loop_ls.features.lenses.object_files import ended_of_whole, progress_of_whole
 from loop_ls.features.runs.enhance_rounds import Rounds, ended_in_rounds, progress_in_words
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign
-from loop_ls.features.runs.run_view import run_view
+from loop_ls.features.runs.shown_run import shown_run
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view import fold
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 
 
-def seen(state: Json, view: fold.RunView | None = None) -> RunView:
+def seen(state: Json, view: fold.RunView | None = None) -> ShownRun:
     """What is shown of a run; without a view of its facts, as far as its state tells."""
-    run = run_view(state, view)
+    run = shown_run(state, view)
     if state.get("format") == "enhance" and (run.rounds is None or not run.rounds.most):
         run = replace(run, rounds=_rounds(state, run))
     return run
 
 
-def said(run: RunView) -> tuple[str, str]:
+def said(run: ShownRun) -> tuple[str, str]:
     """A character for the result (empty while it goes on) and the line."""
     ended = run.status in ENDED
     if run.rounds is not None:
@@ -52,7 +52,7 @@ def said(run: RunView) -> tuple[str, str]:
     return "", with_state(run, progress_of_loop(loop) if loop.iteration else "starting")
 
 
-def _rounds(state: Json, run: RunView) -> Rounds:
+def _rounds(state: Json, run: ShownRun) -> Rounds:
     """The counter of an enhance loop whose facts are not here."""
     question = state.get("question")
     match run.status:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loop_ls.contract.run_view.parts import number
 from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.formats.registry import can_run
 from loop_ls.index.top_level import SECTIONS
@@ -27,7 +28,7 @@ from loop_ls.server.runs.notifier import RunNotifier
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
-    from loop_ls.features.answers import RunView
+    from loop_ls.features.answers import ShownRun
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.runs.context import RunContext
@@ -233,11 +234,25 @@ class Runs:
 
         return await self.ask_home(run_id, ask)
 
-    async def _follow_from(self, client: EngineClient, run_id: str) -> None:
-        """Tell the client of a run that it did not start and whose file it does not have open."""
+    async def view(self, argument: Json) -> Answer:
+        """`loopLs.view`; with `follow`, the client hears of what is new after it."""
+        run_id, after = argument["runId"], argument.get("afterSeq") or 0
+
+        async def ask(client: EngineClient) -> Answer:
+            answer = await client.view(run_id, after, argument.get("limit"))
+            if answer.get("ok") and argument.get("follow") is True:
+                await self._follow_from(client, run_id, number(answer, "seq"))
+            return answer
+
+        answer = await self.ask_home(run_id, ask)
+        return {**answer, "state": self._worded(answer["state"])} if answer.get("ok") else answer
+
+    async def _follow_from(self, client: EngineClient, run_id: str, shown: int | None = None) -> None:
+        """Tell the client of a run that it did not start and whose file it does not have open. `shown`: the fact up to
+        which its view is there."""
         for link, watch in self._links.values():
-            if link.client is client and run_id not in watch.records:
-                self._context.tasks.start(watch.track(link, run_id), "a run that is looked at")
+            if link.client is client:
+                watch.look_at(link, run_id, shown)
 
     async def engine_status(self, argument: Json) -> Answer:
         """Tells of a running engine and starts none."""
@@ -263,7 +278,7 @@ class Runs:
         found = [record for _, watch in self._links.values() for record in watch.runs_of(key)]
         return sorted(found, key=lambda record: record.started_at)
 
-    def views(self, opened: OpenDocument) -> list[RunView]:
+    def views(self, opened: OpenDocument) -> list[ShownRun]:
         """The runs of a file, latest last."""
         uri = opened.document.uri
         return [replace(record.view(), uri=uri) for record in self.records(opened.key) if record.state]

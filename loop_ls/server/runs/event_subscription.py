@@ -67,12 +67,19 @@ class RunWatch:
                 await self.track(link, run_id, state=state)
 
     async def track(
-        self, link: EngineLink, run_id: str, state: Json | None = None, opened: OpenDocument | None = None
+        self,
+        link: EngineLink,
+        run_id: str,
+        state: Json | None = None,
+        opened: OpenDocument | None = None,
+        shown: int | None = None,
     ) -> RunRecord:
-        """Follow a run from its first fact on; `opened` is the document that we started it from."""
+        """Follow a run from its first fact on; `opened` is the document that we started it from, `shown` the fact up
+        to which its view is shown already."""
         record = self.records.get(run_id)
         if record is None:
-            record = self.records[run_id] = RunRecord(run_id)
+            record = self.records[run_id] = self._new(run_id)
+        record.shown = record.shown if shown is None else shown
         self._foreign.discard(run_id)
         self._others.drop(run_id)
         if opened is not None:
@@ -81,6 +88,15 @@ class RunWatch:
             self._place(record, state)
         await self._catch_up(link, record)
         return record
+
+    def look_at(self, link: EngineLink, run_id: str, shown: int | None) -> None:
+        """Somebody looks at a run: tell all that comes, and what is new in its view after fact `shown`."""
+        record = self.records.get(run_id)
+        if record is None:
+            self._tasks.start(self.track(link, run_id, shown=shown), "a run that is looked at")
+        elif shown is not None:
+            record.shown = shown
+            self._show.view(record)
 
     def runs_of(self, key: str) -> list[RunRecord]:
         """The runs that touch a file."""
@@ -111,6 +127,7 @@ class RunWatch:
             await self._catch_up(link, record)
         elif record.take(event):
             self._took(link, record, event)
+            self._show.view(record)
 
     async def _admit(self, link: EngineLink, run_id: str, event: Json) -> RunRecord | None:
         """A run that was not known yet: does it concern us?"""
@@ -125,9 +142,13 @@ class RunWatch:
             self._foreign.add(run_id)
             self._others.heard(link, run_id)
             return None
-        record = self.records[run_id] = RunRecord(run_id)
+        record = self.records[run_id] = self._new(run_id)
         self._place(record, about)
         return record
+
+    def _new(self, run_id: str) -> RunRecord:
+        """A client that lists runs shows the views of those that it follows."""
+        return RunRecord(run_id, shown=0 if self._session.lists_runs else None)
 
     def _deleted(self, run_id: str) -> None:
         """Nothing is shown any more of a run that somebody removed from the record."""
@@ -146,6 +167,7 @@ class RunWatch:
             for fact in answer["events"]:
                 if record.take(fact):
                     self._took(link, record, fact)
+            self._show.view(record)
             if record.last_seq == before or len(answer["events"]) == 0:
                 break
         self._refresh(link, record)

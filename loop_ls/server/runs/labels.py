@@ -9,14 +9,14 @@ from loop_ls.features.runs.outcome_texts import spent
 from loop_ls.features.runs.run_summary import said, seen
 
 if TYPE_CHECKING:
-    from loop_ls.features.answers import RunView
+    from loop_ls.features.answers import ShownRun
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
 
-def worded(state: Json, view: RunView | None = None) -> Json:
+def worded(state: Json, view: ShownRun | None = None) -> Json:
     """The state with `said: {sign, line, spent}`; `view` is what its facts make of it, where they are known."""
     try:
         shown = seen(state) if view is None else view

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loop_ls.features.answers import RunView
+    from loop_ls.features.answers import ShownRun
     from loop_ls.rules.engine.finding import Finding
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.runs.commands import Runs
@@ -25,7 +25,7 @@ class LateRuns:
             self._made = self._make()
         return self._made
 
-    def views(self, opened: OpenDocument) -> list[RunView]:
+    def views(self, opened: OpenDocument) -> list[ShownRun]:
         """The runs of a file, latest last."""
         return [] if self._made is None else self._made.views(opened)
 

@@ -24,6 +24,7 @@ Json = dict[str, Any]
 EVENT = "loopLs/event"
 RUN = "loopLs/run"
 ENGINE = "loopLs/engine"
+VIEW = "loopLs/view"
 
 
 class RunNotifier:
@@ -46,6 +47,14 @@ class RunNotifier:
         if fact.get("kind") == "round_started" and (opened := self._session.open.get(record.key)):
             record.place(opened)  # what a round says is about the text that it runs
         self._client.notify(EVENT, fact)
+
+    def view(self, record: RunRecord) -> None:
+        """What is new in a view that the client looks at."""
+        shown = record.shown
+        if shown is not None and record.last_seq > shown:
+            record.shown = record.last_seq
+            patch = record.folded.patch(shown)
+            self._client.notify(VIEW, {"runId": record.run_id, "after": shown, **patch})
 
     def state(self, record: RunRecord) -> None:
         """The folded state is as new as the facts."""

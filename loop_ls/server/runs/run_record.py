@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view import fold
-from loop_ls.features.runs.run_view import run_view
+from loop_ls.features.runs.shown_run import shown_run
 
 if TYPE_CHECKING:
-    from loop_ls.features.answers import RunView
+    from loop_ls.features.answers import ShownRun
     from loop_ls.index.document import Document
     from loop_ls.server.documents.session import OpenDocument
 
@@ -19,14 +19,16 @@ Json = dict[str, Any]
 
 @dataclass(eq=False)
 class RunRecord:
-    """`lines` are the texts of the loops at start: a result belongs to that text and to no other."""
+    """`lines` are the texts of the loops at start: a result belongs to that text and to no other. `shown`: the fact up
+    to which the client has the view, where it looks at it."""
 
     run_id: str
     key: str = ""
     folded: fold.RunView = field(default_factory=fold.RunView)
     state: Json = field(default_factory=dict)
     lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _view: tuple[int, int, RunView] | None = None
+    shown: int | None = None
+    _view: tuple[int, int, ShownRun] | None = None
 
     @property
     def last_seq(self) -> int:
@@ -60,14 +62,14 @@ class RunRecord:
         self.key = opened.key
         self.lines = {element.name: element.piece.lines for element in opened.document.elements if element.name}
 
-    def view(self) -> RunView:
+    def view(self) -> ShownRun:
         made = self._view
         if made is None or made[:2] != (self.last_seq, id(self.state)):
-            made = (self.last_seq, id(self.state), run_view(self.state, self.folded))
+            made = (self.last_seq, id(self.state), shown_run(self.state, self.folded))
             self._view = made
         return made[2]
 
-    def view_for(self, document: Document) -> RunView:
+    def view_for(self, document: Document) -> ShownRun:
         """The view for a version of its document, without the loops that were edited since the start."""
         view = replace(self.view(), uri=document.uri)
         now = {element.name: element.piece.lines for element in document.elements}

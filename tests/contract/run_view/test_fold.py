@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from loop_ls.contract.run_view.fold import RunView, folded
+from loop_ls.contract.run_view.wire import ViewPatch
 
 Event = dict[str, Any]
 
@@ -221,3 +224,21 @@ def test_a_fact_costs_the_same_in_a_long_run() -> None:
 
     short = min(seconds(300) for _ in range(3))
     assert seconds(3000) < 40 * short
+
+
+def test_what_travels_is_what_the_contract_declares() -> None:
+    """No field that it does not declare, and each of its type."""
+    patch = TypeAdapter(ViewPatch)
+    view = RunView()
+    facts = [
+        *BEGUN,
+        *iteration(1, "no"),
+        {"kind": "retrying", "place": "plan", "attempt": 2, "delay": 4, "because": {"message": "busy"}},
+        {"kind": "tool_called", "place": "plan"},
+        {"kind": "warning", "place": "plan", "message": "look"},
+        {"kind": "step_failed", "place": "develop", "step": "develop", "mode": "loop", "error": {"message": "boom"}},
+        {"kind": "failed", "error": {"code": "error", "message": "boom"}},
+    ]
+    for fact in numbered(*facts):
+        view.take(fact)
+        patch.validate_python(view.patch(0), strict=True)

@@ -86,3 +86,19 @@ async def test_metrics_that_are_asked_for_again_read_only_what_is_new(long: Long
     again = await long.get("/metrics")
     assert long.read < SLICE
     assert again == first
+
+
+async def test_a_view_is_told_in_pages_and_then_only_what_is_new_is_read(long: Long) -> None:
+    rows: dict[str, dict[str, Any]] = {}
+    page = await long.get("/view?limit=100")
+    while True:
+        rows |= {row["id"]: row for row in page["rows"]}
+        if not page.get("more"):
+            break
+        page = await long.get(f"/view?limit=100&after={page['seq']}")
+        assert long.read < SLICE
+    assert [row["number"] for row in sorted(rows.values(), key=lambda row: row["first"])] == [*range(1, ITERATIONS + 1)]
+    assert all(row["verdict"] in ("yes", "no") and row["excerpt"] for row in rows.values())
+    assert page["seq"] == page["state"]["lastSeq"]
+    again = await long.get(f"/view?after={page['seq']}")
+    assert (again["rows"], long.read < SLICE) == ([], True)

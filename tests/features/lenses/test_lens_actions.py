@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from loop_ls.features.answers import ActionKind, LoopView, RunView
+from loop_ls.features.answers import ActionKind, LoopView, ShownRun
 from loop_ls.features.lenses.as_actions import lens_actions
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.text.position import Position
 from tests.features.lenses.test_lenses import FLOW, URI
 
 
-def titles(ask: Any, line: int, *runs: RunView) -> list[str]:
+def titles(ask: Any, line: int, *runs: ShownRun) -> list[str]:
     asked = ask(FLOW)
     found = lens_actions(lenses(asked.workspace, asked.document, runs), Position(line - 1, 3))
     return [action.title for action in found if action.kind is ActionKind.RUN]
@@ -25,7 +25,7 @@ def test_the_loop_around_the_cursor_can_be_run(ask: Any) -> None:
 
 def test_a_question_can_be_answered_from_anywhere_in_the_file(ask: Any) -> None:
     loops = {"refine": LoopView("refine", "running", 3, 5)}
-    waiting = RunView("r1", URI, "loop", "refine", "waiting_approval", waiting=True, approval="q", loops=loops)
+    waiting = ShownRun("r1", URI, "loop", "refine", "waiting_approval", waiting=True, approval="q", loops=loops)
     assert titles(ask, 3, waiting) == ["▶ Run workflow", "✓ Approve", "✗ Reject"]
     assert titles(ask, 11, waiting) == ["✓ Approve", "✗ Reject", "⏸ Pause", "⏹ Stop", "Open run"]
 

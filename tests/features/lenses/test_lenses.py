@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loop_ls.contract.run_view.parts import Verdict
-from loop_ls.features.answers import Lens, LoopView, RunView
+from loop_ls.features.answers import Lens, LoopView, ShownRun
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.index.document import Document
 
@@ -37,7 +37,7 @@ FLOW = """
 URI = "file:///w/flow.yaml"
 
 
-def shown(ask: Any, *runs: RunView, source: str = FLOW) -> list[str]:
+def shown(ask: Any, *runs: ShownRun, source: str = FLOW) -> list[str]:
     """`line: title [command argument]`; what stands on the first line is looked at in test_rounds."""
     asked = ask(source)
     out = []
@@ -81,11 +81,11 @@ def test_calls_that_cannot_be_counted_are_not_told(ask: Any) -> None:
     assert "≤ 22 calls" not in shown(ask, source=source)
 
 
-def running(status: str = "running", kind: str = "loop", **more: Any) -> RunView:
+def running(status: str = "running", kind: str = "loop", **more: Any) -> ShownRun:
     verdicts = (Verdict(1, "no"), Verdict(2, "no"))
     loops = more.pop("loops", {"refine": LoopView("refine", status, 3, 5, verdicts=verdicts)})
     name = "flow" if kind == "workflow" else "refine"
-    return RunView("r1", URI, kind, name, status, cost_usd=0.031, elapsed_ms=41000, loops=loops, **more)
+    return ShownRun("r1", URI, kind, name, status, cost_usd=0.031, elapsed_ms=41000, loops=loops, **more)
 
 
 def test_a_running_loop_can_be_paused_and_stopped(ask: Any) -> None:
@@ -157,7 +157,7 @@ def test_a_crash_in_between_is_told(ask: Any) -> None:
 
 
 def test_runs_of_other_files_do_not_show(ask: Any) -> None:
-    other = RunView("r2", "file:///w/other.yaml", "loop", "refine", "running", loops={})
+    other = ShownRun("r2", "file:///w/other.yaml", "loop", "refine", "running", loops={})
     assert shown(ask, other) == shown(ask)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loop_ls.features.actions.toggle_loop import loop_switch
-from loop_ls.features.answers import RunView
+from loop_ls.features.answers import ShownRun
 from loop_ls.features.complete.completion import complete
 from loop_ls.features.estimate.estimate import estimate
 from loop_ls.features.lenses.lenses import lenses
@@ -63,7 +63,7 @@ class Record:
     name: str = "Fixer"
     ended: bool = False
 
-    def view(self) -> RunView:
+    def view(self) -> ShownRun:
         return viewed(self.state)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loop_ls.contract.run_view import rounds
-from loop_ls.features.answers import RunView
+from loop_ls.features.answers import ShownRun
 from loop_ls.features.inlay_hints.inlay_hints import inlays
 from loop_ls.features.lenses.enhance import preview
 from loop_ls.features.lenses.lenses import lenses
@@ -57,7 +57,7 @@ CONFLICT = {"kind": "loop_paused", "reason": "conflict"}
 OPEN = "Open run [loopLs.history]"
 
 
-def run(*named: dict[str, Any], status: str = "running", **more: Any) -> RunView:
+def run(*named: dict[str, Any], status: str = "running", **more: Any) -> ShownRun:
     state = {"runId": "r1", "uri": URI, "format": "enhance", "status": status, "name": "report", **more}
     return viewed(state, facts(*named))
 
@@ -66,7 +66,7 @@ def shown(facts: list[dict[str, Any]]) -> Rounds:
     return rounds_of(rounds.rounds_of(facts))
 
 
-def titles(ask: Any, *runs: RunView, settings: Settings | None = None) -> list[str]:
+def titles(ask: Any, *runs: ShownRun, settings: Settings | None = None) -> list[str]:
     asked = ask(FLOW, head=False)
     workspace = asked.workspace.with_settings(settings) if settings else asked.workspace
     found = [one for one in lenses(workspace, asked.document, runs) if one.span.start.line == 0]
@@ -179,7 +179,7 @@ def test_loops_inside_of_a_round_are_shown_as_in_a_plain_run(ask: Any) -> None:
 def test_steps_that_the_last_round_changed_are_marked(ask: Any) -> None:
     document = ask(FLOW, head=False).document
 
-    def marks(view: RunView) -> list[tuple[int, str, str]]:
+    def marks(view: ShownRun) -> list[tuple[int, str, str]]:
         found = inlays(document, ALL, [replace(view, uri=URI)])
         return [(one.at.line, one.text, one.tooltip) for one in found if "changed" in one.text]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loop_ls.contract.run_view.parts import Verdict
-from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.rules.engine.finding import Finding, Severity
 
@@ -22,13 +22,13 @@ FLOW = """
 """
 
 
-def run(loop: LoopView | None, **more: Any) -> RunView:
+def run(loop: LoopView | None, **more: Any) -> ShownRun:
     given: dict[str, Any] = {"kind": "loop", "name": "refine", "status": "completed", **more}
     loops = {loop.name: loop} if loop else {}
-    return RunView(run_id="r1", uri="file:///w/flow.yaml", loops=loops, **given)
+    return ShownRun(run_id="r1", uri="file:///w/flow.yaml", loops=loops, **given)
 
 
-def one(ask: Any, view: RunView) -> Finding:
+def one(ask: Any, view: ShownRun) -> Finding:
     found = run_findings(ask(FLOW).document, view)
     assert len(found) == 1
     return found[0]

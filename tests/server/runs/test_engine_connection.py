@@ -115,8 +115,8 @@ async def test_UP_74_the_last_result_is_shown_in_the_next_session(session: Sessi
         await again.end()
 
 
-async def test_a_run_that_is_looked_at_is_heard_although_its_file_is_not_open(session: Session) -> None:
-    (session.folder / "flow.answers.yaml").write_text(SLOW)
+async def in_terminal(session: Session) -> str:
+    """Start a run that goes on by itself; its id."""
     command = ["run", "flow.yaml", "--loop", "refine", "--input", "trains", "--mock", "--json", "--yes", "--detach"]
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -126,9 +126,37 @@ async def test_a_run_that_is_looked_at_is_heard_although_its_file_is_not_open(se
         stdout=asyncio.subprocess.PIPE,
     )
     printed, _ = await process.communicate()
-    run_id = json.loads(printed)["runId"]
+    return str(json.loads(printed)["runId"])
+
+
+async def test_a_run_that_is_looked_at_is_heard_although_its_file_is_not_open(session: Session) -> None:
+    (session.folder / "flow.answers.yaml").write_text(SLOW)
+    run_id = await in_terminal(session)
     known = await session.command("loopLs.events", {"runId": run_id, "follow": True})
     assert known["events"][0]["kind"] == "run_started"
     await session.until_event("completed", run_id)
     numbers = [event["seq"] for event in session.events_of(run_id) if "seq" in event]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+async def test_a_view_is_followed_from_where_it_was_read(session: Session) -> None:
+    (session.folder / "flow.answers.yaml").write_text(SLOW)
+    session.open((session.folder / "flow.yaml").as_uri(), LOOP)
+    run_id = (await session.command("loopLs.run", argument(session)))["runId"]
+    await session.until_event("judged", run_id, iteration=1)
+    assert session.views == []  # nobody looks at it yet
+    read = await session.command("loopLs.view", {"runId": run_id, "follow": True})
+    assert read["state"]["runId"] == run_id
+    seq, rows = read["seq"], {row["id"]: row for row in read["rows"]}
+    await session.until_event("completed", run_id)
+    last = session.events_of(run_id)[-1]["seq"]
+    await session.until(lambda: session.views != [] and session.views[-1]["seq"] == last)
+    for notice in session.views:
+        assert notice["after"] <= seq
+        seq = max(seq, notice["seq"])
+        rows |= {row["id"]: row for row in notice["rows"]}
+    whole = await session.command("loopLs.view", {"runId": run_id})
+    assert whole["seq"] == seq
+    assert rows == {row["id"]: row for row in whole["rows"]}
+    assert [rows[f"refine/{number}"]["verdict"] for number in range(1, 6)] == ["no"] * 5
+    assert (await session.command("loopLs.view", {"runId": run_id, "afterSeq": seq}))["rows"] == []

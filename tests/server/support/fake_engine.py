@@ -22,6 +22,7 @@ from typing import Any
 
 from loop_ls.client import EngineUnavailable
 from loop_ls.contract.operations import OPERATIONS
+from loop_ls.contract.run_view.fold import folded
 from loop_ls.engine.events import Event, RunState, fold
 from loop_ls.engine.projections.history import iterations
 
@@ -285,6 +286,10 @@ class FakeClient:
             return {"ok": False, "code": "bad_argument", "message": "There are no prompts.", "hint": ""}
         row = {"place": f"{place}/write", "purpose": "stage", "provider": "ollama", "model": "small"}
         return {"ok": True, "prompts": [{**row, "prompt": "# pair", "system": "You are the coder."}], "count": 1}
+
+    async def view(self, run_id: str, after: int = 0, limit: int | None = None) -> Json:
+        status, told = await self.status(run_id), await self._engine.events(run_id, 0, 1000)
+        return {**status, **folded(told["events"]).patch(after, limit)} if status["ok"] else status
 
     async def graph(self, run_id: str, place: str | None = None) -> Json:
         return {"ok": True, "nodes": [{"name": place or "refine", "kind": "loop", "mode": "refine", "needs": []}]}

@@ -41,10 +41,12 @@ class Session:
         self.events: list[Json] = []
         self.states: list[Json] = []
         self.engines: list[bool] = []
+        self.views: list[Json] = []
         self.published: list[t.PublishDiagnosticsParams] = []
         self._news = asyncio.Condition()
         self._listen("loopLs/event", lambda params: self.events.append(plain(params)))
         self._listen("loopLs/run", lambda params: self.states.append(plain(params)))
+        self._listen("loopLs/view", lambda params: self.views.append(plain(params)))
         self._listen("loopLs/engine", lambda params: self.engines.append(plain(params)["running"]))
         self._listen_published()
 

@@ -2,6 +2,13 @@
 
 import type { Error, RunStateView, TokenCount } from "./runState";
 
+export interface ChangeView {
+  op: string;
+  target: string;
+  reason: string;
+  code?: string;
+}
+
 export interface Count {
   total: number;
   by_status: Record<string, number>;
@@ -34,6 +41,12 @@ export interface Event {
   loop?: string;
   iteration?: number;
   depth?: number;
+}
+
+export interface FailureView {
+  step: string;
+  kind: string;
+  message: string;
 }
 
 export interface Iteration {
@@ -87,6 +100,11 @@ export interface Node {
   inner?: Node[];
 }
 
+export interface NodeView {
+  status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "skipped";
+  note?: string;
+}
+
 /** What a model or an agent was asked at a place. */
 export interface Prompt {
   place: string;
@@ -95,6 +113,56 @@ export interface Prompt {
   model: string;
   prompt: string;
   system?: string;
+}
+
+/** What an enhance loop made of one round; `row` is the row of it. */
+export interface RoundView {
+  number: number;
+  row: string;
+  status: "running" | "failed" | "converged";
+  doing?: string;
+  failed: FailureView[];
+  proposed: ChangeView[];
+  rejected: ChangeView[];
+  applied: ChangeView[];
+  rationale: string;
+  diff: string;
+  usd?: number;
+  cumulativeUsd?: number;
+  fixation: boolean;
+  reported: boolean;
+  refused?: string;
+  planned: boolean;
+  planProblem?: string;
+}
+
+/** A line of a run: the heading of a loop, a try of an iteration, or a step that lies in none. `excerpt` is the beginning of an output of `length` characters; `first` and `last` number its facts. */
+export interface RowView {
+  id: string;
+  kind: "loop" | "iteration" | "step";
+  parent?: string;
+  name: string;
+  depth: number;
+  number: number;
+  max?: number;
+  attempt: number;
+  item?: string;
+  status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "skipped";
+  verdict?: "yes" | "no" | "unclear" | "error";
+  local?: boolean;
+  condition?: string;
+  reason?: string;
+  excerpt: string;
+  length: number;
+  usd?: number;
+  tokens: number;
+  startedAt?: string;
+  endedAt?: string;
+  note?: string;
+  stages: StageView[];
+  warnings: string[];
+  first: number;
+  last: number;
 }
 
 export interface RunStatus {
@@ -117,6 +185,19 @@ export interface StageCount {
   total: number;
   by_status: Record<string, unknown>;
   by_role: Record<string, unknown>;
+}
+
+/** A step or a stage of a row. `note`: what it waits for, or what went wrong with it. */
+export interface StageView {
+  place: string;
+  name: string;
+  mode: string;
+  status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "skipped";
+  startedAt?: string;
+  endedAt?: string;
+  usd?: number;
+  tools?: number;
+  note?: string;
 }
 
 export interface Termination {
@@ -346,6 +427,27 @@ export interface Verdicts {
   tokens: number;
 }
 
+/** `loopLs/view`: what is new in the view of a run that is looked at, since fact `after`. */
+export interface ViewNotice {
+  seq: number;
+  rows: RowView[];
+  rounds?: RoundView[];
+  nodes?: Record<string, NodeView>;
+  more?: boolean;
+  runId: string;
+  after: number;
+}
+
+export interface ViewPage {
+  seq: number;
+  rows: RowView[];
+  rounds?: RoundView[];
+  nodes?: Record<string, NodeView>;
+  more?: boolean;
+  ok: true;
+  state: RunStateView;
+}
+
 /** operation -> its answer, where it is not refused. */
 export interface Answers {
   runs: LoopList;
@@ -357,6 +459,7 @@ export interface Answers {
   metrics: Metrics;
   prompts: PromptList;
   events: EventPage;
+  view: ViewPage;
   graph: Graph;
   iterations: IterationPage;
   iteration: OneIteration;

@@ -286,6 +286,14 @@ export interface TestUntilCommand {
   consent?: string;
 }
 
+export interface ViewCommand {
+  /** A run; `all` where a command takes that. */
+  runId: string;
+  afterSeq?: number;
+  limit?: number;
+  follow?: boolean;
+}
+
 /** command -> its argument. */
 export interface CommandArguments {
   "loopLs.run": RunCommand;
@@ -296,6 +304,7 @@ export interface CommandArguments {
   "loopLs.runs": RunsCommand;
   "loopLs.status": StatusCommand;
   "loopLs.events": EventsCommand;
+  "loopLs.view": ViewCommand;
   "loopLs.history": HistoryCommand;
   "loopLs.metrics": OfRun;
   "loopLs.delete": OfRun;

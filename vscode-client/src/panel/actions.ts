@@ -1,17 +1,17 @@
 // What the buttons of a panel do: commands of the server, and documents of the editor. A refusal is told by the
-// server's own sentence; nothing here changes what is shown, for that comes back as facts.
+// server's own sentence; nothing here changes what is shown, for that comes back as views.
 import * as vscode from "vscode";
 import type { Argument } from "../answers/settle";
 import type { Server } from "../part";
 import type { RunState } from "../runs/state";
-import type { Book } from "./book";
 import { addressOf, type What } from "./documents";
 import type { Act, Row } from "./shape";
+import type { View } from "./view";
 
 export interface Stage {
   readonly runId: string;
   readonly state: RunState | undefined;
-  readonly book: Book;
+  readonly view: View;
   readonly server: Server;
   /** Asks for everything anew. */
   again(): void;
@@ -41,7 +41,7 @@ export async function act(stage: Stage, wanted: Act): Promise<void> {
       return;
     }
     case "fork":
-      return openNew(server, "loopLs.fork", forkOf(runId, stage.book.rows.get(wanted.row)));
+      return openNew(server, "loopLs.fork", forkOf(runId, stage.view.rows.get(wanted.row)));
     case "replay":
       return openNew(server, "loopLs.replay", uri ? { runId, uri } : { runId });
     case "openFile":
@@ -81,8 +81,8 @@ async function openFile(uri: string | undefined): Promise<void> {
   await vscode.window.showTextDocument(file, { viewColumn: vscode.ViewColumn.One });
 }
 
-async function compare({ runId, state, book }: Stage, left: string, right: string): Promise<void> {
-  const [before, after] = [book.rows.get(left), book.rows.get(right)];
+async function compare({ runId, state, view }: Stage, left: string, right: string): Promise<void> {
+  const [before, after] = [view.rows.get(left), view.rows.get(right)];
   if (!before || !after) return;
   const name = state?.name ?? runId;
   const unit = state?.format === "enhance" ? "round" : "iteration";
@@ -91,8 +91,8 @@ async function compare({ runId, state, book }: Stage, left: string, right: strin
   await vscode.commands.executeCommand("vscode.diff", one, other, title, { viewColumn: vscode.ViewColumn.One, preview: true });
 }
 
-async function show({ runId, state, book }: Stage, id: string, what: What): Promise<void> {
-  const row = book.rows.get(id);
+async function show({ runId, state, view }: Stage, id: string, what: What): Promise<void> {
+  const row = view.rows.get(id);
   if (!row) return;
   const document = await vscode.workspace.openTextDocument(addressOf(runId, state?.name ?? runId, row, what));
   await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.One, preview: true });

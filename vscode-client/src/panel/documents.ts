@@ -2,7 +2,7 @@
 // Read-only, asked for when they are opened, so that they are there again after a reload.
 import * as vscode from "vscode";
 import type { Server } from "../part";
-import type { Book } from "./book";
+import type { View } from "./view";
 import { historyOf, promptsAt } from "./details";
 import { SCHEME } from "./scheme";
 import type { Row } from "./shape";
@@ -33,7 +33,7 @@ export function addressOf(runId: string, name: string, row: Row, what: What): vs
 export class RunDocuments implements vscode.TextDocumentContentProvider {
   constructor(
     private readonly server: Server,
-    private readonly bookOf: (runId: string) => Book | undefined,
+    private readonly viewOf: (runId: string) => View | undefined,
   ) {}
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
@@ -49,7 +49,7 @@ export class RunDocuments implements vscode.TextDocumentContentProvider {
   }
 
   private diffOf(address: Address): string {
-    const round = this.bookOf(address.runId)?.rounds.all().find((one) => one.row === address.id);
+    const round = this.viewOf(address.runId)?.rounds().find((one) => one.row === address.id);
     return round?.diff ?? "Open the run to see this change.";
   }
 }

@@ -1,15 +1,14 @@
-// Follows one run: its state and facts are asked for once, then heard. Numbers decide what is new, so that
+// Follows one run: its state and view are asked for once, then what is new is heard. Numbers decide what is new, so that
 // nothing is lost or taken twice, whatever connection, server or engine do meanwhile. Never polls.
 import type { Answer } from "../answers/settle";
 import type { Server } from "../part";
-import { hasEnded, type RunEvent, type RunState } from "../runs/state";
+import { hasEnded, type RunState, type ViewNotice, type ViewPatch } from "../runs/state";
 import type { RunStore } from "../runs/store";
-import type { Book } from "./book";
 import type { Banner, GraphNode } from "./shape";
+import type { View } from "./view";
 
-export const PAGE = 1000;
-/** Of texts in facts that are only listed. */
-export const CUT = 4000;
+/** Rows of one answer. */
+export const PAGE = 500;
 
 const DELETED = "This run was deleted from the record.";
 
@@ -25,19 +24,24 @@ export class Following implements Disposable {
   private busy: Promise<void> | undefined;
   private again = false;
   private gone = false;
-  private early: RunEvent[] = [];
+  private early: ViewNotice[] = [];
   private readonly parts: Disposable[];
 
   constructor(
     private readonly runId: string,
     private readonly server: Server,
     private readonly runs: RunStore,
-    private readonly book: Book,
+    private readonly view: View,
     private readonly changed: () => void,
   ) {
     this.state = runs.get(runId);
     this.parts = [
-      runs.onDidHappen((event) => this.hear(event)),
+      runs.onDidView((notice) => this.hear(notice)),
+      runs.onDidHappen((event) => {
+        if (event.runId !== runId || event.seq !== undefined) return;
+        view.live.hear(event, view.rowOf(String(event.place ?? ""))?.id);
+        this.changed();
+      }),
       runs.onDidChange(({ state }) => this.stateIs(state)),
       runs.onDidRemove((removed) => {
         if (removed === runId) this.deleted();
@@ -67,12 +71,11 @@ export class Following implements Disposable {
     return this.busy;
   }
 
-  private hear(event: RunEvent): void {
-    if (event.runId !== this.runId || this.gone) return;
-    if (this.busy && event.seq !== undefined) {
-      this.early.push(event);
-    } else if (!this.book.take(event) && (event.seq ?? 0) > this.book.seq) {
-      this.early.push(event);
+  private hear(notice: ViewNotice): void {
+    if (notice.runId !== this.runId || this.gone) return;
+    if (this.busy) {
+      this.early.push(notice);
+    } else if (!this.view.take(notice, notice.after)) {
       void this.catchUp();
     }
     this.changed();
@@ -82,7 +85,7 @@ export class Following implements Disposable {
     if (state.runId !== this.runId || this.gone) return;
     this.state = state;
     if (this.banner?.text === DELETED) void this.catchUp(); // it was taken in again
-    if (hasEnded(state) && (state.lastSeq ?? 0) > this.book.seq) void this.catchUp();
+    if (hasEnded(state) && (state.lastSeq ?? 0) > this.view.seq) void this.catchUp();
     this.changed();
   }
 
@@ -108,20 +111,20 @@ export class Following implements Disposable {
     const follow = !hasEnded(state);
     for (let page = first, heard = !follow; ; page = await this.page(follow), heard = true) {
       if (!page.ok) return refusal(page);
-      const events = (page.events ?? []) as RunEvent[];
-      const taken = events.filter((event) => this.book.take(event)).length;
-      if (taken > 0) this.changed();
-      if (this.gone || (heard && (taken === 0 || this.book.seq >= (state.lastSeq ?? Infinity)))) break;
+      const patch = page as unknown as ViewPatch;
+      this.view.take(patch);
+      if (patch.rows.length > 0) this.changed();
+      if (this.gone || (heard && !patch.more)) break;
     }
-    const early = this.early.splice(0).sort((left, right) => (left.seq ?? 0) - (right.seq ?? 0));
-    for (const event of early) this.book.take(event);
+    const early = this.early.splice(0).sort((left, right) => left.seq - right.seq);
+    for (const notice of early) if (!this.view.take(notice, notice.after)) this.again = true;
     if (!this.gone) this.runs.take(state); // at the end: a state that is newer than the facts asks for them
     return undefined;
   }
 
-  /** The facts after those that are known; with `follow`, the server tells of all that come later. */
+  /** What is new after what is known; with `follow`, the server tells of all that comes later. */
   private page(follow: boolean): Promise<Answer> {
-    return this.answer("loopLs.events", { runId: this.runId, afterSeq: this.book.seq, limit: PAGE, cut: CUT, follow });
+    return this.answer("loopLs.view", { runId: this.runId, afterSeq: this.view.seq, limit: PAGE, follow });
   }
 
   private async answer(command: string, argument: Record<string, unknown>): Promise<Answer> {

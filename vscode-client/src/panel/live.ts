@@ -1,18 +1,24 @@
 // Text that is being written now, by the place that writes it. It is only a view: what counts comes as a fact,
-// and with that fact the text goes. Of a long text the end is kept, for that is what moves.
+// and with its end the text goes. Of a long text the end is kept, for that is what moves.
 import type { RunEvent } from "../runs/state";
 import { nameOf, withoutPart } from "./places";
-import type { Live } from "./shape";
+import type { Live, Round, Row, Stage } from "./shape";
 
 const KEPT = 12_000;
-const ENDS = new Set(["step_completed", "step_failed", "stage_completed", "stage_failed", "retrying", "iteration", "iteration_failed"]);
+
+interface Writing extends Live {
+  purpose: string;
+}
+
+const stageOf = (row: Row, place: string): Stage | undefined =>
+  row.stages.find((stage) => stage.place === place || stage.place === withoutPart(place));
 
 export class LiveTexts {
-  private readonly known = new Map<string, Live>();
+  private readonly known = new Map<string, Writing>();
   changed = false;
 
   all(): Live[] {
-    return [...this.known.values()];
+    return [...this.known.values()].map(({ purpose: _, ...live }) => live);
   }
 
   hear(event: RunEvent, row: string | undefined): void {
@@ -22,24 +28,31 @@ export class LiveTexts {
     const key = `${place}|${purpose}|${String(event.vote ?? "")}`;
     const before = this.known.get(key);
     const joined = (before?.text ?? "") + event.text;
-    this.known.set(key, { place, row, label: before?.label ?? labelOf(event, place, purpose), text: joined.slice(-KEPT) });
+    this.known.set(key, { place, row, label: before?.label ?? labelOf(event, place, purpose), text: joined.slice(-KEPT), purpose });
     this.changed = true;
   }
 
-  /** A fact ends the text of its place, and an iteration the text of all that lies in it. */
-  read(fact: RunEvent, place: string): void {
+  /** A row that is new ends the texts of what has ended in it, and those that are tried again. */
+  settle(row: Row, before: Row | undefined): void {
     if (this.known.size === 0) return;
-    if (fact.kind === "judged" || fact.kind.startsWith("planner_")) this.drop((live, key) => live.place === place && !key.startsWith(`${place}||`));
-    else if (ENDS.has(fact.kind)) this.drop((live) => live.place === place || live.place.startsWith(`${place}/`) || withoutPart(live.place) === place);
+    this.drop((live) => {
+      if (live.row !== row.id || live.purpose === "planner") return false;
+      if (live.purpose === "judge") return row.verdict !== undefined;
+      if (row.status !== "running" && row.status !== "waiting") return true;
+      const stage = stageOf(row, live.place);
+      if (!stage) return false;
+      return stage.status !== "running" || (stage.note !== undefined && stage.note !== (before && stageOf(before, live.place))?.note);
+    });
   }
 
-  clear(): void {
-    this.drop(() => true);
+  /** A planner has said what it had to say, or is asked again. */
+  planned(round: Round): void {
+    this.drop((live) => live.purpose === "planner" && live.row === round.row);
   }
 
-  private drop(wanted: (live: Live, key: string) => boolean): void {
+  private drop(wanted: (live: Writing) => boolean): void {
     for (const [key, live] of this.known) {
-      if (!wanted(live, key)) continue;
+      if (!wanted(live)) continue;
       this.known.delete(key);
       this.changed = true;
     }

@@ -19,7 +19,7 @@ export class Panels implements vscode.TextDocumentContentProvider, vscode.Dispos
   private readonly documents: RunDocuments;
 
   constructor(private readonly around: Surroundings) {
-    this.documents = new RunDocuments(around.server, (runId) => this.shown.get(runId)?.book);
+    this.documents = new RunDocuments(around.server, (runId) => this.shown.get(runId)?.view);
   }
 
   async open(given: unknown, restored?: vscode.WebviewPanel): Promise<void> {

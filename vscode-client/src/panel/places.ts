@@ -1,5 +1,4 @@
-// Places of a run (`develop/3/write`, written by the engine) read apart. Names in them are quoted, numbers of
-// iterations are not told from names by looks: `isIteration` knows which places are iterations.
+// Places of a run (`develop/3/write`, written by the engine) read apart. Names in them are quoted.
 
 /** What lies around a place, without the parts that the engine itself adds (`develop/3:judge`). */
 export function parentOf(place: string): string {
@@ -29,15 +28,4 @@ export function around(place: string, known: (place: string) => boolean): string
     if (bare !== at && known(bare)) return bare;
   }
   return undefined;
-}
-
-/** The names along a place, joined as the graph knows them: iterations are left out. */
-export function pathOf(place: string, isIteration: (place: string) => boolean, skip = 0): string {
-  const names: string[] = [];
-  let at = "";
-  for (const segment of place.split("/")) {
-    at = at ? `${at}/${segment}` : segment;
-    if (!isIteration(at)) names.push(nameOf(withoutPart(segment)));
-  }
-  return names.slice(skip).join("/");
 }

@@ -4,16 +4,16 @@ import * as vscode from "vscode";
 import { pageOf } from "../page";
 import type { Surroundings } from "../part";
 import { act } from "./actions";
-import { Book } from "./book";
 import { detailOf } from "./details";
 import { Following } from "./following";
 import { headOf } from "./head";
-import type { All, NodeState, ToHost, ToPage } from "./shape";
+import type { All, ToHost, ToPage } from "./shape";
+import { View } from "./view";
 
 const GATHER = 40;
 
 export class RunPanel implements vscode.Disposable {
-  readonly book = new Book();
+  readonly view = new View();
   private readonly following: Following;
   private readonly parts: vscode.Disposable[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -29,7 +29,7 @@ export class RunPanel implements vscode.Disposable {
     iteration: number | undefined,
     closed: () => void,
   ) {
-    this.following = new Following(runId, around.server, around.runs, this.book, () => this.changed());
+    this.following = new Following(runId, around.server, around.runs, this.view, () => this.changed());
     this.reveal(iteration);
     const { webview } = panel;
     this.parts.push(
@@ -68,17 +68,17 @@ export class RunPanel implements vscode.Disposable {
     const head = this.following.state ? headOf(this.following.state) : undefined;
     if (head) this.panel.title = `${head.name} ${head.iteration ? `${head.iteration}${head.max ? `/${head.max}` : ""}` : ""}`.trim();
     if (!this.ready) return;
-    const { book, following } = this;
-    const rows = [...book.changed].map((id) => book.rows.get(id)).filter((row) => row !== undefined);
+    const { view, following } = this;
+    const rows = view.ordered(view.changed);
     const change: ToPage = {
       type: "change",
       head,
       banner: following.banner ?? null,
       reading: following.reading,
       ...(rows.length ? { rows } : {}),
-      ...(book.live.changed ? { live: book.live.all() } : {}),
-      ...(book.roundsChanged ? { rounds: book.rounds.all() } : {}),
-      ...(book.nodesChanged ? { nodes: nodesOf(book) } : {}),
+      ...(view.live.changed ? { live: view.live.all() } : {}),
+      ...(view.roundsChanged ? { rounds: view.rounds() } : {}),
+      ...(view.nodesChanged ? { nodes: view.nodes } : {}),
       ...(this.seenGraph !== following.graph ? { graph: following.graph } : {}),
       ...(this.selected() ? { select: this.selected() } : {}),
     };
@@ -87,15 +87,15 @@ export class RunPanel implements vscode.Disposable {
   }
 
   private sendAll(): void {
-    const { book, following } = this;
+    const { view, following } = this;
     const all: ToPage & All = {
       type: "all",
       head: following.state ? headOf(following.state) : undefined,
-      rows: [...book.rows.values()],
-      rounds: book.rounds.all(),
-      live: book.live.all(),
+      rows: view.ordered(),
+      rounds: view.rounds(),
+      live: view.live.all(),
       graph: following.graph,
-      nodes: nodesOf(book),
+      nodes: view.nodes,
       banner: following.banner,
       reading: following.reading,
       select: this.selected(),
@@ -105,9 +105,9 @@ export class RunPanel implements vscode.Disposable {
   }
 
   private sent(): void {
-    const { book } = this;
-    book.changed.clear();
-    book.roundsChanged = book.nodesChanged = book.live.changed = false;
+    const { view } = this;
+    view.changed.clear();
+    view.roundsChanged = view.nodesChanged = view.live.changed = false;
     this.seenGraph = this.following.graph;
     if (this.selected()) this.select = undefined;
   }
@@ -116,7 +116,7 @@ export class RunPanel implements vscode.Disposable {
   private selected(): string | undefined {
     if (!this.select) return undefined;
     const number = Number(this.select.slice("number:".length));
-    return [...this.book.rows.values()].filter((row) => row.kind === "iteration" && row.number === number).at(-1)?.id;
+    return this.view.ordered().filter((row) => row.kind === "iteration" && row.number === number).at(-1)?.id;
   }
 
   private async hear(message: ToHost): Promise<void> {
@@ -126,7 +126,7 @@ export class RunPanel implements vscode.Disposable {
         this.sendAll();
         return;
       case "detail": {
-        const row = this.book.rows.get(message.row);
+        const row = this.view.rows.get(message.row);
         if (!row) return;
         const detail = await detailOf(this.around.server, this.runId, row, message.tab);
         void this.panel.webview.postMessage({ type: "detail", detail } satisfies ToPage);
@@ -137,7 +137,7 @@ export class RunPanel implements vscode.Disposable {
           {
             runId: this.runId,
             state: this.following.state,
-            book: this.book,
+            view: this.view,
             server: this.around.server,
             again: () => void this.following.catchUp(),
           },
@@ -150,5 +150,3 @@ export class RunPanel implements vscode.Disposable {
     }
   }
 }
-
-const nodesOf = (book: Book): Record<string, NodeState> => Object.fromEntries(book.nodes);

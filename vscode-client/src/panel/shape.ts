@@ -1,87 +1,14 @@
 // What the panel shows and what host and page say to each other: plain values, no editor, no page.
-// The host folds facts into these; the page draws them and knows no facts.
+// Rows, rounds and nodes come from the engine as they are; nothing here knows facts.
+import type { ChangeView, NodeView, RoundView, RowView, StageView } from "../contract/answers";
 
-export type RowStatus = "running" | "waiting" | "completed" | "failed" | "cancelled" | "skipped";
-export type Verdict = "yes" | "no" | "unclear" | "error";
-
-/** A step or a stage inside an iteration. Moments are milliseconds since 1970. */
-export interface Stage {
-  place: string;
-  name: string;
-  mode: string;
-  status: RowStatus;
-  startedAt: number;
-  endedAt?: number;
-  usd?: number;
-  tools?: number;
-  /** What it waits for, or what went wrong with it. */
-  note?: string;
-}
-
-/** A line of the timeline: a loop's heading, an iteration (or round) of it, or a step that lies in none. */
-export interface Row {
-  /** Its place in the run, which is unique. */
-  id: string;
-  kind: "loop" | "iteration" | "step";
-  parent?: string;
-  name: string;
-  number: number;
-  max?: number;
-  attempt: number;
-  item?: string;
-  status: RowStatus;
-  verdict?: Verdict;
-  local?: boolean;
-  condition?: string;
-  reason?: string;
-  excerpt: string;
-  /** How long the whole output is. */
-  length: number;
-  usd?: number;
-  tokens: number;
-  startedAt: number;
-  endedAt?: number;
-  stages: Stage[];
-  note?: string;
-  warnings: string[];
-  /** The facts of it: from this number to that one. */
-  first: number;
-  last: number;
-}
-
-export interface Change {
-  op: string;
-  target: string;
-  reason: string;
-  code?: string;
-}
-
-export interface Failure {
-  step: string;
-  kind: string;
-  message: string;
-}
-
-/** What an enhance loop made of one round. */
-export interface Round {
-  number: number;
-  row: string;
-  status: "running" | "failed" | "converged";
-  doing?: string;
-  failed: Failure[];
-  proposed: Change[];
-  rejected: Change[];
-  applied: Change[];
-  rationale: string;
-  diff: string;
-  usd?: number;
-  cumulativeUsd?: number;
-  fixation: boolean;
-  reported: boolean;
-  refused?: string;
-  planned: boolean;
-  planProblem?: string;
-}
+export type Row = RowView;
+export type RowStatus = Row["status"];
+export type Verdict = NonNullable<Row["verdict"]>;
+export type Stage = StageView;
+export type Round = RoundView;
+export type Change = ChangeView;
+export type NodeState = NodeView;
 
 export interface Approval {
   loopId: string;
@@ -140,11 +67,6 @@ export interface GraphNode {
   maxIterations?: number;
   workflow?: string;
   inner?: GraphNode[];
-}
-
-export interface NodeState {
-  status: RowStatus;
-  note?: string;
 }
 
 /** Something that keeps the panel from being up to date, with the way out. */

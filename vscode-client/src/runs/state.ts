@@ -1,7 +1,11 @@
 import { ENDED, ENDINGS, POSSIBLE, type EndingKind, type Verb } from "../contract/endings";
+import type { ViewNotice } from "../contract/answers";
 import type { PendingApproval, RunStateView } from "../contract/runState";
 
-export type { PendingApproval, Verb };
+export type { PendingApproval, Verb, ViewNotice };
+
+/** What is new in the view of a run. */
+export type ViewPatch = Omit<ViewNotice, "runId" | "after">;
 
 // What the server says of a run: its folded state and its facts, by the names of the protocol.
 // Plain shapes for all views; nothing here knows the editor.

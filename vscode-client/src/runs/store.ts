@@ -1,7 +1,7 @@
 // The one place that holds runs on this side: fed by notifications and by lists, read by every view,
 // so that no two of them can disagree. Folds nothing: the server sends the state.
 import * as vscode from "vscode";
-import type { RunEvent, RunState } from "./state";
+import type { RunEvent, RunState, ViewNotice } from "./state";
 
 export interface Change {
   state: RunState;
@@ -26,6 +26,9 @@ export class RunStore implements vscode.Disposable {
   /** Each fact and each piece of streamed text, as it arrives; a view that opens later asks the server for the rest. */
   readonly onDidHappen = this.happened.event;
   readonly onDidRemove = this.removed.event;
+  private readonly viewed = new vscode.EventEmitter<ViewNotice>();
+  /** What is new in the view of a run that somebody asked to follow. */
+  readonly onDidView = this.viewed.event;
   private readonly engine = new vscode.EventEmitter<boolean>();
   /** The engine is there (true), or has been away for a while. */
   readonly onDidChangeEngine = this.engine.event;
@@ -74,6 +77,10 @@ export class RunStore implements vscode.Disposable {
     this.happened.fire(event);
   }
 
+  view(notice: ViewNotice): void {
+    this.viewed.fire(notice);
+  }
+
   remove(runId: string): void {
     if (this.known.delete(runId)) this.removed.fire(runId);
   }
@@ -82,6 +89,7 @@ export class RunStore implements vscode.Disposable {
     this.changed.dispose();
     this.happened.dispose();
     this.removed.dispose();
+    this.viewed.dispose();
     this.engine.dispose();
   }
 }

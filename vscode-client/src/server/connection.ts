@@ -5,7 +5,7 @@ import type { LanguageClient } from "vscode-languageclient/node";
 import type { Memory } from "../answers/memory";
 import { type Answer, type Argument, settle } from "../answers/settle";
 import type { Server, ServerStatus } from "../part";
-import type { RunEvent, RunState } from "../runs/state";
+import type { RunEvent, RunState, ViewNotice } from "../runs/state";
 import type { RunStore } from "../runs/store";
 import { Backoff } from "./backoff";
 import type { ServerProgram } from "./locate";
@@ -154,6 +154,7 @@ export class Connection implements Server, vscode.Disposable {
     });
     const running: Running = { program, process, client };
     client.onNotification("loopLs/event", (event: RunEvent) => this.runs.happen(event));
+    client.onNotification("loopLs/view", (notice: ViewNotice) => this.runs.view(notice));
     client.onNotification("loopLs/run", (state: RunState) => this.runs.take(state));
     client.onNotification("loopLs/engine", ({ running }: { running: boolean }) => this.runs.engineIs(running));
     this.running = running;

@@ -22,6 +22,13 @@ export async function readRows(server: Server, runId: string): Promise<Row[] | u
   return answer?.ok && Array.isArray(answer.history) ? (answer.history as Row[]) : undefined;
 }
 
+/** The one that stands in this row of a view, with all of its texts. */
+export async function readRow(server: Server, runId: string, row: { id: string; first: number; last: number }): Promise<Row | undefined> {
+  const part = { place: row.id, afterSeq: Math.max(0, row.first - 1), untilSeq: row.last };
+  const answer = await server.ask("loopLs.history", { runId, ...part }).catch(() => undefined);
+  return answer?.ok && Array.isArray(answer.history) ? (answer.history as Row[])[0] : undefined;
+}
+
 /** Of the loop that is meant (the outermost, unless it is named) the last try of each iteration, in order. */
 export function rowsOfLoop(rows: readonly Row[], loop?: string): Row[] {
   const named = loop === undefined ? rows : rows.filter((row) => row.loop === loop);

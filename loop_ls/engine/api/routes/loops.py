@@ -196,6 +196,16 @@ async def event_page(request: Request) -> Response:
     return JSONResponse(cut(answer, whole_number(request, "cut"))) if answer["ok"] else refused(answer)
 
 
+async def view(request: Request) -> Response:
+    """What is shown of a run, or what of it is new after a fact."""
+    answer = await engine_of(request).state(request.path_params["id"])
+    if not answer["ok"]:
+        return refused(answer)
+    found = await engine_of(request).views.of(answer["state"]["runId"])
+    limit = limited(whole_number(request, "limit"), PAGE)
+    return JSONResponse({**answer, **found.patch(whole_number(request, "after", 0) or 0, limit)})
+
+
 async def all_events(request: Request, run_id: str, after: int = 0, until: int | None = None) -> list[JsonObject]:
     """The facts of a run above `after`, page by page, as far as `until`."""
     found: list[JsonObject] = []
@@ -256,6 +266,7 @@ HANDLERS: dict[str, Handler] = {
     "prompts": prompts,
     "events": event_page,
     "graph": graph,
+    "view": view,
     "iterations": iteration_rows,
     "iteration": one_iteration,
 }

@@ -11,7 +11,7 @@ import { RoundView } from "./round";
 import { toneOf } from "./row";
 import { act, say } from "./talk";
 import { money } from "../../runs/money";
-import { badgeOf, duration, tokens } from "./words";
+import { badgeOf, duration, took, tokens } from "./words";
 
 const NAMES: Record<Tab, string> = {
   round: "Round",
@@ -110,7 +110,6 @@ function RowHead({ head, row, rows, now }: Props & { row: Row }) {
   }
   const number = other ?? previous?.number;
   const compared = number === undefined ? undefined : numbered(rows, row, number);
-  const end = row.endedAt ?? now;
   const unit = head.unit === "round" && row.parent === undefined ? "Round" : "Iteration";
   return (
     <div class="rowhead">
@@ -120,7 +119,7 @@ function RowHead({ head, row, rows, now }: Props & { row: Row }) {
       </h2>
       <span class={`badge tone-${toneOf(row)}`}>{badgeOf(row)}</span>
       <span class="facts">
-        {duration(end - row.startedAt)}
+        {duration(took(row, now))}
         {row.usd === undefined ? "" : ` · ${money(row.usd)}`}
         {row.tokens ? <span class="wide"> · {tokens(row.tokens)}</span> : null}
       </span>

@@ -27,7 +27,8 @@ export function taken(model: Model, message: ToPage): Model {
 function merged(known: ReadonlyMap<string, Row>, rows: readonly Row[]): Map<string, Row> {
   const found = new Map(known);
   for (const row of rows) found.set(row.id, row);
-  return found;
+  if (found.size === known.size) return found;
+  return new Map([...found].sort(([, left], [, right]) => left.first - right.first));
 }
 
 /** The newest iteration, which a person sees who has chosen none; else the newest step. */

@@ -3,7 +3,7 @@ import { memo } from "preact/compat";
 import type { Head, Live, Round, Row, Stage } from "../shape";
 import { Icon, type IconName } from "./icons";
 import { money } from "../../runs/money";
-import { badgeOf, duration, plural, rowLabel } from "./words";
+import { badgeOf, duration, plural, rowLabel, took } from "./words";
 
 interface Props {
   row: Row;
@@ -121,10 +121,9 @@ function Chips({ stages }: { stages: readonly Stage[] }) {
 }
 
 function Figures({ row, now }: { row: Row; now: number }) {
-  const end = row.endedAt ?? now;
   return (
     <span class="figures">
-      <span>{end ? duration(end - row.startedAt) : ""}</span>
+      <span>{row.endedAt || now ? duration(took(row, now)) : ""}</span>
       <span>{money(row.usd)}</span>
     </span>
   );

@@ -64,6 +64,10 @@ export function badge(head: Head): string {
   return head.max ? `${head.iteration}/${head.max}` : String(head.iteration);
 }
 
+/** Milliseconds that a row took, up to now where it goes on. */
+export const took = (row: Row, now: number): number =>
+  Math.max(0, (row.endedAt ? Date.parse(row.endedAt) : now) - (Date.parse(row.startedAt ?? "") || now));
+
 /** A row as a screen reader says it. */
 export function rowLabel(row: Row, unit: Head["unit"], now: number): string {
   const parts: string[] = [];
@@ -75,7 +79,7 @@ export function rowLabel(row: Row, unit: Head["unit"], now: number): string {
   } else {
     parts.push(`${unit} ${row.number}${row.max ? ` of ${row.max}` : ""}${row.attempt > 1 ? `, attempt ${row.attempt}` : ""}`, badgeOf(row));
   }
-  if (row.kind !== "loop") parts.push(duration((row.endedAt ?? now) - row.startedAt));
+  if (row.kind !== "loop") parts.push(duration(took(row, now)));
   if (row.usd !== undefined) parts.push(money(row.usd));
   if (row.note) parts.push(row.note);
   if (row.excerpt) parts.push(row.excerpt);

@@ -3,9 +3,10 @@
 // run whose facts did not all come here.
 import * as vscode from "vscode";
 import type { Server } from "../../part";
-import { endedAtLimit, type RunEvent, type RunState } from "../../runs/state";
+import type { RowView } from "../../contract/answers";
+import { endedAtLimit, type RunState } from "../../runs/state";
 import { excerpt, lineOfRun } from "../../runs/words";
-import { readRows, type Row } from "../history";
+import { readRow, readRows, type Row } from "../history";
 import type { Items } from "./items";
 
 /** The view is no place for a whole book. */
@@ -13,6 +14,8 @@ const MOST = 20_000;
 
 export class Mirror {
   private readonly seen = new Map<string, Seen>();
+  /** Rows by their state that were read already. */
+  private readonly read = new Set<string>();
   private ended = false;
 
   constructor(
@@ -28,16 +31,22 @@ export class Mirror {
     run.started(item);
   }
 
-  /** A fact as it comes. */
-  happen(event: RunEvent): void {
-    if (this.ended || (typeof event.depth === "number" && event.depth > 0)) return;
-    const loop = typeof event.loop === "string" ? event.loop : undefined;
-    const number = event.iteration;
-    if (number === undefined) return;
-    if (event.kind === "iteration_started") this.begun(loop, number);
-    if (event.kind === "iteration") this.said(loop, number, event.output ?? "");
-    if (event.kind === "judged") this.judged(loop, number, event.verdict ?? "unclear", event.answer);
-    if (event.kind === "iteration_failed") this.judged(loop, number, "failed", messageOf(event.error));
+  /** Rows as they change: an iteration begins, has its output, is judged. */
+  take(rows: readonly RowView[]): void {
+    if (this.ended) return;
+    for (const row of rows) {
+      if (row.kind !== "iteration" || row.depth > 0) continue;
+      this.begun(row.name, row.number);
+      const how = `${row.id}:${row.verdict ?? row.status}`;
+      if (row.status === "running" || this.read.has(how)) continue;
+      this.read.add(how);
+      void this.look(row);
+    }
+  }
+
+  private async look(row: RowView): Promise<void> {
+    const found = await readRow(this.server, this.runId, row);
+    if (found && !this.ended) this.fill(found);
   }
 
   /** The run has ended: say how, once what is missing was read. */
@@ -148,6 +157,3 @@ export function sentenceOf(number: number, verdict: string, shown: string | unde
 
 /** The view is a terminal: lines end with both characters. */
 const lines = (text: string): string => text.replace(/\r?\n/g, "\r\n");
-
-const messageOf = (error: unknown): string | undefined =>
-  typeof error === "string" ? error : typeof error === "object" && error !== null ? String((error as { message?: unknown }).message ?? "") : undefined;

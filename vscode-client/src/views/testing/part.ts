@@ -51,7 +51,7 @@ export const testingPart: Part = ({ server, runs }) => {
     server.onDidChangeStatus((status) => {
       if (status === "ready") soon();
     }),
-    runs.onDidHappen((event) => testing.mirrors.get(event.runId)?.happen(event)),
+    runs.onDidView((notice) => testing.mirrors.get(notice.runId)?.take(notice.rows)),
     runs.onDidChange(({ state, before }) => testing.changed(state, before)),
     runs.onDidRemove((runId) => testing.leave(runId)),
   ];

@@ -1,11 +1,12 @@
 // Following a run: what was before is asked for, what comes is heard, nothing is lost and nothing taken twice.
 import { expect, test, vi } from "vitest";
-import { Book } from "../../../src/panel/book";
 import { Following } from "../../../src/panel/following";
 import type { Server, ServerStatus } from "../../../src/part";
-import type { RunEvent, RunState } from "../../../src/runs/state";
+import type { Row } from "../../../src/panel/shape";
+import { View } from "../../../src/panel/view";
+import type { RunState } from "../../../src/runs/state";
 import { RunStore } from "../../../src/runs/store";
-import { begun, iteration, numbered } from "./facts";
+import { notice, row } from "./views";
 
 class Bell<T> {
   private readonly hearers: ((value: T) => void)[] = [];
@@ -18,19 +19,20 @@ class Bell<T> {
   }
 }
 
-const FACTS = numbered([...begun, ...iteration(1, "no"), ...iteration(2, "yes")]);
+// Each fact begins an iteration: the row of fact 3 is `develop/3`.
+const FACTS = Array.from({ length: 20 }, (_, at) => row(`develop/${at + 1}`, at + 1));
 const state = (more: Partial<RunState> = {}): RunState => ({ runId: "r", status: "running", lastSeq: FACTS.length, ...more });
 
 interface Scene {
-  book: Book;
+  view: View;
   runs: RunStore;
   following: Following;
   asked: Record<string, unknown>[];
   become(status: ServerStatus): void;
-  facts: RunEvent[];
+  facts: Row[];
 }
 
-function scene(options: { status?: ServerStatus; facts?: RunEvent[]; page?: number; state?: RunState; refuse?: string } = {}): Scene {
+function scene(options: { status?: ServerStatus; facts?: Row[]; page?: number; state?: RunState; refuse?: string } = {}): Scene {
   const bell = new Bell<ServerStatus>();
   const asked: Record<string, unknown>[] = [];
   const facts = options.facts ?? [...FACTS];
@@ -42,32 +44,33 @@ function scene(options: { status?: ServerStatus; facts?: RunEvent[]; page?: numb
       asked.push({ command, ...argument });
       if (options.refuse) return { ok: false, code: options.refuse, message: "No." };
       if (command === "loopLs.status") return { ok: true, state: options.state ?? state(), graph: [{ name: "plan" }] };
-      const after = argument.afterSeq as number;
-      return { ok: true, events: facts.filter((fact) => (fact.seq ?? 0) > after).slice(0, options.page ?? 1000) };
+      const left = facts.filter((one) => one.last > (argument.afterSeq as number));
+      const rows = left.slice(0, options.page ?? 1000);
+      return { ok: true, seq: rows.at(-1)?.last ?? argument.afterSeq, rows, ...(left.length > rows.length ? { more: true } : {}) };
     },
   };
-  const book = new Book();
+  const view = new View();
   const runs = new RunStore();
-  const following = new Following("r", server as unknown as Server, runs, book, () => undefined);
+  const following = new Following("r", server as unknown as Server, runs, view, () => undefined);
   const become = (status: ServerStatus) => {
     server.status = status;
     bell.fire(status);
   };
-  return { book, runs, following, asked, become, facts };
+  return { view, runs, following, asked, become, facts };
 }
 
-test("all facts are read, page by page", async () => {
-  const { book, following, asked } = scene({ page: 7, state: state({ status: "completed" }) });
+test("all of a view is read, page by page", async () => {
+  const { view, following, asked } = scene({ page: 7, state: state({ status: "completed" }) });
   await following.catchUp();
-  expect(book.seq).toBe(FACTS.length);
-  expect(asked.filter((one) => one.command === "loopLs.events").map((one) => one.afterSeq)).toEqual([0, 7, 14]);
+  expect(view.seq).toBe(FACTS.length);
+  expect(asked.filter((one) => one.command === "loopLs.view").map((one) => one.afterSeq)).toEqual([0, 7, 14]);
   expect([following.reading, following.banner]).toEqual([false, undefined]);
 });
 
-test("a run that has ended is whole after one question for its state and one for its facts, asked together", async () => {
+test("a run that has ended is whole after one question for its state and one for its view, asked together", async () => {
   const { asked, following } = scene({ state: state({ status: "completed" }) });
   const reading = following.catchUp();
-  expect(asked.map((one) => one.command)).toEqual(["loopLs.status", "loopLs.events"]);
+  expect(asked.map((one) => one.command)).toEqual(["loopLs.status", "loopLs.view"]);
   await reading;
   expect(asked).toHaveLength(2);
 });
@@ -81,34 +84,34 @@ test("a run that goes on is followed, one that has ended is not", async () => {
   expect(ended.asked.at(-1)?.follow).toBe(false);
 });
 
-test("facts that are heard while others are read are taken once, in order", async () => {
-  const { book, runs, following, facts } = scene({ facts: FACTS.slice(0, 10) });
+test("what is heard while the rest is read is taken once, in order", async () => {
+  const { view, runs, following, facts } = scene({ facts: FACTS.slice(0, 10) });
   const reading = following.catchUp();
-  for (const fact of [...FACTS.slice(8, 12), FACTS[13]!, FACTS[12]!]) runs.happen(fact);
+  for (const one of [notice(8, 12, ...FACTS.slice(8, 12)), notice(13, 14, FACTS[13]!), notice(12, 13, FACTS[12]!)]) runs.view(one);
   await reading;
-  expect(book.seq).toBe(14);
+  expect(view.seq).toBe(14);
   facts.push(...FACTS.slice(10));
 });
 
-test("a fact with a number too high makes it ask for what is missing", async () => {
-  const { book, runs, following, facts } = scene({ facts: FACTS.slice(0, 10) });
+test("a patch with a number too high makes it ask for what is missing", async () => {
+  const { view, runs, following, facts } = scene({ facts: FACTS.slice(0, 10) });
   await following.catchUp();
   facts.push(...FACTS.slice(10, 16));
-  runs.happen(FACTS[15]!);
+  runs.view(notice(15, 16, FACTS[15]!));
   await following.catchUp();
-  expect(book.seq).toBe(16);
+  expect(view.seq).toBe(16);
 });
 
-test("a fact that is known changes nothing", async () => {
-  const { book, runs, following, asked } = scene();
+test("a patch that is known changes nothing", async () => {
+  const { view, runs, following, asked } = scene();
   await following.catchUp();
   const before = asked.length;
-  runs.happen(FACTS[3]!);
-  expect([book.seq, asked.length]).toEqual([FACTS.length, before]);
+  runs.view(notice(3, 4, FACTS[3]!));
+  expect([view.seq, asked.length]).toEqual([FACTS.length, before]);
 });
 
 test("after a restart of the server it asks from the last number on", async () => {
-  const { book, following, asked, become, facts } = scene({ facts: FACTS.slice(0, 10) });
+  const { view, following, asked, become, facts } = scene({ facts: FACTS.slice(0, 10) });
   await following.catchUp();
   become("starting");
   await following.catchUp();
@@ -116,8 +119,8 @@ test("after a restart of the server it asks from the last number on", async () =
   facts.push(...FACTS.slice(10));
   become("ready");
   await following.catchUp();
-  expect([book.seq, following.banner]).toEqual([FACTS.length, undefined]);
-  expect(asked.filter((one) => one.command === "loopLs.events").at(2)?.afterSeq).toBe(10);
+  expect([view.seq, following.banner]).toEqual([FACTS.length, undefined]);
+  expect(asked.filter((one) => one.command === "loopLs.view").at(2)?.afterSeq).toBe(10);
 });
 
 test.each([
@@ -150,9 +153,9 @@ test("a run that is deleted while it is looked at says so", async () => {
 });
 
 test("the runs of others are none of its business", async () => {
-  const { book, runs, following } = scene();
+  const { view, runs, following } = scene();
   await following.catchUp();
   runs.take({ runId: "other", status: "failed" });
   runs.happen({ runId: "other", kind: "text", text: "x" });
-  expect([following.state?.status, book.live.all()]).toEqual(["running", []]);
+  expect([following.state?.status, view.live.all()]).toEqual(["running", []]);
 });

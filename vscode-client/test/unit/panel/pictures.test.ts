@@ -9,7 +9,7 @@ import { seenRows, stepOf } from "../../../src/panel/web/tree";
 import { offsetsOf, rowAt, scrolledTo, windowOf } from "../../../src/panel/web/virtual";
 import { money } from "../../../src/runs/money";
 import { badge, clock, duration, progressLabel, rowLabel, size } from "../../../src/panel/web/words";
-import { begun, bookOf, iteration } from "./facts";
+import { flow } from "./views";
 
 /** A run that has ended, as the engine says it. */
 const ended = (kind: "success" | "limit", line: string, more: object = {}) => ({
@@ -53,7 +53,7 @@ describe("long lists", () => {
 });
 
 describe("the tree of rows", () => {
-  const rows = [...bookOf(...begun, ...iteration(1, "no"), ...iteration(2, "yes")).rows.values()];
+  const rows = flow("no", "yes");
   const ids = (opened = {}) => seenRows(rows, opened).map((one) => `${one.level} ${one.row.id}`);
 
   test("a heading is open, and closes over its iterations", () => {
@@ -82,7 +82,7 @@ describe("the tree of rows", () => {
 });
 
 test("messages of the host change the model row by row", () => {
-  const rows = [...bookOf(...begun, ...iteration(1, "no")).rows.values()];
+  const rows = flow("no");
   const all = taken(EMPTY, { type: "all", rows, rounds: [], live: [], graph: [], nodes: {}, reading: false, banner: { tone: "bad", text: "x" } });
   const row: Row = { ...rows.at(-1)!, excerpt: "new" };
   const next = taken(all, { type: "change", rows: [row], banner: null });
@@ -154,7 +154,7 @@ describe("words", () => {
   });
 
   test("a row is said whole", () => {
-    const row = bookOf(...begun, ...iteration(1, "no")).rows.get("develop/1")!;
+    const row = flow("no").at(-1)!;
     expect(rowLabel(row, "iteration", 0)).toBe("iteration 1 of 5, NO, 7.0 s, $0.010, output 1");
   });
 

@@ -1,6 +1,6 @@
 """The state of a run and the view of its facts as the values that lenses and findings show.
 
-`run_view(state, view)` takes what the engine answers and forgives what is missing.
+`shown_run(state, view)` takes what the engine answers and forgives what is missing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from loop_ls.contract.endings import ENDED
-from loop_ls.features.answers import LoopView, RunView
+from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.runs.enhance_rounds import rounds_of
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 
 
-def run_view(state: Json, view: fold.RunView | None = None) -> RunView:
+def shown_run(state: Json, view: fold.RunView | None = None) -> ShownRun:
     """Without a view, as far as the state tells."""
     target = state.get("target")
     target = target if isinstance(target, Mapping) else {}
     status = _text(state, "status") or "queued"
     loops = {} if view is None else view.own_loops
-    return RunView(
+    return ShownRun(
         run_id=_text(state, "runId"),
         uri=_text(state, "uri"),
         kind=_text(target, "kind") or "workflow",

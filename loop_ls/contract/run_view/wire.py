@@ -1,0 +1,119 @@
+"""Run views as they travel: what `parts` and `rounds` write. What is None does not travel; moments are ISO 8601."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from loop_ls.contract.run_state import closed
+from loop_ls.contract.run_view.parts import Status
+
+
+@closed
+class StageView(TypedDict):
+    """A step or a stage of a row. `note`: what it waits for, or what went wrong with it."""
+
+    place: str
+    name: str
+    mode: str
+    status: Status
+    startedAt: NotRequired[str]
+    endedAt: NotRequired[str]
+    usd: NotRequired[float]
+    tools: NotRequired[int]
+    note: NotRequired[str]
+
+
+@closed
+class RowView(TypedDict):
+    """A line of a run: the heading of a loop, a try of an iteration, or a step that lies in none. `excerpt` is the
+    beginning of an output of `length` characters; `first` and `last` number its facts."""
+
+    id: str
+    kind: Literal["loop", "iteration", "step"]
+    parent: NotRequired[str]
+    name: str
+    depth: int
+    number: int
+    max: NotRequired[int]
+    attempt: int
+    item: NotRequired[str]
+    status: Status
+    verdict: NotRequired[Literal["yes", "no", "unclear", "error"]]
+    local: NotRequired[bool]
+    condition: NotRequired[str]
+    reason: NotRequired[str]
+    excerpt: str
+    length: int
+    usd: NotRequired[float]
+    tokens: int
+    startedAt: NotRequired[str]
+    endedAt: NotRequired[str]
+    note: NotRequired[str]
+    stages: list[StageView]
+    warnings: list[str]
+    first: int
+    last: int
+
+
+@closed
+class FailureView(TypedDict):
+    step: str
+    kind: str
+    message: str
+
+
+@closed
+class ChangeView(TypedDict):
+    op: str
+    target: str
+    reason: str
+    code: NotRequired[str]
+
+
+@closed
+class RoundView(TypedDict):
+    """What an enhance loop made of one round; `row` is the row of it."""
+
+    number: int
+    row: str
+    status: Literal["running", "failed", "converged"]
+    doing: NotRequired[str]
+    failed: list[FailureView]
+    proposed: list[ChangeView]
+    rejected: list[ChangeView]
+    applied: list[ChangeView]
+    rationale: str
+    diff: str
+    usd: NotRequired[float]
+    cumulativeUsd: NotRequired[float]
+    fixation: bool
+    reported: bool
+    refused: NotRequired[str]
+    planned: bool
+    planProblem: NotRequired[str]
+
+
+@closed
+class NodeView(TypedDict):
+    status: Status
+    note: NotRequired[str]
+
+
+class ViewPatch(TypedDict):
+    """What is new in a view: whole rows and rounds that changed, and all nodes of the graph where one did. `seq` is the
+    fact that it goes up to; with `more`, there is more to ask for after it."""
+
+    seq: int
+    rows: list[RowView]
+    rounds: NotRequired[list[RoundView]]
+    nodes: NotRequired[dict[str, NodeView]]
+    more: NotRequired[bool]
+
+
+class ViewNotice(ViewPatch):
+    """`loopLs/view`: what is new in the view of a run that is looked at, since fact `after`."""
+
+    runId: str
+    after: int
