@@ -11,6 +11,7 @@ import pytest
 
 from loop_ls.app.definitions import definitions
 from loop_ls.app.engine import build
+from loop_ls.contract.run_view.fold import folded
 from loop_ls.engine.providers import Providers
 from loop_ls.features.complete.completion import complete
 from loop_ls.features.hover.hover import hover
@@ -80,6 +81,6 @@ async def test_it_runs_and_its_run_is_shown(tmp_path: Path) -> None:
         await providers.aclose()
     assert (state["status"], state["format"], state["iteration"]) == ("completed", NAME, 3), state
     assert [one["runId"] for one in listed] == [answer["runId"]]
-    view = seen(state, facts)
+    view = seen(state, folded(facts))
     assert [(loop.name, loop.iteration) for loop in view.loops.values()] == [("Launch", 3)]
     assert said(view)[1]
