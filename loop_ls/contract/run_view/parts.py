@@ -129,6 +129,7 @@ class Row:
     retry: Retry | None = None
     stages: list[Stage] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    took: tuple[str | None, float] | None = None  # kept by who counts: the end, and the seconds until then
     more: dict[str, Json] = field(default_factory=dict)
 
     @property

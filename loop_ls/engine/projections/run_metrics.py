@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.fold import RunView
-from loop_ls.engine.projections.history import rows_of, stages_of
+from loop_ls.contract.run_view.parts import Row as RowView
+from loop_ls.engine.projections.history import rows_of, status_of
+from loop_ls.engine.roles.records.rows import is_role_loop
 
 Row = dict[str, Any]
 
@@ -20,24 +22,21 @@ TIMINGS = 100
 
 def measured(state: RunStateView, view: RunView, now: datetime) -> Row:
     """`{loop_id, status, current_iteration, duration_seconds, iterations, stages, timings, calls, ...}`."""
-    rows = rows_of(state["runId"], view)
-    stages = [*stages_of(view.outside), *(stage for row in rows for stage in row["stages"])]
-    seconds = [lasted(row, now) for row in rows]
-    timings = [
-        {"iteration": row["iteration_number"], "id": row["id"], "seconds": took}
-        for row, took in zip(rows[-TIMINGS:], seconds[-TIMINGS:], strict=True)
-    ]
-    total = sum(seconds)
+    rows = list(_counted_rows(str(state["runId"]), view, now))
+    stages: list[tuple[str, str | None]] = [(stage.status, stage.role or stage.name) for stage in view.outside]
+    stages += [stage for row in rows for stage in row.stages]
+    timings = [{"iteration": row.number, "id": row.id, "seconds": row.seconds} for row in rows[-TIMINGS:]]
+    total = sum(row.seconds for row in rows)
     return {
         "loop_id": state["runId"],
         "status": state["status"],
         "current_iteration": state.get("iteration", 0),
         "duration_seconds": state.get("elapsedMs", 0) / 1000,
-        "iterations": {"total": len(rows), "by_status": _counted(row["status"] for row in rows)},
+        "iterations": {"total": len(rows), "by_status": _counted(row.status for row in rows)},
         "stages": {
             "total": len(stages),
-            "by_status": _counted(stage["status"] for stage in stages),
-            "by_role": _counted(stage.get("role") or stage.get("name") for stage in stages),
+            "by_status": _counted(status for status, _ in stages),
+            "by_role": _counted(name for _, name in stages),
         },
         "timings": {
             "total_iteration_seconds": round(total, 3),
@@ -48,6 +47,34 @@ def measured(state: RunStateView, view: RunView, now: datetime) -> Row:
         "tokens": state.get("tokens") or {},
         "usd": state.get("costUsd"),
     }
+
+
+class _Counted(NamedTuple):
+    """What is counted of an iteration. `stages`: status, and role or name."""
+
+    number: int
+    id: str
+    status: str
+    seconds: float
+    stages: Sequence[tuple[str, str | None]]
+
+
+def _counted_rows(run_id: str, view: RunView, now: datetime) -> Iterator[_Counted]:
+    if not is_role_loop(view.started):
+        for one in view.iterations:
+            stages = [(stage.status, stage.role or stage.name) for stage in one.stages]
+            yield _Counted(one.number, one.id, status_of(one), _kept(one, now), stages)
+        return
+    for row in rows_of(run_id, view):
+        stages = [(stage["status"], stage["role"]) for stage in row["stages"]]
+        yield _Counted(row["iteration_number"], row["id"], row["status"], lasted(row, now), stages)
+
+
+def _kept(row: RowView, now: datetime) -> float:
+    """`lasted`, worked out once for what has ended: a run may have thousands."""
+    if row.took is None or row.took[0] != row.ended_at:  # a verdict comes after the end of the body
+        row.took = row.ended_at, lasted({"started_at": row.started_at, "completed_at": row.ended_at}, now)
+    return row.took[1] if row.ended_at else lasted({"started_at": row.started_at}, now)
 
 
 def lasted(row: Row, now: datetime) -> float:
@@ -65,6 +92,6 @@ def _counted(names: Iterable[Any]) -> dict[str, int]:
 
 def _moment(text: Any) -> datetime | None:
     try:
-        return datetime.fromisoformat(str(text).replace("Z", "+00:00")) if text else None
+        return datetime.fromisoformat(str(text)) if text else None
     except ValueError:
         return None
