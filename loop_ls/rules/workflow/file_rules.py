@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.workflow.keys import SCHEMA
+from loop_ls.index.top_level import Top
 from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.context import LINE_1, Draft, Site, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
@@ -12,6 +14,7 @@ from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
 from loop_ls.syntax.merge_conflicts import CODE as CONFLICT
+from loop_ls.syntax.nodes import Scalar
 from loop_ls.text.fault import Fault
 
 #: Faults that every further line repeats, and those of them that a file says once.
@@ -96,7 +99,18 @@ def no_schema(view: View) -> Iterator[Draft]:
         yield draft(schema.piece, value_span(schema.field), message)
     elif name is not None:
         message = f"this looks like a workflow and is skipped: `$schema: {SCHEMA}` is missing"
-        yield draft(name.piece, name.entry.key.span, message, fixes=(builders.add_schema(SCHEMA),))
+        meant = next((top for top in view.tops() if _is_schema(top)), None)
+        fix = builders.add_schema(SCHEMA)
+        if meant is not None:
+            title = "Write `$schema` for this key"
+            fix = builders.replace(meant.piece, meant.entry.key.span, "$schema", title, Tier.REVIEW)
+        yield draft(name.piece, name.entry.key.span, message, fixes=(fix,))
+
+
+def _is_schema(top: Top) -> bool:
+    """`schema: workflow/v2.0` and the like: the right value behind a key that is nearly right."""
+    node = top.entry.value
+    return nearest(top.name, ("$schema",)) is not None and isinstance(node, Scalar) and node.text == SCHEMA
 
 
 @rule("WF003", "no-mapping", Severity.ERROR, on="root")

@@ -179,3 +179,11 @@ def test_a_fix_of_a_piece_that_is_gone_changes_nothing() -> None:
     finding = next(one for one in findings_of(fixture)["flow.yaml"] if one.rule == "WF006")
     other = document_of(workspace_of(fixture), "flow.yaml")
     assert finding.fixes[0].edits(other) == ()
+
+
+@pytest.mark.parametrize("key", ["schema", "$Schema", "$shema"])
+def test_WF002_a_key_that_is_nearly_right_becomes_the_right_one(key: str) -> None:
+    source = f"{key}: workflow/v2.0\nname: flow\nversion: 1.0.0\nexecution: {{provider: ollama, model: x}}\nsteps: []\n"
+    assert fixed(source, "WF002", "Write `$schema` for this key").startswith("$schema: workflow/v2.0\nname: flow\n")
+    other = source.replace("workflow/v2.0", "config/v1")
+    assert fixed(other, "WF002", "Add `$schema: workflow/v2.0`").startswith(f"$schema: workflow/v2.0\n{key}: config")
