@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from loop_ls.contract.answers import (
     Acknowledged,
@@ -40,7 +40,6 @@ from loop_ls.contract.answers import (
     Verdicts,
 )
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
-from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.capabilities.values import sentence
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
@@ -68,7 +67,6 @@ from loop_ls.engine.runs.control_commands import obey
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
-from loop_ls.engine.runs.judge_trial import JudgesConditions, Output, given_output, recorded_outputs, tried
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
@@ -77,6 +75,9 @@ from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_r
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import Carried, exported, same_run
 from loop_ls.text.json_value import Json, JsonObject
+
+if TYPE_CHECKING:
+    from loop_ls.engine.runs.judge_trial import Output
 
 logger = logging.getLogger(__name__)
 
@@ -281,6 +282,8 @@ class Engine:
             prepared = await self._preparer.prepare(request, self._models)
             if request.agree_only:
                 plan = _plan_of(prepared.started, prepared.texts)
+                from loop_ls.engine.capabilities.derive import capabilities_of  # what prepared it has imported it
+
                 return {"ok": True, "capabilities": [*map(sentence, capabilities_of(plan, os.environ).shown)]}
             started = prepared.started.model_copy(update={"user": user, "request_digest": digest})
             run_id = await self._admit(started, prepared.texts, run_id)
@@ -356,6 +359,8 @@ class Engine:
     async def test_until(self, argument: JsonObject, user: str | None = None) -> Verdicts | Refusal:
         """Ask the judge of `loop` in a file about `output`, or about all outputs that run `runId` has
         recorded, `times` times each -> `{ok, verdicts, agreement, judge, costUsd, tokens}`."""
+        from loop_ls.engine.runs.judge_trial import JudgesConditions, given_output, tried
+
         try:
             loop, run_id = argument.get("loop"), argument.get("runId")
             if not isinstance(loop, str) or not loop:
@@ -375,6 +380,8 @@ class Engine:
             return Refused("provider_unavailable", failure.message, failure.hint).answer()
 
     async def _recorded(self, run_id: Json, loop: str) -> list[Output]:
+        from loop_ls.engine.runs.judge_trial import recorded_outputs
+
         found = await self._runs.find(run_id)
         events: list[JsonObject] = []
         after: int | None = 0

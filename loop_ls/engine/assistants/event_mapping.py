@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loop_ls.engine.assistants.errors import classified
-from loop_ls.engine.assistants.judge import REJECTED
-from loop_ls.engine.assistants.views import cause_of, reason_of
+from loop_ls.engine.assistants.views import REJECTED, cause_of, reason_of
 from loop_ls.engine.events import RunState
 from loop_ls.text.json_value import JsonObject
 

@@ -24,7 +24,6 @@ from loop_ls.formats.assistant.keys import MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.model import Assistant, Criteria
 
 Word = Literal["yes", "no", "unclear", "error"]
-REJECTED = "Manual approval was rejected by user"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from typing import Any
 
 from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.assistants.body import AgentBody, Limits
-from loop_ls.engine.assistants.judge import REJECTED, AssistantJudge
+from loop_ls.engine.assistants.judge import AssistantJudge
 from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.assistants.source import Source
+from loop_ls.engine.assistants.views import REJECTED
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits as LoopLimits
 from loop_ls.engine.core.loop_driver import LoopParts, Outcome, drive

@@ -10,6 +10,8 @@ from loop_ls.text.json_value import JsonObject
 
 #: The session of each iteration is nobody's business.
 NO_SESSION = ""
+#: The error of a run whose result a person has rejected.
+REJECTED = "Manual approval was rejected by user"
 _ENDED = {"completed": "completed", "failed": "failed", "blocked": "failed", "cancelled": "failed"}
 _MET = frozenset({"condition_met", "approved"})
 _CAUSES = {"teardown": "disconnect", "shutdown": "shutdown"}

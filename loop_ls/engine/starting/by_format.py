@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.assistants.discovery import Assistants
@@ -14,10 +15,12 @@ from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Prepared, Preparer
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.runs.judge_trial import JudgesConditions, Judging
 from loop_ls.engine.starting.settings_guard import require_sound_settings
 from loop_ls.formats.file_format import Format
 from loop_ls.formats.registry import ASSISTANT, WORKFLOW, can_run, claimed, format_of_target
+
+if TYPE_CHECKING:
+    from loop_ls.engine.runs.judge_trial import Judging
 
 #: The target of a start that names none.
 WHOLE_FILE = "workflow"
@@ -60,6 +63,8 @@ class ByFormat:
 
     async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], ModelAccess]) -> Judging:
         """The judge of a loop of a workflow. Raises `Refused`."""
+        from loop_ls.engine.runs.judge_trial import JudgesConditions
+
         judges = self._preparers.get(WORKFLOW)
         if not isinstance(judges, JudgesConditions):
             raise Refused("bad_argument", "This engine judges no conditions.")

@@ -1,0 +1,22 @@
+"""What the first socket, the first client of MCP and the first run need is not loaded at the start of the engine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+OF_OTHERS = ("socketio", "engineio", "wsproto", "aiohttp", "mcp", "dbos", "sqlalchemy", "psycopg", "httpx")
+OURS = (
+    *("api.mcp.agent_tools", "api.openapi", "capabilities.derive", "judges.condition", "roles.program"),
+    *("assistants.program", "bodies.workflow", "enhance.program", "runs.judge_trial"),
+)
+
+
+def test_an_engine_that_starts_loads_nothing_that_it_does_not_answer_its_first_question_with() -> None:
+    late = [*OF_OTHERS, *(f"loop_ls.engine.{name}" for name in OURS)]
+    code = (
+        "import sys, loop_ls.app.engine, loop_ls.engine.process.engine_process\n"
+        + f"print([m for m in {late!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
