@@ -373,3 +373,104 @@ def test_WF516_names_that_are_merged_in_are_judged_as_constants() -> None:
     """
         + DRAFT
     )
+
+
+def test_WF504_words_behind_a_known_name_are_an_attempt_and_others_are_text() -> None:
+    check_findings("""
+        env: {KEY: warm}
+        steps:
+          - {name: aa, run: "{{input more}} {{env.KEY y}} {{env.X y}} {{something else}} {{.results}}"}
+                           # ^^^^^^^^^^^^^^ warning: WF504
+                                          # ^^^^^^^^^^^^^ warning: WF504
+          - {name: bb, needs: [aa], run: "{{aa b}} {{env.KEY}} {{loops.x}}"}
+                                        # ^^^^^^^^ warning: WF504
+                                                             # ^^^^^^^^^^^ warning: WF503
+    """)
+
+
+def test_WF415_a_file_is_looked_for_where_a_loop_goes_through_it() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: k, workflow: draft, mode: iterate, max_iterations: 3, items: "file://nowhere.txt"}
+                                                                              # ^^^^^^^^^^^^^^^^^^^^ warning: WF415
+          - {name: l, workflow: draft, mode: refine, max_iterations: 3, until: says READY, items: "file://nowhere.txt"}
+                                                                                         # ^^^^^ warning: WF407
+          - {name: m, workflow: draft, mode: iterate, max_iterations: 3, items: "file://{{input}}"}
+          - {name: n, workflow: draft, mode: iterate, max_iterations: 3, items: "file:///outputs/list.txt"}
+        steps:
+          - {name: aa, needs: [k, l, m, n], run: "{{k}}"}
+    """
+        + DRAFT
+    )
+
+
+def test_WF710_items_of_an_iterate_loop_are_no_nested_limit() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: each, workflow: inner, mode: iterate, max_iterations: 20, items: "{{input}}"}
+          - {name: again, workflow: inner, max_iterations: 20, until: says READY}
+                                         # ^^^^^^^^^^^^^^ information: WF710 20 × 6 = 120
+          - {name: few, workflow: inner, max_iterations: 8, until: says READY}
+          - {name: flat, workflow: draft, max_iterations: 20, until: says READY}
+        steps:
+          - {name: aa, needs: [each, again, few, flat], run: "{{each}}"}
+        #- inner.yaml
+        loops:
+          - {name: polish, workflow: draft, max_iterations: 6, until: "The reply contains READY"}
+    """
+        + DRAFT
+    )
+
+
+def test_WF106_a_fault_of_execution_is_told_alone() -> None:
+    check_findings(
+        """
+        execution: [ollama]
+                 # ^ error: WF007
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+    """
+    )
+    check_findings(
+        """
+        execution: {provider: ollama}
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+                 # ^^^^^ error: WF106 `greet` has no `model`
+    """
+    )
+    check_findings(
+        """
+        execution: {provider: ollama}
+        ^^^^^^^^^ error: WF106 2 steps have no `model` to ask
+        steps:
+          - {name: greet, run: "Greet {{input}}"}
+          - {name: close, needs: [greet], run: "Close after {{greet}}"}
+          - {name: whole, needs: [close], model: llama3.2, run: "Tell {{close}}"}
+    """
+    )
+
+
+def test_WF210_and_WF109_mcp_cli_ignores_more() -> None:
+    check_findings(
+        """
+        steps:
+          - {name: aa, run: "{{input}}", on_failure: retry, max_retries: 2}
+                                       # ^^^^^^^^^^ information: WF210
+          - {name: bb, run: "{{aa}}", on_failure: halt, needs: [aa]}
+          - {name: cc, run: "{{bb}}", provider: ollama, needs: [bb]}
+                                    # ^^^^^^^^ information: WF109
+    """,
+        ["WF210", "WF109"],
+    )
+    check_findings(
+        """
+        execution: {providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]}
+        steps:
+          - {name: cc, run: "{{input}}", provider: ollama}
+                                       # ^^^^^^^^ warning: WF109
+    """,
+        ["WF109"],
+    )
