@@ -420,7 +420,7 @@ def _why_no_evaluator(view: WholeView, last: Item) -> str | None:
     filled = fill(text, view.loop.values)
     if filled.open or any(word in filled.text.lower() for word in _APPROVING):
         return None
-    said = shortened(text, 30)
+    said = shortened(text)
     return f"the last stage is never told to approve anything (`{said}`): say when it answers APPROVED"
 
 

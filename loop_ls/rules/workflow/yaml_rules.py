@@ -173,14 +173,14 @@ def _kind(node: Node) -> str:
         case Sequence():
             return "a list"
         case Scalar():
-            return f"`{shortened(node.text, 30)}`" if node.text.strip() else "an empty text"
+            return f"`{shortened(node.text)}`" if node.text.strip() else "an empty text"
         case Alias():
             return f"what `*{node.name}` stands for"
 
 
 def _old_form(field: Field) -> str:
     if field.key.name == "template" and field.key.type is Type.BLOCK and isinstance(field.node, Scalar):
-        return f"; write `template: {{name: {shortened(field.node.text, 30)}}}`"
+        return f"; write `template: {{name: {shortened(field.node.text)}}}`"
     return ""
 
 
@@ -225,7 +225,7 @@ def no_duration(site: Site) -> Iterator[Draft]:
         written = field.scalar.text if field.scalar is not None else ""
         better = _as_duration(written)
         bare = written.replace(".", "", 1).isdecimal()
-        what = f"`{shortened(written, 20)}` has no unit" if bare else f"`{shortened(written, 20)}` is no duration"
+        what = f"`{shortened(written)}` has no unit" if bare else f"`{shortened(written)}` is no duration"
         yield site.found(
             node_span(field.faults[0].node),
             f"{what}: write `{field.key.name}` as a number and a unit, such as `30s`, `5m` or `1h30m`",

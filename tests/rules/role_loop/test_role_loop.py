@@ -377,3 +377,34 @@ def test_RL022_keys_of_every_object_are_looked_at() -> None:
     ):
         assert check(**changes) == [("RL022", '"colour"')]
     assert codes(roles=PAIR, termination_condition={"type": "evaluation_bound", "value": value}) == []
+
+
+def numbered(*orders: Any) -> list[tuple[str, str]]:
+    roles = [{"role": "coder", "prompt": "Build.", "order": one} for one in orders]
+    return [one for one in check(roles=roles) if one[0] != "RL023"]
+
+
+@pytest.mark.parametrize(
+    ("orders", "expected"),
+    [
+        ((0, 1, 2), []),
+        ((1, 2), []),
+        ((0, 0), [("RL009", "0")]),
+        ((0, 2), [("RL009", "2")]),
+        ((1, 0, 5), [("RL009", "0")]),
+        (("x", 1), []),
+    ],
+)
+def test_RL009_numbers_follow_one_another(orders: tuple[Any, ...], expected: list[tuple[str, str]]) -> None:
+    assert numbered(*orders) == expected
+
+
+def test_RL009_says_what_is_wrong_with_a_number() -> None:
+    def said(*orders: int) -> str:
+        roles = [{"role": "coder", "prompt": "Build.", "order": one} for one in orders]
+        [one] = findings_of(read_fixture(source(roles=roles), PATH, head=False))[PATH]
+        return one.message
+
+    assert said(1, 1).startswith("1 is the number of the stage before")
+    assert said(1, 0).startswith("0 comes behind 1")
+    assert said(0, 2).startswith("the numbers leave a gap between 0 and 2")

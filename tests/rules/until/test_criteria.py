@@ -34,7 +34,14 @@ def test_the_best_condition_looks_for_what_the_last_step_writes(name: str, promp
 
 @pytest.mark.parametrize(
     "prompt",
-    ["Summarise {{input}}", "Return ONLY JSON, NEVER prose", "Call the REST API of {{NAME}}", "", "Say something nice"],
+    [
+        "Summarise {{input}}",
+        "Return ONLY JSON, NEVER prose",
+        "Call the REST API of {{NAME}}",
+        "",
+        "Answer ONLY with a title",
+        "Say something nice",
+    ],
 )
 def test_capitals_for_emphasis_and_formats_are_no_markers(prompt: str) -> None:
     assert from_last_step("step", prompt) == ()
@@ -49,6 +56,15 @@ def test_a_proposal_tells_where_it_comes_from() -> None:
     criterion = from_last_step("review", "Think.\n- Start with READY when it can ship\n")[0]
     assert criterion.why == "`review` is told to write it: “Start with READY when it can ship”"
     assert criterion.hole == "READY"
+
+
+def test_a_line_of_the_prompt_is_quoted_without_its_dash_and_shortened() -> None:
+    long = "Begin your whole reply with the word READY where nothing at all is left to be done about it"
+    why = from_last_step("review", f"Think.\n- {long}\nThen stop.")[0].why
+    assert "Think" not in why
+    assert "Then" not in why
+    assert "“Begin your" in why
+    assert "…”" in why
 
 
 def test_general_conditions_name_one_checkable_fact() -> None:
