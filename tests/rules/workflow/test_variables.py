@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.rules.checking import check_findings
+from loop_ls.testing.fixture import read_fixture
+from tests.rules.checking import check_findings, findings_of
 
 DRAFT = """
         #- draft.yaml
@@ -294,3 +295,31 @@ def test_one_brace_around_a_variable_with_a_dot_stays_as_text() -> None:
     """
         + DRAFT
     )
+
+
+CALLER = """
+#- {name}.yaml
+steps:
+  - {{name: call, template: {{name: flow, with: {{{argument}: "{{{{input}}}}"}}}}}}
+"""
+
+
+def callers(argument: str, count: int) -> list[str]:
+    """What is said of `{{guest}}` in a file that so many others call with this argument."""
+    files = "".join(CALLER.format(name=name, argument=argument) for name in "abcdef"[:count])
+    text = "steps:\n  - {name: greet, run: 'Greet {{guest}}'}\n"
+    return [f"{one.rule} {one.message}" for one in findings_of(read_fixture(text + files))["flow.yaml"]]
+
+
+def test_WF501_one_caller_may_have_misspelt_a_name_and_several_have_not() -> None:
+    assert callers("guestt", 1) == []
+    [said] = callers("guestt", 2)
+    assert said == "WF501 no variable is called `guest`; did you mean `guestt`?"
+    assert callers("guest", 2) == []
+
+
+def test_WF502_names_three_callers_at_most() -> None:
+    assert callers("other", 1)[0].endswith("; `a.yaml` does not supply it")
+    assert callers("other", 3)[0].endswith("; `a.yaml`, `b.yaml` and `c.yaml` do not supply it")
+    assert callers("other", 4)[0].endswith("; `a.yaml`, `b.yaml` and `c.yaml` and 1 other do not supply it")
+    assert callers("other", 5)[0].endswith("and 2 others do not supply it")
