@@ -86,6 +86,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE_ERROR
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        from loop_ls.client.engine_location import EngineUnavailable
+
+        if not isinstance(error, EngineUnavailable):
+            raise
+        print(f"loop-ls: {error.message} {error.hint}", file=sys.stderr)
+        return USAGE_ERROR
 
 
 def _print_nowhere() -> None:

@@ -6,18 +6,21 @@ The engine writes the file (`engine.process.instance_lock`) and holds the lock; 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import re
+import secrets
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 #: Version of the HTTP interface. Both sides compare; they must be equal.
 PROTOCOL = 1
-FILE_NAME = "engine.json"
+FILE_NAME, MARK_NAME = "engine.json", "made-here"
 LOG_NAME = "engine.log"
 #: The token of whoever is not the owner, and where the engine answers, for those who may not read its folder.
 TOKEN_VARIABLE, ENGINE_VARIABLE = "LOOP_LS_TOKEN", "LOOP_LS_ENGINE"
@@ -61,17 +64,60 @@ class Handover:
         return hashlib.sha256(self.token.encode()).hexdigest()[:16]
 
 
-def data_folder(root: Path | str, setting: str | None = None, environ: Mapping[str, str] | None = None) -> Path:
-    """The setting (relative to the root), else LOOP_LS_DATA_DIR, else one folder per root in the user's state."""
+def data_folder(root: Path | str, setting: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
+    """The setting (relative to the root), else LOOP_LS_DATA_DIR, else one folder per root in the user's state. A
+    `Path` is what a person named, and taken as it is. Raises `EngineUnavailable` for a folder of the settings that
+    somebody else has filled: what lies in it goes on by itself, and says what was agreed to."""
     env = os.environ if environ is None else environ
     root = Path(root).resolve()
+    if isinstance(setting, Path):
+        return setting.resolve()
     if setting:
-        return (root / Path(setting).expanduser()).resolve()
+        return _ours((root / Path(setting).expanduser()).resolve(), env)
     if named := env.get("LOOP_LS_DATA_DIR"):
         return Path(named).expanduser().resolve()
     label = re.sub(r"[^A-Za-z0-9._-]+", "-", root.name).strip("-.") or "root"
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     return _state_home(env) / "loop-ls" / f"{label[:40]}-{digest}"
+
+
+def claim(folder: Path, environ: Mapping[str, str] | None = None) -> None:
+    """Make a data folder, with a mark that no other machine can write: whoever finds it filled knows that it is
+    ours."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not any(folder.iterdir()):
+        with suppress(OSError):  # a home that nobody may write into; only a folder of the settings needs the mark
+            (folder / MARK_NAME).write_text(_mark(folder, os.environ if environ is None else environ), "ascii")
+
+
+def _ours(folder: Path, env: Mapping[str, str]) -> Path:
+    """Raises `EngineUnavailable`."""
+    try:
+        if not any(folder.iterdir()):
+            return folder
+        written = (folder / MARK_NAME).read_text("ascii", "replace")
+    except FileNotFoundError:
+        written = ""
+        if not folder.exists():
+            return folder
+    except OSError:
+        return folder  # whoever uses it says what is wrong
+    if hmac.compare_digest(written.strip().encode(), _mark(folder, env).encode()):
+        return folder
+    raise EngineUnavailable(
+        f"The data folder {folder}, which `engine.dataDir` names, was not made by loop-ls on this machine.",
+        "Remove it or name another one; `--data-dir` or LOOP_LS_DATA_DIR takes it as it is.",
+    )
+
+
+def _mark(folder: Path, env: Mapping[str, str]) -> str:
+    path = _state_home(env) / "loop-ls" / "folders.key"
+    with suppress(FileExistsError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(32))
+    return hmac.new(path.read_bytes(), os.fsencode(folder), hashlib.sha256).hexdigest()
 
 
 def _state_home(env: Mapping[str, str]) -> Path:

@@ -25,6 +25,7 @@ from loop_ls.client.engine_location import (
     TOKEN_VARIABLE,
     EngineUnavailable,
     Handover,
+    claim,
     data_folder,
     named_engine,
     read_handover,
@@ -47,17 +48,18 @@ ROOM = 64 * 1024
 _started: list[subprocess.Popen[bytes]] = []
 
 
-async def find(root: Path | str, data_dir: str | None = None) -> EngineClient | None:
+async def find(root: Path | str, data_dir: str | Path | None = None) -> EngineClient | None:
     """The client of a running engine, or None: never starts one."""
     folder = data_folder(root, data_dir)
     handover = await _named() or await living(folder)
     return EngineClient(folder, handover) if handover else None
 
 
-async def connect(root: Path | str, data_dir: str | None = None) -> EngineClient:
+async def connect(root: Path | str, data_dir: str | Path | None = None) -> EngineClient:
     """The client of the engine of `root`, started when there is none (two callers start one).
 
-    `data_dir` is the setting `engine.dataDir`. Raises `EngineUnavailable` with one sentence.
+    `data_dir` is the setting `engine.dataDir`, or the `Path` that a person named. Raises `EngineUnavailable` with one
+    sentence.
     """
     folder = data_folder(root, data_dir)
     if (named := await _named()) is not None:
@@ -152,7 +154,7 @@ def _reap() -> None:
 def _log(folder: Path) -> tuple[int, int]:
     """The open log and where this start begins in it. A log that grew large begins anew."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        claim(folder)
         path = folder / LOG_NAME
         fresh = os.O_TRUNC if path.exists() and path.stat().st_size > 4_000_000 else 0
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh, 0o600)

@@ -123,7 +123,10 @@ def _written(folder: Path, report: str) -> Path:
     import os
     import time
 
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    from loop_ls.client.engine_location import claim
+
+    claim(folder.parent)
+    folder.mkdir(exist_ok=True, mode=0o700)
     path = folder / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.getpid()}.txt"
     number = 1
     while path.exists():

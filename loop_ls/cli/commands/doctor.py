@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from loop_ls import __version__
@@ -36,7 +37,6 @@ def run(args: argparse.Namespace) -> int:
 def findings(root: str | None, data_dir: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
     """`{version, python, system, root, dataFolder, sandbox, extras, agents, notFenced, keys}`; of keys the names
     alone."""
-    from loop_ls.client.engine_location import data_folder
     from loop_ls.engine.providers.known import KNOWN
     from loop_ls.engine.runners.resolve import KNOWN_AGENTS
 
@@ -47,13 +47,22 @@ def findings(root: str | None, data_dir: str | None, environ: Mapping[str, str])
         "python": f"{platform.python_version()} ({sys.executable})",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "root": str(place),
-        "dataFolder": str(data_folder(place, data_dir_of(data_dir, place))),
+        "dataFolder": _data_folder(place, data_dir_of(data_dir, place)),
         "sandbox": _sandbox(),
         "extras": {extra: is_installed(package) for package, (extra, _) in EXTRAS.items()},
         "agents": {name: shutil.which(program) for name, program in KNOWN_AGENTS.items()},
         "notFenced": _not_fenced(str(place)),
         "keys": [name for name in keys if environ.get(name)],
     }
+
+
+def _data_folder(place: Path, setting: str | Path | None) -> str:
+    from loop_ls.client.engine_location import EngineUnavailable, data_folder
+
+    try:
+        return str(data_folder(place, setting))
+    except EngineUnavailable as error:
+        return f"none: {error.message}"
 
 
 def _not_fenced(place: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -165,10 +166,13 @@ def _foreground(args: argparse.Namespace) -> int:
     """The lock first, the heavy libraries after it: whoever comes second leaves at once."""
     gc.disable()  # what is imported stays; `serve` enables it
     from loop_ls.client import data_folder
+    from loop_ls.client.engine_location import claim
     from loop_ls.engine.process.instance_lock import DataFolder, FolderRefused, FolderTaken
 
     root = root_of(args.root)
     path = Path(args.data_dir).resolve() if args.data_dir else data_folder(root, data_dir_of(None, root))
+    with suppress(OSError):  # what is wrong with it is told below
+        claim(path)
     folder = DataFolder(path)
     try:
         folder.take(patience=PATIENCE)

@@ -39,10 +39,10 @@ def root_of(given: str | None, near: Path | None = None) -> Path:
     return here if start.is_relative_to(here) else start
 
 
-def data_dir_of(given: str | None, root: Path) -> str | None:
-    """The option, else the setting of the project; None: the rules of the client decide."""
+def data_dir_of(given: str | None, root: Path) -> str | Path | None:
+    """The option (a `Path`), else the setting of the project; None: the rules of the client decide."""
     if given:
-        return str(Path(given).resolve())
+        return Path(given).resolve()
     from loop_ls.index.disk.discovery import load_settings
 
     settings, _ = load_settings(str(root))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from loop_ls.cli.engine.connect import add_place, data_dir_of, refuse, root_of
 from loop_ls.client import data_folder
+from loop_ls.client.engine_location import claim
 from loop_ls.engine.core.users import ROLES, Token, TokenRefused, Tokens
 from loop_ls.report.terminal_text import shown
 
@@ -55,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
 
 def folder_of(args: argparse.Namespace) -> Path:
     root = root_of(args.root)
-    return data_folder(root, data_dir_of(args.data_dir, root))
+    folder = data_folder(root, data_dir_of(args.data_dir, root))
+    claim(folder)
+    return folder
 
 
 def _create(tokens: Tokens, args: argparse.Namespace) -> int:

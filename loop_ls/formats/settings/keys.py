@@ -327,7 +327,12 @@ ENGINE = shape(
     "engine",
     "`engine`",
     "The process that runs loops.",
-    Key("dataDir", Type.TEXT, "Where runs are kept.", default="the user's state folder"),
+    Key(
+        "dataDir",
+        Type.TEXT,
+        "Where runs are kept: a folder that loop-ls makes on this machine, never one that a project brings along.",
+        default="the user's state folder",
+    ),
     Key("databaseUrl", Type.TEXT, "A PostgreSQL database for several workers.", default="SQLite in the data folder"),
     Key("port", Type.INTEGER, "The port to listen on.", default="a free one", minimum=0, maximum=65535),
     Key("teardownOnDisconnect", Type.BOOLEAN, "Ends an editor's runs some time after it left.", default="true"),

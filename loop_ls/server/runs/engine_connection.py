@@ -53,11 +53,17 @@ class LocalEngineAccess:
 
     async def handover(self, root: Path, data_dir: str | None) -> Path | None:
         place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.engine_location")
-        return cast(Path, place.data_folder(root, data_dir) / place.FILE_NAME)
+        try:
+            return cast(Path, place.data_folder(root, data_dir) / place.FILE_NAME)
+        except place.EngineUnavailable:
+            return None  # whoever wants the engine is told
 
     async def recorded(self, root: Path, data_dir: str | None) -> bool:
         place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.engine_location")
-        folder = place.data_folder(root, data_dir)
+        try:
+            folder = place.data_folder(root, data_dir)
+        except place.EngineUnavailable:
+            return False
         return await asyncio.to_thread(lambda: folder.is_dir() and any(folder.iterdir()))
 
 

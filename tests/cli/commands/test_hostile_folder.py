@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -195,3 +196,47 @@ def test_the_owner_agrees_with_the_command_that_a_client_is_told_and_nothing_sta
     assert (stranger.heard, (tmp_path / "started").exists()) == (b"", False)
     assert json.loads(cloned.call("runs", "--json").stdout)["runs"] == []
     assert by_http(cloned)["ok"]
+
+
+def test_a_data_folder_that_a_repository_brings_along_is_not_used(alone: Place, tmp_path: Path) -> None:
+    """In it are a run that is not at its end and what its owner agreed to, elsewhere: it would go on here, unasked."""
+    marker, theirs = tmp_path / "pwned", Place(tmp_path / "theirs", tmp_path / "state")
+    theirs.root.mkdir()
+    words = ["sh", "-c", f"touch {marker}; sleep 60"]
+    theirs.write(
+        "flow.yaml", FLOW.replace("{provider: openai, model: m, servers: [tools]}", "{provider: bot, model: m}")
+    )
+    theirs.write(".loop-ls.yaml", json.dumps({"providers": {"bot": {"kind": "agent-cli", "cli": words}}}))
+    started = theirs.call("run", "flow.yaml", "--input", "x", "--yes", "--detach", VICTIM_TOKEN=KEY)
+    assert started.returncode == 0, started.stderr
+    deadline = time.monotonic() + 60
+    while not marker.exists():
+        assert time.monotonic() < deadline, "it did not begin"
+        time.sleep(0.05)
+    theirs.end()
+    marker.unlink()
+    shutil.copytree(theirs.data, alone.root / ".state", ignore=shutil.ignore_patterns("engine.*"))
+    alone.write(".loop-ls.yaml", "engine: {dataDir: .state}\n")
+    for verb in (("engine", "start"), ("runs",), ("engine", "status"), ("run", "draft.yaml", "--mock", "--detach")):
+        done = alone.call(*verb)
+        assert done.returncode != 0, done.stdout
+        assert "was not made by loop-ls on this machine" in done.stdout + done.stderr
+    assert alone.call("doctor").returncode == 0
+    with RawClient(env=alone.env()) as editor:
+        editor.begin({}, alone.root)
+        uri = (alone.root / "draft.yaml").as_uri()
+        editor.open(uri, (alone.root / "draft.yaml").read_text())
+        editor.ask("textDocument/codeLens", {"textDocument": {"uri": uri}})
+        told = editor.ask("workspace/executeCommand", {"command": "loopLs.runs", "arguments": [{"uri": uri}]}, 60)
+        assert "was not made by loop-ls on this machine" in json.dumps(told)
+    assert not (alone.root / ".state" / "engine.json").exists()
+    assert not marker.exists()
+
+
+def test_a_data_folder_that_a_setting_names_is_made_here_and_used_again(alone: Place) -> None:
+    alone.write(".loop-ls.yaml", "engine: {dataDir: .state}\n")
+    for _ in range(2):
+        done = alone.call("run", "develop.yaml", "--input", "ships", "--json")
+        assert done.returncode == 0, done.stderr
+        assert alone.call("engine", "stop").returncode == 0
+    assert len(json.loads(alone.call("runs", "--json").stdout)["runs"]) == 2
