@@ -12,9 +12,10 @@ import os
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from loop_ls.text.json_value import JsonObject
+if TYPE_CHECKING:  # it runs as a file, by a Python without packages
+    from loop_ls.text.json_value import JsonObject
 
 FILE = __file__
 

@@ -35,7 +35,7 @@ Answer = str | ModelFailure | ModelReply | Callable[[ModelRequest], "Answer"] | 
 
 
 class ScriptedModels:
-    """The `Models` port with answers from a script. `wait` says how many seconds an answer takes."""
+    """Models of a run with answers from a script. `wait` says how many seconds an answer takes."""
 
     def __init__(self, script: dict[str, Answer | Sequence[Answer]] | None = None, default: Answer = "ok") -> None:
         self.script = {name: _listed(answers) for name, answers in (script or {}).items()}
@@ -46,6 +46,10 @@ class ScriptedModels:
         self.running = 0
         self.most_at_once = 0
         self._asked: Counter[str] = Counter()
+
+    def problem(self, name: str) -> ModelFailure | None:
+        """Every provider can be asked."""
+        return None
 
     async def ask(
         self,

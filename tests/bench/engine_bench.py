@@ -134,23 +134,18 @@ class Nothing:
         return "NO"
 
 
-class Door(ScriptedModels):
-    def problem(self, name: str) -> None:
-        return None
-
-
 async def opened(folder: Path, program: Nothing) -> Engine:
     if DATABASE:
         engine = Engine(
             folder,
             {"workflow": program},
-            lambda plan: Door(),
+            lambda plan: ScriptedModels(),
             program,
             storage=lambda: PostgresStorage(DATABASE[0]),
             workers=PostgresWorkers,
         )
     else:
-        engine = Engine(folder, {"workflow": program}, lambda plan: Door(), program)
+        engine = Engine(folder, {"workflow": program}, lambda plan: ScriptedModels(), program)
     await engine.open()
     return engine
 

@@ -17,15 +17,15 @@ import psycopg
 
 from loop_ls.testing.postgres import PostgresServer
 from tests.engine.cluster import cells
-from tests.engine.cluster.cells import Cell, Nursery, World
+from tests.engine.cluster.cells import EngineProcess, ForkServer, Workload
 
 WORKERS, BUDGET = 3, 25.0
 
 
 async def measured(loops: int, folder: Path, server: PostgresServer) -> None:
     cells.BEAT, cells.LEASE = 1.0, 3.0  # as in earnest
-    nursery, world, url = Nursery(), World(folder, iterations=5, seconds=0.5), server.database()
-    workers = [await Cell.open(nursery, str(number), url, world) for number in range(WORKERS)]
+    fork_server, workload, url = ForkServer(), Workload(folder, iterations=5, seconds=0.5), server.database()
+    workers = [await EngineProcess.open(fork_server, str(number), url, workload) for number in range(WORKERS)]
     began = time.perf_counter()
     await asyncio.gather(
         *(workers[n % WORKERS].ask("start", {"root": "/", "path": "/w.yaml"}) for n in range(loops)),
@@ -39,10 +39,10 @@ async def measured(loops: int, folder: Path, server: PostgresServer) -> None:
     print(f"{loops} loops, {WORKERS} workers: {took:.1f} s (budget {BUDGET:g}); load {os.getloadavg()[0]:.1f}")
     for executor, status, count in shares:
         print(f"  {executor}: {count} {status}")
-    print(f"  calls {sum(world.paid.values())}, made twice {sum(count > 1 for count in world.paid.values())}")
+    print(f"  calls {sum(workload.paid.values())}, made twice {sum(count > 1 for count in workload.paid.values())}")
     for worker in workers:
         await worker.close()
-    nursery.close()
+    fork_server.close()
 
 
 def main() -> None:

@@ -22,12 +22,7 @@ from loop_ls.testing.models import ScriptedModels
 Json = dict[str, Any]
 
 
-class Door(ScriptedModels):
-    def problem(self, name: str) -> None:
-        return None
-
-
-class World:
+class EndingRuns:
     """An engine whose runs end at once; preparing one takes a turn of the loop."""
 
     def __init__(self, folder: Path) -> None:
@@ -35,7 +30,12 @@ class World:
 
     async def open(self) -> Engine:
         self.engine = Engine(
-            self.folder, {"workflow": self}, lambda plan: Door(), self, clock=lambda: self.now, home=self.folder
+            self.folder,
+            {"workflow": self},
+            lambda plan: ScriptedModels(),
+            self,
+            clock=lambda: self.now,
+            home=self.folder,
         )
         await self.engine.open()
         return self.engine
@@ -53,55 +53,55 @@ class World:
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    made = World(tmp_path)
+async def ending_runs(tmp_path: Path) -> AsyncIterator[EndingRuns]:
+    made = EndingRuns(tmp_path)
     await made.open()
     yield made
     await made.engine.close()
 
 
-async def test_the_same_request_with_the_same_key_is_the_same_run(world: World) -> None:
-    first = await world.start(idempotencyKey="k", input="a")
-    again = await world.start(input="a", consent="given later", idempotencyKey="k")
+async def test_the_same_request_with_the_same_key_is_the_same_run(ending_runs: EndingRuns) -> None:
+    first = await ending_runs.start(idempotencyKey="k", input="a")
+    again = await ending_runs.start(input="a", consent="given later", idempotencyKey="k")
     assert (first["ok"], again) == (True, {"ok": True, "runId": first["runId"], "repeated": True})
-    assert len((await world.engine.runs())["runs"]) == 1
+    assert len((await ending_runs.engine.runs())["runs"]) == 1
 
 
-async def test_impatient_clients_get_one_run(world: World) -> None:
-    answers = await asyncio.gather(*(world.start(idempotencyKey="k") for _ in range(20)))
+async def test_impatient_clients_get_one_run(ending_runs: EndingRuns) -> None:
+    answers = await asyncio.gather(*(ending_runs.start(idempotencyKey="k") for _ in range(20)))
     assert len({answer["runId"] for answer in answers}) == 1
     assert sum("repeated" not in answer for answer in answers) == 1
-    assert len((await world.engine.runs())["runs"]) == 1
+    assert len((await ending_runs.engine.runs())["runs"]) == 1
 
 
-async def test_another_request_under_the_key_is_refused(world: World) -> None:
-    first = await world.start(idempotencyKey="k", input="a")
-    refused = await world.start(idempotencyKey="k", input="b")
+async def test_another_request_under_the_key_is_refused(ending_runs: EndingRuns) -> None:
+    first = await ending_runs.start(idempotencyKey="k", input="a")
+    refused = await ending_runs.start(idempotencyKey="k", input="b")
     assert (refused["ok"], refused["code"], refused["runId"]) == (False, "idempotency_conflict", first["runId"])
 
 
-async def test_a_key_holds_across_a_restart_and_for_a_day(world: World) -> None:
-    first = await world.start(idempotencyKey="k")
-    await world.engine.close()
-    await world.open()
-    world.now += KEPT - 1
-    assert (await world.start(idempotencyKey="k"))["runId"] == first["runId"]
-    world.now += 2
-    later = await world.start(idempotencyKey="k")
+async def test_a_key_holds_across_a_restart_and_for_a_day(ending_runs: EndingRuns) -> None:
+    first = await ending_runs.start(idempotencyKey="k")
+    await ending_runs.engine.close()
+    await ending_runs.open()
+    ending_runs.now += KEPT - 1
+    assert (await ending_runs.start(idempotencyKey="k"))["runId"] == first["runId"]
+    ending_runs.now += 2
+    later = await ending_runs.start(idempotencyKey="k")
     assert later["runId"] != first["runId"]
-    assert (await world.start(idempotencyKey="k"))["runId"] == later["runId"]
+    assert (await ending_runs.start(idempotencyKey="k"))["runId"] == later["runId"]
 
 
-async def test_each_user_has_their_own_keys(world: World) -> None:
-    started = [await world.start(user, idempotencyKey="k") for user in (None, "eve", "owner", "")]
+async def test_each_user_has_their_own_keys(ending_runs: EndingRuns) -> None:
+    started = [await ending_runs.start(user, idempotencyKey="k") for user in (None, "eve", "owner", "")]
     assert len({answer["runId"] for answer in started}) == 4
 
 
-async def test_a_refused_start_uses_no_key_up(world: World) -> None:
-    assert not (await world.start(idempotencyKey="k", limits=1))["ok"]
-    assert (await world.start(idempotencyKey="k"))["ok"]
+async def test_a_refused_start_uses_no_key_up(ending_runs: EndingRuns) -> None:
+    assert not (await ending_runs.start(idempotencyKey="k", limits=1))["ok"]
+    assert (await ending_runs.start(idempotencyKey="k"))["ok"]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "\u00fc", "a\nb", 7])
-async def test_a_key_that_is_none_is_refused(world: World, key: Any) -> None:
-    assert (await world.start(idempotencyKey=key))["code"] == "bad_argument"
+async def test_a_key_that_is_none_is_refused(ending_runs: EndingRuns, key: Any) -> None:
+    assert (await ending_runs.start(idempotencyKey=key))["code"] == "bad_argument"

@@ -27,7 +27,7 @@ Answer = dict[str, Any]
 Turning = Callable[[Turn], Awaitable[str]]
 
 
-class World:
+class TurningLoop:
     """Prepares every start, and is the program that runs: a loop over `turning`, at most five times."""
 
     def __init__(self, folder: Path) -> None:
@@ -57,11 +57,11 @@ class World:
         return f"draft {turn.number}"
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
-        world = self
+        turning_loop = self
 
         class Body:
             async def run(self, turn: Turn) -> str:
-                return str(await recorder.call(turn.place.part("call"), lambda: world.turning(turn)))
+                return str(await recorder.call(turn.place.part("call"), lambda: turning_loop.turning(turn)))
 
         class Judge:
             async def judge(self, turn: Turn, output: str) -> Verdict:
@@ -74,7 +74,7 @@ class World:
         return outcome
 
     async def open(self, **others: Any) -> Engine:
-        engine = Engine(self.folder, {"workflow": self}, lambda plan: Door(), self, **others)
+        engine = Engine(self.folder, {"workflow": self}, lambda plan: ScriptedModels(), self, **others)
         self.engines.append(engine)
         await engine.open()
         return engine
@@ -84,21 +84,16 @@ class World:
             await engine.close()
 
 
-class Door(ScriptedModels):
-    def problem(self, name: str) -> None:
-        return None
-
-
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    made = World(tmp_path / "data")
+async def turning_loop(tmp_path: Path) -> AsyncIterator[TurningLoop]:
+    made = TurningLoop(tmp_path / "data")
     yield made
     await made.close()
 
 
 @pytest.fixture
-async def engine(world: World) -> Engine:
-    return await world.open()
+async def engine(turning_loop: TurningLoop) -> Engine:
+    return await turning_loop.open()
 
 
 async def start(engine: Engine, path: str = "w.yaml") -> str:
@@ -182,10 +177,10 @@ async def test_ids_may_be_shortened_and_unknown_ones_are_refused(engine: Engine)
         assert (await engine.state(asked))["code"] in ("not_found", "bad_argument")  # type: ignore[arg-type]
 
 
-async def test_runs_are_listed_newest_first_and_filtered(engine: Engine, world: World) -> None:
+async def test_runs_are_listed_newest_first_and_filtered(engine: Engine, turning_loop: TurningLoop) -> None:
     first = await start(engine)
     await until(engine, first, "completed")
-    world.turning = world.hold
+    turning_loop.turning = turning_loop.hold
     second = await start(engine, "other.yaml")
     await until(engine, second, "iteration_started", 3)
     assert [state["runId"] for state in (await engine.runs())["runs"]] == [second, first]
@@ -195,8 +190,8 @@ async def test_runs_are_listed_newest_first_and_filtered(engine: Engine, world: 
     assert len((await engine.runs(limit=1))["runs"]) == 1
 
 
-async def test_a_stop_ends_the_run_at_once_and_says_who_wanted_it(engine: Engine, world: World) -> None:
-    world.turning = world.hold
+async def test_a_stop_ends_the_run_at_once_and_says_who_wanted_it(engine: Engine, turning_loop: TurningLoop) -> None:
+    turning_loop.turning = turning_loop.hold
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     answer = await engine.control("stop", run_id)
@@ -208,7 +203,7 @@ async def test_a_stop_ends_the_run_at_once_and_says_who_wanted_it(engine: Engine
 
 
 async def test_a_part_that_waits_outside_of_any_call_is_stopped_too(
-    engine: Engine, world: World, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, turning_loop: TurningLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(control_commands, "PATIENCE", 0.05)
 
@@ -217,31 +212,33 @@ async def test_a_part_that_waits_outside_of_any_call_is_stopped_too(
         await asyncio.sleep(3600)
         raise AssertionError
 
-    monkeypatch.setattr(world, "run", run)
+    monkeypatch.setattr(turning_loop, "run", run)
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     await engine.control("stop", run_id)
     assert (await until(engine, run_id, "cancelled"))["cause"] == "user"
 
 
-async def test_a_pause_holds_after_the_current_call_and_resume_goes_on(engine: Engine, world: World) -> None:
-    world.turning = world.hold
+async def test_a_pause_holds_after_the_current_call_and_resume_goes_on(
+    engine: Engine, turning_loop: TurningLoop
+) -> None:
+    turning_loop.turning = turning_loop.hold
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     for _ in range(2):
         assert (await engine.control("pause", run_id))["runs"][0]["status"] == "paused"
-    world.held.set()
+    turning_loop.held.set()
     await until(engine, run_id, "iteration", 3)
     assert (await engine.state(run_id))["state"]["status"] == "paused"
-    assert len(world.paid) == 3
+    assert len(turning_loop.paid) == 3
     assert (await engine.control("resume", run_id))["runs"][0]["status"] == "running"
     await until(engine, run_id, "completed")
     found = await kinds(engine, run_id)
     assert (found.count("paused"), found.count("resumed")) == (1, 1)
 
 
-async def test_commands_given_at_the_same_time_are_recorded_once(engine: Engine, world: World) -> None:
-    world.turning = world.hold
+async def test_commands_given_at_the_same_time_are_recorded_once(engine: Engine, turning_loop: TurningLoop) -> None:
+    turning_loop.turning = turning_loop.hold
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     await asyncio.gather(*(engine.control("pause", run_id) for _ in range(10)))
@@ -250,10 +247,10 @@ async def test_commands_given_at_the_same_time_are_recorded_once(engine: Engine,
 
 @pytest.mark.parametrize("verb", ["stop", "pause"])
 async def test_what_comes_in_the_moment_of_the_end_is_refused_and_leaves_no_fact_behind_it(
-    engine: Engine, world: World, monkeypatch: pytest.MonkeyPatch, verb: str
+    engine: Engine, turning_loop: TurningLoop, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     """The verb is journalled before its turn comes: between the two the run has written its end."""
-    world.turning = world.hold
+    turning_loop.turning = turning_loop.hold
     run_id = await start(engine)
     await until(engine, run_id, "iteration", 2)
     append, said = engine.journal.append, asyncio.Event()
@@ -272,17 +269,17 @@ async def test_what_comes_in_the_moment_of_the_end_is_refused_and_leaves_no_fact
     asking = asyncio.create_task(engine.control(verb, run_id))
     everybody = asyncio.create_task(engine.control(verb, "all"))
     await said.wait()
-    world.held.set()
+    turning_loop.held.set()
     answer = await asyncio.wait_for(asking, 10)
     assert (answer["ok"], answer["code"]) == (False, "wrong_status"), answer
     assert await asyncio.wait_for(everybody, 10) == {"ok": True, "runs": []}
     assert (await kinds(engine, run_id))[-1] == "completed"
 
 
-async def test_all_means_every_run_that_it_can_mean(engine: Engine, world: World) -> None:
+async def test_all_means_every_run_that_it_can_mean(engine: Engine, turning_loop: TurningLoop) -> None:
     done = await start(engine)
     await until(engine, done, "completed")
-    world.turning = world.hold
+    turning_loop.turning = turning_loop.hold
     ids = [await start(engine) for _ in range(3)]
     for run_id in ids:
         await until(engine, run_id, "iteration_started", 3)
@@ -306,11 +303,13 @@ async def test_what_makes_no_sense_is_refused_by_name(engine: Engine) -> None:
     ("raised", "code"),
     [(Failure("no_result", "nothing came"), "no_result"), (ZeroDivisionError("oops"), "internal")],
 )
-async def test_a_run_that_fails_says_why(engine: Engine, world: World, raised: Exception, code: str) -> None:
+async def test_a_run_that_fails_says_why(
+    engine: Engine, turning_loop: TurningLoop, raised: Exception, code: str
+) -> None:
     async def fails(turn: Turn) -> str:
         raise raised
 
-    world.turning = fails
+    turning_loop.turning = fails
     run_id = await start(engine)
     failed = await until(engine, run_id, "failed")
     assert (failed["error"]["code"], failed["reason"], failed["iteration"]) == (code, "error", 1)
@@ -318,16 +317,16 @@ async def test_a_run_that_fails_says_why(engine: Engine, world: World, raised: E
     assert (state["status"], state["error"]["code"], state["exitCode"]) == ("failed", code, 4)
 
 
-async def test_after_leaving_and_coming_back_a_run_goes_on_where_it_was(world: World) -> None:
-    world.turning = world.hold
-    engine = await world.open()
+async def test_after_leaving_and_coming_back_a_run_goes_on_where_it_was(turning_loop: TurningLoop) -> None:
+    turning_loop.turning = turning_loop.hold
+    engine = await turning_loop.open()
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     await engine.close()
-    world.held.set()
-    again = await world.open()
+    turning_loop.held.set()
+    again = await turning_loop.open()
     await until(again, run_id, "completed")
-    assert world.paid == ["develop/1", "develop/2", "develop/3", "develop/3", "develop/4", "develop/5"]
+    assert turning_loop.paid == ["develop/1", "develop/2", "develop/3", "develop/3", "develop/4", "develop/5"]
     found = (await again.events(run_id))["events"]
     assert [event["seq"] for event in found] == list(range(1, len(found) + 1))
     recovered = next(event for event in found if event["kind"] == "recovered")
@@ -335,62 +334,64 @@ async def test_after_leaving_and_coming_back_a_run_goes_on_where_it_was(world: W
     assert [event["iteration"] for event in found if event["kind"] == "iteration"] == [1, 2, 3, 4, 5]
 
 
-async def test_a_paused_run_comes_back_paused_and_paid_nothing_twice(world: World) -> None:
-    world.turning = world.hold
-    engine = await world.open()
+async def test_a_paused_run_comes_back_paused_and_paid_nothing_twice(turning_loop: TurningLoop) -> None:
+    turning_loop.turning = turning_loop.hold
+    engine = await turning_loop.open()
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     await engine.control("pause", run_id)
-    world.held.set()
+    turning_loop.held.set()
     await until(engine, run_id, "iteration", 3)
     await engine.close()
-    again = await world.open()
+    again = await turning_loop.open()
     assert (await again.state(run_id))["state"]["status"] == "paused"
     recovered = await until(again, run_id, "recovered")
     assert recovered["mayHavePaidTwice"] is False
     await again.control("resume", run_id)
     await until(again, run_id, "completed")
-    assert world.paid == [f"develop/{n}" for n in range(1, 6)]
+    assert turning_loop.paid == [f"develop/{n}" for n in range(1, 6)]
 
 
-async def test_a_run_that_was_being_stopped_ends_stopped(world: World) -> None:
-    world.turning = world.hold
-    engine = await world.open()
+async def test_a_run_that_was_being_stopped_ends_stopped(turning_loop: TurningLoop) -> None:
+    turning_loop.turning = turning_loop.hold
+    engine = await turning_loop.open()
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     engine._runs.live[run_id].control.leaving = True  # the engine dies between the wish and the end
     engine._runs.live[run_id].control.stop = lambda: None  # type: ignore[method-assign]
     await engine.control("stop", run_id, cause="teardown")
     await engine.close()
-    again = await world.open()
+    again = await turning_loop.open()
     ended = await until(again, run_id, "cancelled")
     assert ended["cause"] == "teardown"
-    assert world.paid == ["develop/1", "develop/2", "develop/3"]
+    assert turning_loop.paid == ["develop/1", "develop/2", "develop/3"]
 
 
-async def test_calls_in_flight_end_before_an_engine_leaves_and_no_other_begins(world: World) -> None:
-    world.turning = world.hold
-    engine = await world.open()
+async def test_calls_in_flight_end_before_an_engine_leaves_and_no_other_begins(turning_loop: TurningLoop) -> None:
+    turning_loop.turning = turning_loop.hold
+    engine = await turning_loop.open()
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     draining = asyncio.ensure_future(engine.drain(30, asyncio.Event()))
     await asyncio.sleep(0)
     assert engine.status["inFlight"] == 1
-    world.held.set()
+    turning_loop.held.set()
     await asyncio.wait_for(draining, 10)
-    paid = list(world.paid)
-    await world.close()
-    world.turning = world.draft
-    again = await world.open()
+    paid = list(turning_loop.paid)
+    await turning_loop.close()
+    turning_loop.turning = turning_loop.draft
+    again = await turning_loop.open()
     await until(again, run_id, "completed")
-    assert Counter(world.paid).most_common(1)[0][1] == 1, "a call was paid twice"
-    assert paid == world.paid[: len(paid)]
+    assert Counter(turning_loop.paid).most_common(1)[0][1] == 1, "a call was paid twice"
+    assert paid == turning_loop.paid[: len(paid)]
 
 
 @pytest.mark.parametrize("how", ["time", "word"])
-async def test_a_call_that_does_not_end_is_cut_after_the_time_or_at_a_second_word(world: World, how: str) -> None:
-    world.turning = world.hold
-    engine = await world.open()
+async def test_a_call_that_does_not_end_is_cut_after_the_time_or_at_a_second_word(
+    turning_loop: TurningLoop, how: str
+) -> None:
+    turning_loop.turning = turning_loop.hold
+    engine = await turning_loop.open()
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     now = asyncio.Event()
@@ -400,18 +401,18 @@ async def test_a_call_that_does_not_end_is_cut_after_the_time_or_at_a_second_wor
         now.set()
     await asyncio.wait_for(draining, 10)
     assert engine.status["inFlight"] == 1
-    await world.close()
-    world.held.set()
-    again = await world.open()
+    await turning_loop.close()
+    turning_loop.held.set()
+    again = await turning_loop.open()
     await until(again, run_id, "completed")
 
 
 async def test_a_journal_that_fails_for_good_ends_the_run_in_words_and_the_engine_lives(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    turning_loop: TurningLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executor, "WRITE_AGAIN", 0.01)
-    world.turning = world.hold
-    engine = await world.open()
+    turning_loop.turning = turning_loop.hold
+    engine = await turning_loop.open()
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     write, full = engine.journal.storage.write, JournalRefused("io", "The disk fails.", "Check it.")
@@ -422,7 +423,7 @@ async def test_a_journal_that_fails_for_good_ends_the_run_in_words_and_the_engin
     monkeypatch.setattr(engine.journal.storage, "write", refuse)
     heard = asyncio.ensure_future(anext(engine.subscribe(None, run_id)))
     await asyncio.sleep(0)
-    world.held.set()
+    turning_loop.held.set()
     _, told = await asyncio.wait_for(heard, 5)
     assert (told["kind"], told["error"]["code"], "seq" in told) == ("failed", "io", False)
     state = (await engine.state(run_id))["state"]
@@ -431,13 +432,15 @@ async def test_a_journal_that_fails_for_good_ends_the_run_in_words_and_the_engin
     monkeypatch.setattr(engine.journal.storage, "write", write)
     await until(engine, run_id, "failed")
     assert (await kinds(engine, run_id)).count("failed") == 1
-    world.turning = world.draft
+    turning_loop.turning = turning_loop.draft
     await until(engine, await start(engine), "completed")
 
 
-async def test_a_stop_is_obeyed_even_if_it_cannot_be_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    world.turning = world.hold
-    engine = await world.open()
+async def test_a_stop_is_obeyed_even_if_it_cannot_be_written(
+    turning_loop: TurningLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turning_loop.turning = turning_loop.hold
+    engine = await turning_loop.open()
     run_id = await start(engine)
     await until(engine, run_id, "iteration_started", 3)
     task = engine._runs.live[run_id].task
@@ -453,8 +456,8 @@ async def test_a_stop_is_obeyed_even_if_it_cannot_be_written(world: World, monke
     assert engine._runs.live[run_id].control.calls == set()
 
 
-async def test_an_engine_that_leaves_ends_its_subscriptions(world: World) -> None:
-    engine = await world.open()
+async def test_an_engine_that_leaves_ends_its_subscriptions(turning_loop: TurningLoop) -> None:
+    engine = await turning_loop.open()
 
     async def listen() -> list[str]:
         return [event["kind"] async for _, event in engine.subscribe(0)]
@@ -466,11 +469,11 @@ async def test_an_engine_that_leaves_ends_its_subscriptions(world: World) -> Non
     assert (await asyncio.wait_for(listening, 5))[-1] == "completed"
 
 
-async def test_an_older_engine_does_not_touch_a_newer_journal(world: World) -> None:
-    world.folder.mkdir()
-    storage = SqliteStorage(world.folder / "journal.db")
+async def test_an_older_engine_does_not_touch_a_newer_journal(turning_loop: TurningLoop) -> None:
+    turning_loop.folder.mkdir()
+    storage = SqliteStorage(turning_loop.folder / "journal.db")
     storage._writer.execute("pragma user_version = 99")
     storage.close()
     with pytest.raises(JournalRefused) as refused:
-        await world.open()
+        await turning_loop.open()
     assert refused.value.answer()["code"] == "engine_not_ready"

@@ -87,7 +87,7 @@ class Anything:
 
 
 @dataclass
-class House:
+class EngineProject:
     """One engine that listens, and everything that tests want to touch of it."""
 
     engine: Engine
@@ -117,7 +117,7 @@ class House:
 
 
 @asynccontextmanager
-async def house(
+async def opened_project(
     path: Path,
     port: int = 0,
     grace: float | None = None,
@@ -150,7 +150,7 @@ async def house(
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with httpx.AsyncClient(base_url=found.url, headers=headers, trust_env=False, timeout=10) as http:
         try:
-            yield House(engine, program, preparer, folder, presence, found, left, http)
+            yield EngineProject(engine, program, preparer, folder, presence, found, left, http)
         finally:
             folder.forget()
             await presence.aclose()
@@ -160,14 +160,14 @@ async def house(
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[House]:
-    async with house(tmp_path) as made:
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    async with opened_project(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-async def client(home: House) -> AsyncIterator[EngineClient]:
-    async with EngineClient(home.folder.path, home.handover) as made:
+async def client(project: EngineProject) -> AsyncIterator[EngineClient]:
+    async with EngineClient(project.folder.path, project.handover) as made:
         yield made
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.api.conftest import House
+from tests.engine.api.conftest import EngineProject
 
 
 @pytest.mark.parametrize(
@@ -30,52 +30,52 @@ from tests.engine.api.conftest import House
         (b'{"path": "w.yaml", "root": "/tmp", "texts": {"\\ud800": ""}}', "bad_argument"),
     ],
 )
-async def test_a_start_that_is_none(home: House, sent: bytes, code: str) -> None:
-    answer = await home.http.post("/api/v1/loops", content=sent)
+async def test_a_start_that_is_none(project: EngineProject, sent: bytes, code: str) -> None:
+    answer = await project.http.post("/api/v1/loops", content=sent)
     assert (answer.status_code, answer.json()["code"]) == (400, code)
     assert set(answer.json()) <= {"error", "code", "hint", "details"}
 
 
-async def test_a_body_has_a_limit(home: House) -> None:
-    answer = await home.http.post("/api/v1/loops", content=b'{"x": "' + b"a" * 1_100_000 + b'"}')
+async def test_a_body_has_a_limit(project: EngineProject) -> None:
+    answer = await project.http.post("/api/v1/loops", content=b'{"x": "' + b"a" * 1_100_000 + b'"}')
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
 
 
 @pytest.mark.parametrize("query", ["after=-1", "after=x", "after=1e3", "after=" + "9" * 40, "limit=²"])
-async def test_numbers_are_numbers(home: House, query: str) -> None:
-    run_id = await home.run(1)
-    answer = await home.http.get(f"/api/v1/loops/{run_id}/events?{query}")
+async def test_numbers_are_numbers(project: EngineProject, query: str) -> None:
+    run_id = await project.run(1)
+    answer = await project.http.get(f"/api/v1/loops/{run_id}/events?{query}")
     assert (answer.status_code, answer.json()["code"]) == (400, "validation_error")
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/nothing"), ("GET", "/"), ("POST", "/api/v2/loops")])
-async def test_a_wrong_place_is_404(home: House, method: str, path: str) -> None:
-    answer = await home.http.request(method, path)
+async def test_a_wrong_place_is_404(project: EngineProject, method: str, path: str) -> None:
+    answer = await project.http.request(method, path)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-async def test_a_wrong_method_is_405(home: House) -> None:
-    answer = await home.http.put("/api/v1/loops", json={})
+async def test_a_wrong_method_is_405(project: EngineProject) -> None:
+    answer = await project.http.put("/api/v1/loops", json={})
     assert (answer.status_code, answer.json()["code"]) == (405, "not_allowed")
 
 
-async def test_a_fault_of_ours_is_typed_and_says_nothing_secret(home: House, monkeypatch: Any) -> None:
+async def test_a_fault_of_ours_is_typed_and_says_nothing_secret(project: EngineProject, monkeypatch: Any) -> None:
     async def broken(*args: Any, **more: Any) -> Any:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(home.engine, "runs", broken)
-    answer = await home.http.get("/api/v1/loops")
+    monkeypatch.setattr(project.engine, "runs", broken)
+    answer = await project.http.get("/api/v1/loops")
     assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
     assert "secret detail" not in answer.text
     monkeypatch.undo()
-    assert (await home.http.get("/api/v1/loops")).status_code == 200
+    assert (await project.http.get("/api/v1/loops")).status_code == 200
 
 
-async def test_bytes_that_are_no_http_harm_nobody(home: House) -> None:
+async def test_bytes_that_are_no_http_harm_nobody(project: EngineProject) -> None:
     import asyncio
 
     for sent in (b"\x00" * 1000, b"GET / HTTP/9.9\r\n\r\n", b"GET " + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n"):
-        reader, writer = await asyncio.open_connection("127.0.0.1", home.handover.port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", project.handover.port)
         writer.write(sent)
         async with asyncio.timeout(5):
             with suppress(OSError):  # a reset is an answer too
@@ -83,7 +83,7 @@ async def test_bytes_that_are_no_http_harm_nobody(home: House) -> None:
                 writer.write_eof()
                 await reader.read()
         writer.close()
-    assert (await home.http.get("/health")).status_code == 200
+    assert (await project.http.get("/health")).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ async def test_bytes_that_are_no_http_harm_nobody(home: House) -> None:
     ],
 )
 async def test_a_body_of_another_type_is_refused_before_the_engine_sees_it(
-    home: House, verb: str, body: dict[str, Any], field: str
+    project: EngineProject, verb: str, body: dict[str, Any], field: str
 ) -> None:
-    run_id = await home.run(1)
-    answer = await home.http.post(f"/api/v1/loops/{run_id}/{verb}", json=body)
+    run_id = await project.run(1)
+    answer = await project.http.post(f"/api/v1/loops/{run_id}/{verb}", json=body)
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_argument")
     assert f"`{field}`" in answer.json()["error"]

@@ -14,7 +14,7 @@ import pytest
 from loop_ls.client import EngineClient, data_folder, launch
 from loop_ls.client.engine_location import PROTOCOL, Handover, read_handover
 from loop_ls.engine.process import instance_lock
-from tests.engine.api.conftest import House, house
+from tests.engine.api.conftest import EngineProject, opened_project
 
 LONG = 15
 
@@ -55,9 +55,11 @@ def test_the_data_folder_is_the_setting_the_variable_or_one_for_each_root(tmp_pa
     assert data_folder(tmp_path / "x" / ".." / "a", None, env) == first
 
 
-async def test_half_of_a_character_pair_and_what_is_no_number_get_an_answer(home: House, client: EngineClient) -> None:
+async def test_half_of_a_character_pair_and_what_is_no_number_get_an_answer(
+    project: EngineProject, client: EngineClient
+) -> None:
     """An editor can send them; none of them may end the command that they came with."""
-    request = {"root": str(home.folder.path), "path": str(home.folder.path / "w.yaml")}
+    request = {"root": str(project.folder.path), "path": str(project.folder.path / "w.yaml")}
     answer = await client.start({**request, "input": "a \ud800 b"})
     assert answer["ok"], answer
     for run_id in ("\ud800", "a\udfff"):
@@ -69,18 +71,18 @@ async def test_half_of_a_character_pair_and_what_is_no_number_get_an_answer(home
     assert (await client.start({**request, "limits": {"budgetUsd": float("inf")}}))["code"] == "bad_argument"
 
 
-async def test_all_operations(home: House, client: EngineClient) -> None:
-    home.program.hold.clear()
-    path = home.folder.path / "w.yaml"
-    started = await client.start({"root": str(home.folder.path), "path": str(path), "input": "2", "origin": "cli"})
+async def test_all_operations(project: EngineProject, client: EngineClient) -> None:
+    project.program.hold.clear()
+    path = project.folder.path / "w.yaml"
+    started = await client.start({"root": str(project.folder.path), "path": str(path), "input": "2", "origin": "cli"})
     assert started["ok"]
     run_id = started["runId"]
     assert (await client.status(run_id[:6]))["state"]["runId"] == run_id
     assert [state["runId"] for state in (await client.runs())["runs"]] == [run_id]
     assert (await client.pause(run_id))["runs"] == [{"runId": run_id, "status": "paused"}]
     assert (await client.resume(run_id))["runs"][0]["status"] == "running"
-    home.program.hold.set()
-    await home.ended(run_id)
+    project.program.hold.set()
+    await project.ended(run_id)
     assert (await client.events(run_id, 1, 2))["events"][0]["seq"] == 2
     assert (await client.history(run_id))["count"] == 2
     engine = (await client.engine_status())["engine"]
@@ -88,10 +90,10 @@ async def test_all_operations(home: House, client: EngineClient) -> None:
     assert engine["position"] > 0
     assert (await client.stop("all")) == {"ok": True, "runs": []}
     assert (await client.engine_stop())["ok"]
-    assert home.left.is_set()
+    assert project.left.is_set()
 
 
-async def test_refusals_are_answers(home: House, client: EngineClient) -> None:
+async def test_refusals_are_answers(project: EngineProject, client: EngineClient) -> None:
     answer = await client.status("nowhere")
     assert (answer["ok"], answer["code"]) == (False, "not_found")
     assert answer["message"] and "hint" in answer
@@ -99,22 +101,22 @@ async def test_refusals_are_answers(home: House, client: EngineClient) -> None:
     assert (await client.stop("a/../b?c=d"))["code"] == "not_found"
 
 
-async def test_a_lost_engine_is_an_answer(home: House) -> None:
+async def test_a_lost_engine_is_an_answer(project: EngineProject) -> None:
     dead = Handover(9, "t", 1, "0", PROTOCOL)
-    async with EngineClient(home.folder.path / "elsewhere", dead) as gone:
+    async with EngineClient(project.folder.path / "elsewhere", dead) as gone:
         answer = await gone.runs()
     assert (answer["ok"], answer["code"]) == (False, "engine_not_ready")
 
 
-async def test_reading_does_not_bring_back_an_engine_that_was_stopped_and_acting_does(home: House) -> None:
+async def test_reading_does_not_bring_back_an_engine_that_was_stopped_and_acting_does(project: EngineProject) -> None:
     begun: list[str] = []
 
     async def begin() -> Handover:
         begun.append("an engine")
-        return home.handover
+        return project.handover
 
     dead = Handover(9, "t", 1, "0", PROTOCOL)
-    async with EngineClient(home.folder.path / "elsewhere", dead, revive=begin) as client:
+    async with EngineClient(project.folder.path / "elsewhere", dead, revive=begin) as client:
         for read in (client.runs(), client.status("a"), client.events("a"), client.history("a")):
             assert (await read)["code"] == "engine_not_ready"
         assert begun == []
@@ -136,13 +138,13 @@ async def take(events: AsyncIterator[dict[str, Any]], until: str, times: int = 1
 async def test_following_across_a_restart_has_no_gap_and_no_double(tmp_path: Path) -> None:
     """The engine ends in the middle and comes back on another port with another token."""
     connections: list[bool] = []
-    async with house(tmp_path) as first:
+    async with opened_project(tmp_path) as first:
         client = EngineClient(tmp_path, first.handover)
         following = asyncio.create_task(take(client.follow(0, None, connections.append), "completed", 2))
         await first.ended(await first.run(5))
         held = await first.run(5)
         first.program.hold.clear()
-    async with house(tmp_path) as second:
+    async with opened_project(tmp_path) as second:
         await second.ended(held)
         events = [event for event in await following if "position" in event]
         everything = (await second.engine.events(None, 0, 1000))["events"]
@@ -154,7 +156,7 @@ async def test_following_across_a_restart_has_no_gap_and_no_double(tmp_path: Pat
     await client.aclose()
 
 
-async def test_a_broken_connection_loses_nothing(home: House, client: EngineClient) -> None:
+async def test_a_broken_connection_loses_nothing(project: EngineProject, client: EngineClient) -> None:
     """The stream is cut again and again: what arrives is still each fact once."""
     cuts = 0
 
@@ -169,32 +171,32 @@ async def test_a_broken_connection_loses_nothing(home: House, client: EngineClie
     following = asyncio.create_task(take(client.follow(0), "completed", 3))
     cutting = asyncio.create_task(cut())
     for _ in range(3):
-        await home.ended(await home.run(30))
+        await project.ended(await project.run(30))
     numbers = [event["position"] for event in await following if "position" in event]
     await cutting
     assert cuts > 0
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-async def test_following_a_run_that_does_not_exist_ends(home: House, client: EngineClient) -> None:
+async def test_following_a_run_that_does_not_exist_ends(project: EngineProject, client: EngineClient) -> None:
     async with asyncio.timeout(LONG):
         assert [event async for event in client.follow(0, "nowhere")] == []
 
 
-async def test_closing_the_client_ends_the_listening(home: House) -> None:
-    client = EngineClient(home.folder.path, home.handover)
+async def test_closing_the_client_ends_the_listening(project: EngineProject) -> None:
+    client = EngineClient(project.folder.path, project.handover)
     following = asyncio.create_task(take(client.follow(), "never"))
-    while not home.presence.listeners:
+    while not project.presence.listeners:
         await asyncio.sleep(0.01)
     await client.aclose()
     async with asyncio.timeout(2):
         assert await following == []
 
 
-async def test_texts_with_every_line_separator_arrive_whole(home: House, client: EngineClient) -> None:
+async def test_texts_with_every_line_separator_arrive_whole(project: EngineProject, client: EngineClient) -> None:
     odd = "a\u2028b\u0085c\x0cd\re\nf"
-    answer = await home.engine.control("pause", "nowhere")
+    answer = await project.engine.control("pause", "nowhere")
     assert not answer["ok"]
-    await home.engine.journal.append("run-x", None, [("progress", {"iteration": 1, "learning": odd})])
+    await project.engine.journal.append("run-x", None, [("progress", {"iteration": 1, "learning": odd})])
     found = await take(client.follow(0), "progress")
     assert found[-1]["learning"] == odd

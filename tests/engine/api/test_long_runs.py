@@ -10,36 +10,36 @@ import pytest
 
 from loop_ls.client.session import EngineClient
 from loop_ls.engine.projections.kept_views import FACTS as SLICE
-from tests.engine.api.conftest import House, house
+from tests.engine.api.conftest import EngineProject, opened_project
 
 ITERATIONS = 300
 
 
 class Long:
-    def __init__(self, home: House, run_id: str) -> None:
-        self.home, self.run_id, self.read = home, run_id, 0
-        facts = home.engine.journal.storage.facts
+    def __init__(self, project: EngineProject, run_id: str) -> None:
+        self.project, self.run_id, self.read = project, run_id, 0
+        facts = project.engine.journal.storage.facts
 
         def counted(*given: Any) -> Any:
             rows = facts(*given)
             self.read += len(rows)
             return rows
 
-        home.engine.journal.storage.facts = counted  # type: ignore[method-assign]
+        project.engine.journal.storage.facts = counted  # type: ignore[method-assign]
 
     async def get(self, path: str) -> dict[str, Any]:
         self.read = 0
-        answer = await self.home.http.get(f"/api/v1/loops/{self.run_id}{path}")
+        answer = await self.project.http.get(f"/api/v1/loops/{self.run_id}{path}")
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
 
 @pytest.fixture
 async def long(tmp_path: Path) -> AsyncIterator[Long]:
-    async with house(tmp_path) as home:
-        run_id = await home.run(ITERATIONS)
-        await home.ended(run_id)
-        yield Long(home, run_id)
+    async with opened_project(tmp_path) as project:
+        run_id = await project.run(ITERATIONS)
+        await project.ended(run_id)
+        yield Long(project, run_id)
 
 
 async def test_a_loop_and_one_iteration_of_it_are_read_without_the_others(long: Long) -> None:
@@ -72,7 +72,7 @@ async def test_pages_of_a_history_are_its_whole_once(long: Long) -> None:
 
 
 async def test_a_client_that_wants_all_of_a_history_gets_it(long: Long) -> None:
-    client = EngineClient(Path(long.home.folder.path), long.home.handover)  # type: ignore[arg-type]
+    client = EngineClient(Path(long.project.folder.path), long.project.handover)  # type: ignore[arg-type]
     whole = await client.history(long.run_id)
     assert (whole["count"], whole["next"]) == (ITERATIONS, None)
     assert len({row["id"] for row in whole["history"]}) == ITERATIONS

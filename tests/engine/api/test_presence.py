@@ -6,13 +6,13 @@ import asyncio
 from pathlib import Path
 
 from loop_ls.client import EngineClient
-from tests.engine.api.conftest import house
+from tests.engine.api.conftest import opened_project
 
 LONG = 20
 
 
 async def test_UP_59_after_the_grace_time_runs_are_torn_down(tmp_path: Path) -> None:
-    async with house(tmp_path, grace=0.2) as home, EngineClient(tmp_path, home.handover) as client:
+    async with opened_project(tmp_path, grace=0.2) as project, EngineClient(tmp_path, project.handover) as client:
         connected = asyncio.Event()
 
         async def watch() -> None:
@@ -22,10 +22,10 @@ async def test_UP_59_after_the_grace_time_runs_are_torn_down(tmp_path: Path) -> 
         watching = asyncio.create_task(watch())
         async with asyncio.timeout(LONG):
             await connected.wait()
-        home.program.hold.clear()
-        run_id = await home.run(3, origin="editor")
+        project.program.hold.clear()
+        run_id = await project.run(3, origin="editor")
         assert (await client.status(run_id))["state"]["status"] == "running"
         await client.aclose()
         await watching
-        state = await home.ended(run_id)
+        state = await project.ended(run_id)
         assert (state["status"], state["reason"]) == ("cancelled", "teardown")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.api import answers, connection
-from tests.engine.api.conftest import TOKEN, House
+from tests.engine.api.conftest import TOKEN, EngineProject
 
 LONG = 20
 HEAD = f"Host: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
@@ -28,18 +28,18 @@ async def closed(reader: asyncio.StreamReader) -> bytes:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nHost: local"])
-async def test_a_head_that_never_ends_is_not_waited_for(home: House, monkeypatch: Any, sent: bytes) -> None:
+async def test_a_head_that_never_ends_is_not_waited_for(project: EngineProject, monkeypatch: Any, sent: bytes) -> None:
     monkeypatch.setattr(connection, "HEAD_SECONDS", 0.2)
-    reader, writer = await asyncio.open_connection("127.0.0.1", home.handover.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", project.handover.port)
     writer.write(sent)
     assert await closed(reader) == b""
     writer.close()
-    assert (await home.http.get("/health")).status_code == 200
+    assert (await project.http.get("/health")).status_code == 200
 
 
-async def test_a_second_head_has_the_same_limit(home: House, monkeypatch: Any) -> None:
+async def test_a_second_head_has_the_same_limit(project: EngineProject, monkeypatch: Any) -> None:
     monkeypatch.setattr(connection, "HEAD_SECONDS", 0.2)
-    reader, writer = await asyncio.open_connection("127.0.0.1", home.handover.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", project.handover.port)
     writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert (await reader.readline()).startswith(b"HTTP/1.1 200")
     writer.write(b"GET /hea")
@@ -47,11 +47,11 @@ async def test_a_second_head_has_the_same_limit(home: House, monkeypatch: Any) -
     writer.close()
 
 
-async def test_a_request_may_take_longer_than_its_head(home: House, monkeypatch: Any) -> None:
+async def test_a_request_may_take_longer_than_its_head(project: EngineProject, monkeypatch: Any) -> None:
     monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
     monkeypatch.setattr("loop_ls.engine.api.stream.HEARTBEAT_SECONDS", 0.15)
     beats = 0
-    async with asyncio.timeout(LONG), home.http.stream("GET", "/api/v1/events") as response:
+    async with asyncio.timeout(LONG), project.http.stream("GET", "/api/v1/events") as response:
         async for line in response.aiter_lines():
             beats += line == ": still here"
             if beats == 3:
@@ -59,25 +59,25 @@ async def test_a_request_may_take_longer_than_its_head(home: House, monkeypatch:
     assert beats == 3
 
 
-async def test_a_body_that_never_ends_is_a_bad_request(home: House, monkeypatch: Any) -> None:
+async def test_a_body_that_never_ends_is_a_bad_request(project: EngineProject, monkeypatch: Any) -> None:
     monkeypatch.setattr(answers, "BODY_SECONDS", 0.2)
-    reader, writer = await asyncio.open_connection("127.0.0.1", home.handover.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", project.handover.port)
     writer.write(f"POST /api/v1/loops HTTP/1.1\r\n{HEAD}Content-Length: 50\r\n\r\n{{".encode())
     async with asyncio.timeout(LONG):
         assert (await reader.readline()).startswith(b"HTTP/1.1 400")
     writer.close()
 
 
-async def test_an_answer_that_nobody_reads_is_given_up(home: House, monkeypatch: Any) -> None:
+async def test_an_answer_that_nobody_reads_is_given_up(project: EngineProject, monkeypatch: Any) -> None:
     monkeypatch.setattr(connection, "WRITE_SECONDS", 0.3)
-    run_id = await home.run(1)
-    await home.ended(run_id)
+    run_id = await project.run(1)
+    await project.ended(run_id)
     fact = ("progress", {"iteration": 1, "learning": "x" * 900_000})
     for _ in range(10):
-        await home.engine.journal.append(run_id, None, [fact])
+        await project.engine.journal.append(run_id, None, [fact])
     deaf = socket.socket()
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    deaf.connect(("127.0.0.1", home.handover.port))
+    deaf.connect(("127.0.0.1", project.handover.port))
     deaf.sendall(f"GET /api/v1/loops/{run_id}/events HTTP/1.1\r\n{HEAD}\r\n".encode())
     deaf.settimeout(LONG)
     came, ended = b"", time.monotonic() + LONG
@@ -94,7 +94,7 @@ async def test_an_answer_that_nobody_reads_is_given_up(home: House, monkeypatch:
     deaf.close()
 
 
-async def test_a_thousand_readers_of_which_some_hang(home: House, monkeypatch: Any) -> None:
+async def test_a_thousand_readers_of_which_some_hang(project: EngineProject, monkeypatch: Any) -> None:
     """Every reader that reads has every fact, in order; the engine waits for none."""
     count, deaf = 1000, 5
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -104,11 +104,11 @@ async def test_a_thousand_readers_of_which_some_hang(home: House, monkeypatch: A
     request = f"GET /api/v1/events?after=0 HTTP/1.1\r\n{HEAD}\r\n".encode()
     hung = []
     for _ in range(deaf):
-        hung.append(socket.create_connection(("127.0.0.1", home.handover.port)))
+        hung.append(socket.create_connection(("127.0.0.1", project.handover.port)))
         hung[-1].sendall(request)
 
     async def read() -> list[int]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", home.handover.port, limit=1 << 20)
+        reader, writer = await asyncio.open_connection("127.0.0.1", project.handover.port, limit=1 << 20)
         writer.write(request)
         seen: list[int] = []
         try:
@@ -124,16 +124,16 @@ async def test_a_thousand_readers_of_which_some_hang(home: House, monkeypatch: A
 
     readers = [asyncio.create_task(read()) for _ in range(count)]
     async with asyncio.timeout(60):
-        while home.presence.listeners < count + deaf:
+        while project.presence.listeners < count + deaf:
             await asyncio.sleep(0.01)
         began = time.monotonic()
-        run_id = await home.run(5)
-        state = await home.ended(run_id)
+        run_id = await project.run(5)
+        state = await project.ended(run_id)
         took = time.monotonic() - began
         found = await asyncio.gather(*readers)
     assert state["reason"] == "condition_met"
     assert took < 20
-    whole = list(range(1, int(home.engine.status["position"]) + 1))
+    whole = list(range(1, int(project.engine.status["position"]) + 1))
     assert all(seen == whole for seen in found)
     for each in hung:
         each.close()

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.assistants.support.house import House
-from tests.engine.assistants.support.served import Served, served
+from tests.engine.assistants.support.project import EngineProject
+from tests.engine.assistants.support.served import ServedProject, serving
 
 
 @pytest.fixture
-async def it(tmp_path: Path) -> AsyncIterator[House]:
-    house = House(tmp_path)
-    yield house
-    await house.close()
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    project = EngineProject(tmp_path)
+    yield project
+    await project.close()
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[Served]:
+async def served(tmp_path: Path) -> AsyncIterator[ServedProject]:
     """Programs are confirmed already."""
-    async with served(tmp_path) as made:
+    async with serving(tmp_path) as made:
         await made.agree()
         yield made

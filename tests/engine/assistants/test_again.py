@@ -6,78 +6,78 @@ import json
 from pathlib import Path
 
 from loop_ls.client.consent import agreed
-from tests.engine.assistants.support.house import House
+from tests.engine.assistants.support.project import EngineProject
 
 
-async def test_a_fork_pays_for_nothing_that_was_finished(it: House) -> None:
-    it.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "other three"})
-    run_id = await it.started()
-    await it.ended(run_id)
-    assert it.engine is not None
-    answer = await it.engine.fork(run_id, 3)
+async def test_a_fork_pays_for_nothing_that_was_finished(project: EngineProject) -> None:
+    project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "other three"})
+    run_id = await project.started()
+    await project.ended(run_id)
+    assert project.engine is not None
+    answer = await project.engine.fork(run_id, 3)
     assert answer["ok"], answer
-    facts = await it.ended(answer["runId"])
+    facts = await project.ended(answer["runId"])
     assert facts.outputs == ["one", "two", "other three"]
-    assert len(it.agent.calls) == 4
-    assert it.agent.messages[3] == it.agent.messages[2]
+    assert len(project.agent.calls) == 4
+    assert project.agent.messages[3] == project.agent.messages[2]
 
 
-async def test_a_replay_judges_what_was_recorded_by_the_criterion_as_it_is_now(it: House) -> None:
-    it.criterion("regex", "nothing")
-    it.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
-    run_id = await it.started()
-    assert (await it.ended(run_id)).end["reason"] == "max_iterations"
-    it.criterion("regex", "two")
-    assert it.engine is not None
-    answer = await it.engine.replay(run_id)
+async def test_a_replay_judges_what_was_recorded_by_the_criterion_as_it_is_now(project: EngineProject) -> None:
+    project.criterion("regex", "nothing")
+    project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
+    run_id = await project.started()
+    assert (await project.ended(run_id)).end["reason"] == "max_iterations"
+    project.criterion("regex", "two")
+    assert project.engine is not None
+    answer = await project.engine.replay(run_id)
     assert answer["ok"], answer
-    facts = await it.ended(answer["runId"])
+    facts = await project.ended(answer["runId"])
     assert (facts.end["reason"], facts.end["totalIterations"]) == ("condition_met", 2)
-    assert len(it.agent.calls) == 3
+    assert len(project.agent.calls) == 3
 
 
-async def test_a_fork_of_a_run_that_came_in_starts_no_program_before_somebody_agrees(it: House) -> None:
-    it.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "other three"})
-    run_id = await it.started()
-    await it.ended(run_id)
-    engine = it.engine
+async def test_a_fork_of_a_run_that_came_in_starts_no_program_before_somebody_agrees(project: EngineProject) -> None:
+    project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "other three"})
+    run_id = await project.started()
+    await project.ended(run_id)
+    engine = project.engine
     assert engine is not None
     document = json.loads(json.dumps((await engine.export(run_id))["run"]))
     document["facts"][0]["body"]["root"] = "/home/somebody/else"
-    (it.data / "consents.json").unlink()
+    (project.data / "consents.json").unlink()
     document["runId"] = "elsewhere1"
     taken = await engine.take_in(document)
     answer = await engine.fork(taken["runId"], 3)
     assert answer["code"] == "consent_required"
-    assert answer["programs"] == [list(it.agent.program)]
-    assert len(it.agent.calls) == 3
-    forked = await engine.fork(taken["runId"], 3, consent=agreed(it.data, answer))
+    assert answer["programs"] == [list(project.agent.program)]
+    assert len(project.agent.calls) == 3
+    forked = await engine.fork(taken["runId"], 3, consent=agreed(project.data, answer))
     assert forked["ok"], forked
-    assert (await it.ended(forked["runId"])).outputs == ["one", "two", "other three"]
-    assert it.agent.calls[3]["cwd"] == str(it.root)  # here, not where it was recorded
+    assert (await project.ended(forked["runId"])).outputs == ["one", "two", "other three"]
+    assert project.agent.calls[3]["cwd"] == str(project.root)  # here, not where it was recorded
 
 
 async def test_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_its_programs(
-    it: House, tmp_path: Path
+    project: EngineProject, tmp_path: Path
 ) -> None:
-    it.criterion("test_pass", "test -e done", maxIterations=2)
-    it.agent.say({"text": "one"}, {"text": "two"})
-    run_id = await it.started()
-    await it.ended(run_id)
-    assert it.engine is not None
-    document = (await it.engine.export(run_id))["run"]
-    other = House(tmp_path / "other")
+    project.criterion("test_pass", "test -e done", maxIterations=2)
+    project.agent.say({"text": "one"}, {"text": "two"})
+    run_id = await project.started()
+    await project.ended(run_id)
+    assert project.engine is not None
+    document = (await project.engine.export(run_id))["run"]
+    other = EngineProject(tmp_path / "other")
     engine = await other.open()
     try:
         await engine.take_in(document)
         refused = await engine.fork(run_id, 2)
         assert refused["code"] == "consent_required"
-        assert sorted(refused["programs"]) == sorted([list(it.agent.program), ["test", "-e", "done"]])
-        assert len(it.agent.calls) == 2
+        assert sorted(refused["programs"]) == sorted([list(project.agent.program), ["test", "-e", "done"]])
+        assert len(project.agent.calls) == 2
         (other.root / "done").touch()
         forked = await engine.fork(run_id, 2, consent=agreed(other.data, refused))
         facts = await other.ended(forked["runId"])
-        assert (facts.end["reason"], facts.outputs[0], len(it.agent.calls)) == ("condition_met", "one", 3)
-        assert it.agent.calls[2]["cwd"] == str(other.root)
+        assert (facts.end["reason"], facts.outputs[0], len(project.agent.calls)) == ("condition_met", "one", 3)
+        assert project.agent.calls[2]["cwd"] == str(other.root)
     finally:
         await other.close()

@@ -14,7 +14,7 @@ from loop_ls.engine.judges.test_command import Checked, Command, words_of
 from loop_ls.formats.assistant.model import Criteria
 from loop_ls.formats.assistant.read import read_assistant
 from tests.engine.assistants.support.alone import ran
-from tests.engine.assistants.support.house import House
+from tests.engine.assistants.support.project import EngineProject
 from tests.engine.runners.support.agents import gone
 
 ENVIRON = {"PATH": os.environ["PATH"]}
@@ -48,10 +48,10 @@ async def all_gone(*pids: int) -> None:
             await asyncio.sleep(0.002)
 
 
-async def test_AB_044_a_command_that_succeeds_completes_with_the_whole_output(it: House) -> None:
-    it.criterion("test_pass", "true")
-    it.agent.say({"text": "x" * 400})
-    facts = await it.run()
+async def test_AB_044_a_command_that_succeeds_completes_with_the_whole_output(project: EngineProject) -> None:
+    project.criterion("test_pass", "true")
+    project.agent.say({"text": "x" * 400})
+    facts = await project.run()
     assert (facts.end["reason"], facts.end["finalOutput"]) == ("condition_met", "x" * 400)
     assert facts.end["totalIterations"] == 1
 
@@ -133,37 +133,37 @@ async def test_AB_055_a_command_that_a_signal_ends_has_not_passed(tmp_path: Path
     assert (checked.passed, checked.told) == (False, "it was ended by signal 9")
 
 
-async def test_AB_056_the_engine_answers_while_a_command_runs(it: House) -> None:
-    it.criterion("test_pass", script(it.root, f"touch {it.root}/begun; sleep 600"))
-    run_id = await it.started()
+async def test_AB_056_the_engine_answers_while_a_command_runs(project: EngineProject) -> None:
+    project.criterion("test_pass", script(project.root, f"touch {project.root}/begun; sleep 600"))
+    run_id = await project.started()
     async with asyncio.timeout(20):
-        while not (it.root / "begun").exists():
+        while not (project.root / "begun").exists():
             await asyncio.sleep(0.005)
     began = time.monotonic()
-    assert (await it.state(run_id))["status"] == "running"
+    assert (await project.state(run_id))["status"] == "running"
     assert time.monotonic() - began < 0.5
-    assert it.engine is not None
-    await it.engine.control("stop", run_id)
+    assert project.engine is not None
+    await project.engine.control("stop", run_id)
 
 
-async def test_AB_057_a_stop_ends_the_command(it: House) -> None:
-    it.criterion("test_pass", script(it.root, f"sleep 600 & echo $$ $! > {it.root}/pids; wait"))
-    run_id = await it.started()
-    words = (await lines_of(it.root / "pids"))[0].split()
-    assert it.engine is not None
-    await it.engine.control("stop", run_id)
-    facts = await it.ended(run_id)
+async def test_AB_057_a_stop_ends_the_command(project: EngineProject) -> None:
+    project.criterion("test_pass", script(project.root, f"sleep 600 & echo $$ $! > {project.root}/pids; wait"))
+    run_id = await project.started()
+    words = (await lines_of(project.root / "pids"))[0].split()
+    assert project.engine is not None
+    await project.engine.control("stop", run_id)
+    facts = await project.ended(run_id)
     await all_gone(*map(int, words))
     assert facts.end["kind"] == "cancelled"
     assert facts.of("judged") == []
 
 
-async def test_AB_058_a_command_runs_in_the_workspace(it: House) -> None:
-    script(it.root, "pwd > where")
-    it.criterion("test_pass", "./check.sh", maxIterations=1)
-    await it.run()
-    assert lines(it.root / "where") == [str(it.root)]
-    assert it.agent.calls[0]["cwd"] == str(it.root)
+async def test_AB_058_a_command_runs_in_the_workspace(project: EngineProject) -> None:
+    script(project.root, "pwd > where")
+    project.criterion("test_pass", "./check.sh", maxIterations=1)
+    await project.run()
+    assert lines(project.root / "where") == [str(project.root)]
+    assert project.agent.calls[0]["cwd"] == str(project.root)
 
 
 async def test_AB_059_a_command_does_not_see_secrets_of_the_engine(tmp_path: Path) -> None:

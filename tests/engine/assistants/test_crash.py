@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.assistants.support.house import Facts, House
+from tests.engine.assistants.support.project import EngineProject, Facts
 from tests.engine.runners.support.agents import gone
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,7 +22,7 @@ class Mortal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.house = House(folder)
+        self.house = EngineProject(folder)
         self.process: asyncio.subprocess.Process | None = None
 
     async def begin(self, *words: str) -> None:
@@ -44,10 +44,10 @@ class Mortal:
 
 @pytest.fixture
 async def mortal(tmp_path: Path) -> AsyncIterator[Mortal]:
-    it = Mortal(tmp_path)
-    yield it
-    if it.process is not None and it.process.returncode is None:
-        await it.kill()
+    project = Mortal(tmp_path)
+    yield project
+    if project.process is not None and project.process.returncode is None:
+        await project.kill()
 
 
 async def there(path: Path) -> Any:

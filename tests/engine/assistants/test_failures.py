@@ -14,21 +14,23 @@ from loop_ls.engine.core.ports import Failure, ModelReply
 from loop_ls.formats.assistant.keys import TOOLS
 from loop_ls.formats.assistant.model import Assistant, Criteria, Retry
 from tests.engine.assistants.support.alone import Alone, Saying, ran
-from tests.engine.assistants.support.house import Facts, House
+from tests.engine.assistants.support.project import EngineProject, Facts
 from tests.engine.runners.support.agents import option
 
 
-async def failed(it: House, **step: Any) -> str:
-    it.agent.say(step)
-    facts = await it.run()
-    assert (facts.end["kind"], facts.end["iteration"], len(it.agent.calls)) == ("failed", 1, 1)
+async def failed(project: EngineProject, **step: Any) -> str:
+    project.agent.say(step)
+    facts = await project.run()
+    assert (facts.end["kind"], facts.end["iteration"], len(project.agent.calls)) == ("failed", 1, 1)
     return str(facts.end["error"]["message"])
 
 
-async def test_AB_078_a_missing_agent_is_named_with_the_iteration(it: House) -> None:
-    it.settings["providers"] = {"claude-code": {"kind": "agent-cli", "cli": ["no-such-agent"], "speaks": "claude-code"}}
-    it.write()
-    facts = await it.run()
+async def test_AB_078_a_missing_agent_is_named_with_the_iteration(project: EngineProject) -> None:
+    project.settings["providers"] = {
+        "claude-code": {"kind": "agent-cli", "cli": ["no-such-agent"], "speaks": "claude-code"}
+    }
+    project.write()
+    facts = await project.run()
     message = facts.end["error"]["message"]
     assert facts.end["kind"] == "failed"
     assert message.startswith("Iteration 1 failed:")
@@ -36,55 +38,55 @@ async def test_AB_078_a_missing_agent_is_named_with_the_iteration(it: House) -> 
     assert "ENOENT" in message
 
 
-async def test_AB_079_status_and_standard_error_are_told(it: House) -> None:
-    message = await failed(it, exit=1, stderr="bad")
+async def test_AB_079_status_and_standard_error_are_told(project: EngineProject) -> None:
+    message = await failed(project, exit=1, stderr="bad")
     assert message.startswith("Iteration 1 failed: The agent `python")
     assert message.endswith("` exited with 1: bad")
 
 
-async def test_AB_080_a_status_without_a_word_is_a_failure(it: House) -> None:
-    assert "exited with 1" in await failed(it, exit=1)
+async def test_AB_080_a_status_without_a_word_is_a_failure(project: EngineProject) -> None:
+    assert "exited with 1" in await failed(project, exit=1)
 
 
-async def test_a_signal_from_outside_is_a_failure(it: House) -> None:
-    assert "signal 9" in await failed(it, text="half", signal="SIGKILL")
+async def test_a_signal_from_outside_is_a_failure(project: EngineProject) -> None:
+    assert "signal 9" in await failed(project, text="half", signal="SIGKILL")
 
 
-async def test_AB_081_an_error_that_calls_itself_a_success_is_a_failure(it: House) -> None:
-    assert "overloaded" in await failed(it, is_error=True, subtype="success", result="overloaded")
+async def test_AB_081_an_error_that_calls_itself_a_success_is_a_failure(project: EngineProject) -> None:
+    assert "overloaded" in await failed(project, is_error=True, subtype="success", result="overloaded")
 
 
-async def test_AB_082_a_result_of_another_kind_is_a_failure(it: House) -> None:
-    assert "error_max_turns" in await failed(it, subtype="error_max_turns", text="half")
+async def test_AB_082_a_result_of_another_kind_is_a_failure(project: EngineProject) -> None:
+    assert "error_max_turns" in await failed(project, subtype="error_max_turns", text="half")
 
 
-async def test_AB_083_a_plain_line_alone_is_a_failure_that_tells_it(it: House) -> None:
-    assert "please log in" in await failed(it, plain="please log in", silent=True)
+async def test_AB_083_a_plain_line_alone_is_a_failure_that_tells_it(project: EngineProject) -> None:
+    assert "please log in" in await failed(project, plain="please log in", silent=True)
 
 
-async def test_AB_096_a_loop_asks_nobody_for_permission(it: House) -> None:
-    it.write(permissionMode="plan")
-    await it.run()
-    modes = {option(call["words"], "--permission-mode") for call in it.agent.calls}
+async def test_AB_096_a_loop_asks_nobody_for_permission(project: EngineProject) -> None:
+    project.write(permissionMode="plan")
+    await project.run()
+    modes = {option(call["words"], "--permission-mode") for call in project.agent.calls}
     assert modes == {"bypassPermissions"}
 
 
 @pytest.mark.parametrize(
-    ("own", "project", "flag"), [(0.5, 1.0, "0.5"), (2.0, 1.0, "1"), (None, 1.0, "1"), (0.5, None, "0.5")]
+    ("own", "whole", "flag"), [(0.5, 1.0, "0.5"), (2.0, 1.0, "1"), (None, 1.0, "1"), (0.5, None, "0.5")]
 )
 async def test_AB_097_the_narrowest_budget_counts(
-    it: House, own: float | None, project: float | None, flag: str
+    project: EngineProject, own: float | None, whole: float | None, flag: str
 ) -> None:
-    if project is not None:
-        it.settings["limits"] = {"budgetUsd": project}
-    it.write(maxBudgetUsd=own, maxIterations=1)
-    await it.run()
-    assert option(it.agent.calls[0]["words"], "--max-budget-usd") == flag
+    if whole is not None:
+        project.settings["limits"] = {"budgetUsd": whole}
+    project.write(maxBudgetUsd=own, maxIterations=1)
+    await project.run()
+    assert option(project.agent.calls[0]["words"], "--max-budget-usd") == flag
 
 
-async def test_AB_097_without_a_budget_there_is_no_flag(it: House) -> None:
-    await it.run()
-    assert all("--max-budget-usd" not in call["words"] for call in it.agent.calls)
+async def test_AB_097_without_a_budget_there_is_no_flag(project: EngineProject) -> None:
+    await project.run()
+    assert all("--max-budget-usd" not in call["words"] for call in project.agent.calls)
 
 
 def assistant(**keys: Any) -> Assistant:
@@ -97,10 +99,10 @@ def test_AB_098_tools_are_the_default_set_or_the_own_ones_and_three_more() -> No
     assert tools_of(assistant(allowed_tools=("WebFetch", "Read"))) == ("WebFetch", "Read", "WebSearch")
 
 
-async def test_AB_098_the_agent_gets_them_as_one_word(it: House) -> None:
-    it.write(allowedTools=["Grep"], maxIterations=1)
-    await it.run()
-    assert option(it.agent.calls[0]["words"], "--allowedTools") == "Grep,Read,WebSearch,WebFetch"
+async def test_AB_098_the_agent_gets_them_as_one_word(project: EngineProject) -> None:
+    project.write(allowedTools=["Grep"], maxIterations=1)
+    await project.run()
+    assert option(project.agent.calls[0]["words"], "--allowedTools") == "Grep,Read,WebSearch,WebFetch"
 
 
 def test_the_model_is_the_own_one_else_the_settings_else_that_of_the_purpose() -> None:
@@ -160,29 +162,29 @@ def test_limits_of_a_process_come_from_its_variables() -> None:
     assert limits_of({"timeoutSeconds": 9}, {total: "1500"}).total == 9
 
 
-async def test_a_loop_that_only_calls_a_model_needs_no_program(it: House, tmp_path: Path) -> None:
-    it.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
-    it.write(provider="openai", maxIterations=2)
-    it.models.script = {"agent": [ModelReply("first", "", "", response_id="resp_1"), "second"]}
-    facts: Facts = await it.run()
+async def test_a_loop_that_only_calls_a_model_needs_no_program(project: EngineProject, tmp_path: Path) -> None:
+    project.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
+    project.write(provider="openai", maxIterations=2)
+    project.models.script = {"agent": [ModelReply("first", "", "", response_id="resp_1"), "second"]}
+    facts: Facts = await project.run()
     assert facts.outputs == ["first", "second"]
     assert [call["provider"] for call in facts.of("call")] == ["openai", "openai"]
     assert [call.get("responseId") for call in facts.of("call")] == ["resp_1", None], "who asks the provider needs it"
 
 
-async def test_AB_152_calls_of_a_model_share_nothing_but_the_log(it: House) -> None:
-    it.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
-    it.write(provider="openai", maxIterations=2)
-    it.models.script = {"agent": ["a long first answer " * 40, "second"]}
-    run_id = await it.started()
-    await it.ended(run_id)
-    first, second = it.models.requests
+async def test_AB_152_calls_of_a_model_share_nothing_but_the_log(project: EngineProject) -> None:
+    project.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
+    project.write(provider="openai", maxIterations=2)
+    project.models.script = {"agent": ["a long first answer " * 40, "second"]}
+    run_id = await project.started()
+    await project.ended(run_id)
+    first, second = project.models.requests
     assert second.prompt.startswith("do it\n\n## Progress Log")
     assert second.prompt.count("a long first answer") == 15  # 300 characters of it
     assert first.system == second.system == "You repair."
     assert second.turns == ()
-    assert it.engine is not None
-    sessions = [it.engine.journal.recall(run_id, f"fixer/{n}:ask")["value"]["session"] for n in (1, 2)]
+    assert project.engine is not None
+    sessions = [project.engine.journal.recall(run_id, f"fixer/{n}:ask")["value"]["session"] for n in (1, 2)]
     assert len(set(sessions)) == 2
 
 

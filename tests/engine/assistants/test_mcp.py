@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from loop_ls.engine.api.mcp.server import McpEndpoint
-from tests.engine.assistants.support.served import OWNER_TOKEN, served
+from tests.engine.assistants.support.served import OWNER_TOKEN, serving
 
 pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
@@ -19,27 +19,27 @@ async def test_AB_151_over_mcp_a_program_needs_the_same_consent(tmp_path: Path) 
     from mcp.client.streamable_http import streamable_http_client
 
     endpoint = McpEndpoint()
-    async with served(tmp_path, mcp=endpoint) as home:
+    async with serving(tmp_path, mcp=endpoint) as served:
         headers = {"Authorization": f"Bearer {OWNER_TOKEN}"}
         start = {"definition": "fixer", "goal": "do it"}
         async with (
             httpx2.AsyncClient(headers=headers) as http,
-            Client(streamable_http_client(f"{home.url}/mcp", http_client=http)) as client,
+            Client(streamable_http_client(f"{served.url}/mcp", http_client=http)) as client,
         ):
             refused = await client.call_tool("loop_start", start)
             told = json.loads(refused.content[0].text)  # type: ignore[union-attr]
             assert refused.is_error
-            assert (told["code"], told["programs"]) == ("consent_required", [list(home.agent.program)])
-            assert home.agent.calls == []
+            assert (told["code"], told["programs"]) == ("consent_required", [list(served.agent.program)])
+            assert served.agent.calls == []
             assert told["message"].startswith("The owner has to agree first: this run starts ")
             assert not {"digest", "nonce"} & set(told)
             given = await client.call_tool("loop_start", {**start, "consent": "yes"})
             assert given.is_error
-            assert home.agent.calls == []
-            await home.agree()
+            assert served.agent.calls == []
+            await served.agree()
             started = await client.call_tool("loop_start", start)
             assert not started.is_error, started
         run_id = json.loads(started.content[0].text)["loop_id"]  # type: ignore[union-attr]
-        facts = await home.ended(run_id)
-        assert (facts.end["kind"], home.agent.messages[0]) == ("completed", "do it")
+        facts = await served.ended(run_id)
+        assert (facts.end["kind"], served.agent.messages[0]) == ("completed", "do it")
     await endpoint.aclose()

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from loop_ls.engine.assistants.message import ONCE_MORE, composed, learning_of
-from tests.engine.assistants.support.house import House
+from tests.engine.assistants.support.project import EngineProject
 
 
-async def test_AB_018_the_first_message_is_the_original_byte_for_byte(it: House) -> None:
+async def test_AB_018_the_first_message_is_the_original_byte_for_byte(project: EngineProject) -> None:
     message = "  Fix  it\n\n## Progress Log\r\n\tplease "
-    it.write(maxIterations=1)
-    await it.run(message)
-    assert it.agent.messages == [message]
+    project.write(maxIterations=1)
+    await project.run(message)
+    assert project.agent.messages == [message]
 
 
-async def test_AB_019_the_second_message_starts_with_the_original_and_has_the_log(it: House) -> None:
-    it.agent.say({"text": "tried"})
-    await it.run("Make it pass.\n")
-    second = it.agent.messages[1]
+async def test_AB_019_the_second_message_starts_with_the_original_and_has_the_log(project: EngineProject) -> None:
+    project.agent.say({"text": "tried"})
+    await project.run("Make it pass.\n")
+    second = project.agent.messages[1]
     assert second.startswith("Make it pass.\n")
     assert "\n\n## Progress Log" in second
     assert "\n- Iteration 1: tried\n" in second
 
 
-async def test_AB_020_the_third_of_ten_says_so_and_lists_two_learnings(it: House) -> None:
-    it.write(maxIterations=10)
-    it.criterion("regex", "STOP")
-    it.agent.say({"text": "first"}, {"text": "second"}, {"text": "STOP"})
-    await it.run()
-    third = it.agent.messages[2]
+async def test_AB_020_the_third_of_ten_says_so_and_lists_two_learnings(project: EngineProject) -> None:
+    project.write(maxIterations=10)
+    project.criterion("regex", "STOP")
+    project.agent.say({"text": "first"}, {"text": "second"}, {"text": "STOP"})
+    await project.run()
+    third = project.agent.messages[2]
     assert "Iteration 3 of 10" in third
     bullets = [line for line in third.splitlines() if line.startswith("- ")]
     assert bullets == ["- Iteration 1: first", "- Iteration 2: second"]
-    assert len(it.agent.messages) == 3
+    assert len(project.agent.messages) == 3
 
 
 def test_AB_021_the_instruction_stands_on_its_own_line() -> None:
@@ -57,19 +57,19 @@ def test_AB_026_blanks_are_cut_before_they_are_cleaned() -> None:
     assert learning_of(" " * 299 + "text", 2) == "t"
 
 
-async def test_AB_027_the_log_of_three_iterations_has_three_entries_in_order(it: House) -> None:
-    it.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
-    run_id = await it.started()
-    await it.ended(run_id)
-    assert (await it.state(run_id))["progressLog"] == ["one", "two", "three"]
+async def test_AB_027_the_log_of_three_iterations_has_three_entries_in_order(project: EngineProject) -> None:
+    project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
+    run_id = await project.started()
+    await project.ended(run_id)
+    assert (await project.state(run_id))["progressLog"] == ["one", "two", "three"]
 
 
-async def test_AB_028_a_failed_iteration_teaches_nothing(it: House) -> None:
-    it.agent.say({"text": "one"}, {"exit": 1, "stderr": "broken"})
-    run_id = await it.started()
-    facts = await it.ended(run_id)
+async def test_AB_028_a_failed_iteration_teaches_nothing(project: EngineProject) -> None:
+    project.agent.say({"text": "one"}, {"exit": 1, "stderr": "broken"})
+    run_id = await project.started()
+    facts = await project.ended(run_id)
     assert facts.end["kind"] == "failed"
-    assert (await it.state(run_id))["progressLog"] == ["one"]
+    assert (await project.state(run_id))["progressLog"] == ["one"]
 
 
 def test_feedback_and_test_output_have_headings_of_their_own() -> None:

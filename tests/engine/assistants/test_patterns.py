@@ -9,7 +9,7 @@ from loop_ls.engine.assistants.views import reason_of
 from loop_ls.engine.judges.pattern import Pattern
 from loop_ls.formats.assistant.model import Criteria
 from tests.engine.assistants.support.alone import Alone, Saying, ran
-from tests.engine.assistants.support.house import House
+from tests.engine.assistants.support.project import EngineProject
 
 LONG = "word " * 100
 
@@ -22,22 +22,22 @@ async def matches(pattern: str, output: str) -> bool:
     return (await Pattern(pattern).judge(output)).verdict == "yes"
 
 
-async def test_AB_029_a_limit_of_three_starts_three_processes(it: House) -> None:
-    facts = await it.run()
+async def test_AB_029_a_limit_of_three_starts_three_processes(project: EngineProject) -> None:
+    facts = await project.run()
     assert (facts.end["kind"], facts.end["totalIterations"]) == ("completed", 3)
-    assert len({call["pid"] for call in it.agent.calls}) == 3
+    assert len({call["pid"] for call in project.agent.calls}) == 3
 
 
-async def test_AB_030_at_the_limit_the_final_output_is_the_last_learning(it: House) -> None:
-    it.agent.say({"text": "first"}, {"text": LONG})
-    facts = await it.run()
+async def test_AB_030_at_the_limit_the_final_output_is_the_last_learning(project: EngineProject) -> None:
+    project.agent.say({"text": "first"}, {"text": LONG})
+    facts = await project.run()
     assert facts.end["finalOutput"] == LONG[:300].strip()
     assert facts.end["finalOutput"] != LONG
 
 
-async def test_AB_031_at_the_limit_the_reason_and_the_whole_output_are_told(it: House) -> None:
-    it.agent.say({"text": "first"}, {"text": LONG})
-    facts = await it.run()
+async def test_AB_031_at_the_limit_the_reason_and_the_whole_output_are_told(project: EngineProject) -> None:
+    project.agent.say({"text": "first"}, {"text": LONG})
+    facts = await project.run()
     assert (facts.end["reason"], facts.end["lastOutput"]) == ("max_iterations", LONG)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.assistants.support.served import Client, Served, served
+from tests.engine.assistants.support.served import Client, ServedProject, serving
 from tests.engine.runners.support.agents import gone
 
 DENIED = "Your role does not permit running or modifying workflows"
@@ -19,26 +19,26 @@ async def started(client: Client, **more: Any) -> None:
 
 
 @pytest.fixture
-async def client(home: Served) -> Client:
-    return await home.socket()
+async def client(served: ServedProject) -> Client:
+    return await served.socket()
 
 
 @pytest.mark.parametrize("event", ["loop:start", "loop:stop", "loop:approve"])
-async def test_AB_102_a_viewer_is_told_no_and_nobody_else_hears_it(home: Served, event: str) -> None:
-    token = home.token("vera", "viewer")
-    viewer, other = await home.socket(token), await home.socket(token)
+async def test_AB_102_a_viewer_is_told_no_and_nobody_else_hears_it(served: ServedProject, event: str) -> None:
+    token = served.token("vera", "viewer")
+    viewer, other = await served.socket(token), await served.socket(token)
     await viewer.send(event, message="x", loopId="x", approved=True)
     told = await viewer.until("agent:error")
     assert told == {"agentId": "fixer", "sessionId": "", "error": DENIED, "type": "POLICY_ERROR"}
     await viewer.io.emit(event, {"agentId": "nobody"})  # the role is looked at first
     await viewer.until("agent:error", lambda data: data["agentId"] == "nobody" and data["type"] == "POLICY_ERROR")
     assert other.heard == []
-    assert home.agent.calls == []
+    assert served.agent.calls == []
 
 
 @pytest.mark.parametrize("transport", ["websocket", "polling"])
-async def test_AB_103_an_editor_starts_and_hears_of_each_iteration(home: Served, transport: str) -> None:
-    client = await home.socket(transport=transport)
+async def test_AB_103_an_editor_starts_and_hears_of_each_iteration(served: ServedProject, transport: str) -> None:
+    client = await served.socket(transport=transport)
     await started(client)
     await client.status("idle")
     names = [name for name, _ in client.heard if name in ("agent:status", "agent:loop_iteration")]
@@ -77,11 +77,11 @@ async def test_an_id_without_end_is_not_sent_back(client: Client) -> None:
     assert len(told["agentId"]) == 200
 
 
-async def test_AB_105_a_second_start_is_refused_and_the_first_goes_on(home: Served, client: Client) -> None:
-    go = home.root / "go"
-    home.agent.say({"text": "a", "wait_for": str(go)}, {"text": "b"})
+async def test_AB_105_a_second_start_is_refused_and_the_first_goes_on(served: ServedProject, client: Client) -> None:
+    go = served.root / "go"
+    served.agent.say({"text": "a", "wait_for": str(go)}, {"text": "b"})
     await started(client)
-    await home.calls(1)
+    await served.calls(1)
     await started(client)
     told = await client.until("agent:error")
     assert told["type"] == "RESOURCE_ERROR"
@@ -91,18 +91,20 @@ async def test_AB_105_a_second_start_is_refused_and_the_first_goes_on(home: Serv
     assert len(client.of("agent:loop_iteration")) == 3
 
 
-async def test_AB_107_a_learning_is_a_notification_of_80_characters(home: Served, client: Client) -> None:
-    home.write(maxIterations=1)
-    home.agent.say({"text": "L" * 300})
+async def test_AB_107_a_learning_is_a_notification_of_80_characters(served: ServedProject, client: Client) -> None:
+    served.write(maxIterations=1)
+    served.agent.say({"text": "L" * 300})
     await started(client)
     told = await client.level("info")
     assert told["title"] == "Iteration 1: " + "L" * 80
     assert told["agentId"] == "fixer"
 
 
-async def test_AB_108_a_question_is_a_notification_with_actions_and_its_id(home: Served, client: Client) -> None:
-    home.criterion("manual")
-    home.agent.say({"text": "the output"})
+async def test_AB_108_a_question_is_a_notification_with_actions_and_its_id(
+    served: ServedProject, client: Client
+) -> None:
+    served.criterion("manual")
+    served.agent.say({"text": "the output"})
     await started(client)
     told = await client.level("action_required")
     assert told["actions"] == ["approve", "reject"]
@@ -113,8 +115,8 @@ async def test_AB_108_a_question_is_a_notification_with_actions_and_its_id(home:
     await client.status("idle")
 
 
-async def test_AB_109_the_end_is_a_notification_and_idle(home: Served, client: Client) -> None:
-    home.criterion("regex", "ok")
+async def test_AB_109_the_end_is_a_notification_and_idle(served: ServedProject, client: Client) -> None:
+    served.criterion("regex", "ok")
     await started(client)
     await client.status("idle")
     name, last = client.heard[-2]
@@ -124,8 +126,8 @@ async def test_AB_109_the_end_is_a_notification_and_idle(home: Served, client: C
     assert client.of("agent:error") == []
 
 
-async def test_AB_110_a_failure_is_a_notification_an_error_and_a_status(home: Served, client: Client) -> None:
-    home.agent.say({"exit": 1, "stderr": "the API is overloaded"})
+async def test_AB_110_a_failure_is_a_notification_an_error_and_a_status(served: ServedProject, client: Client) -> None:
+    served.agent.say({"exit": 1, "stderr": "the API is overloaded"})
     await started(client)
     await client.status("error")
     told = client.of("agent:error")[0]
@@ -135,36 +137,38 @@ async def test_AB_110_a_failure_is_a_notification_an_error_and_a_status(home: Se
     assert levels == ["error"]
 
 
-async def test_AB_111_a_disabled_assistant_is_an_error_and_never_running(home: Served, client: Client) -> None:
-    home.write(loopEnabled=False)
+async def test_AB_111_a_disabled_assistant_is_an_error_and_never_running(served: ServedProject, client: Client) -> None:
+    served.write(loopEnabled=False)
     await started(client)
     told = await client.until("agent:error")
     assert "loopEnabled" in told["error"]
     assert client.of("agent:status") == []
 
 
-async def test_AB_112_a_stop_during_an_approval_ends_idle(home: Served, client: Client) -> None:
-    home.criterion("manual")
+async def test_AB_112_a_stop_during_an_approval_ends_idle(served: ServedProject, client: Client) -> None:
+    served.criterion("manual")
     await started(client)
     await client.level("action_required")
     await client.send("loop:stop")
     await client.status("idle")
-    await home.engine_stop()
+    await served.engine_stop()
     assert [data["status"] for data in client.of("agent:status")] == ["running", "waiting_approval", "idle"]
     assert [data["cause"] for data in client.of("agent:error")] == ["stopped"]
 
 
-async def test_AB_113_a_loop_that_follows_a_stop_at_once_can_be_stopped_itself(home: Served, client: Client) -> None:
-    home.agent.say({"text": "old", "child": True, "hang": True}, {"text": "new", "hang": True})
+async def test_AB_113_a_loop_that_follows_a_stop_at_once_can_be_stopped_itself(
+    served: ServedProject, client: Client
+) -> None:
+    served.agent.say({"text": "old", "child": True, "hang": True}, {"text": "new", "hang": True})
     await started(client)
-    old = (await home.calls(1))[0]
+    old = (await served.calls(1))[0]
     await client.send("loop:stop")
     await started(client)
-    new = (await home.calls(2))[1]
+    new = (await served.calls(2))[1]
     async with asyncio.timeout(10):
         while not gone(old["child"]):
             await asyncio.sleep(0.005)
-    data = (await home.status()).json()["data"]
+    data = (await served.status()).json()["data"]
     assert (data["active"], data["state"]["iteration"]) == (True, 1)
     await client.send("loop:stop")
     async with asyncio.timeout(10):
@@ -173,10 +177,10 @@ async def test_AB_113_a_loop_that_follows_a_stop_at_once_can_be_stopped_itself(h
     assert client.of("agent:error") == []
 
 
-async def test_AB_114_a_user_hears_nothing_of_another_users_loop(home: Served) -> None:
-    anna = await home.socket(home.token("anna", "editor"))
-    bert = await home.socket(home.token("bert", "editor"))
-    second = await home.socket(home.token("anna", "editor"))
+async def test_AB_114_a_user_hears_nothing_of_another_users_loop(served: ServedProject) -> None:
+    anna = await served.socket(served.token("anna", "editor"))
+    bert = await served.socket(served.token("bert", "editor"))
+    second = await served.socket(served.token("anna", "editor"))
     await started(anna)
     await anna.status("idle")
     await second.status("idle")
@@ -185,68 +189,68 @@ async def test_AB_114_a_user_hears_nothing_of_another_users_loop(home: Served) -
     await bert.status("idle")
 
 
-async def test_whoever_stops_anothers_loop_hears_of_it_too(home: Served) -> None:
-    home.agent.say({"text": "x", "hang": True})
-    anna = await home.socket(home.token("anna", "editor"))
-    bert = await home.socket(home.token("bert", "editor"))
+async def test_whoever_stops_anothers_loop_hears_of_it_too(served: ServedProject) -> None:
+    served.agent.say({"text": "x", "hang": True})
+    anna = await served.socket(served.token("anna", "editor"))
+    bert = await served.socket(served.token("bert", "editor"))
     await started(anna)
-    await home.calls(1)
+    await served.calls(1)
     await bert.send("loop:stop")
     await bert.status("idle")
     await anna.status("idle")
 
 
-async def test_AB_148_an_admin_may_do_what_an_editor_may(home: Served) -> None:
-    token = home.token("ada", "admin")
-    admin = await home.socket(token)
-    home.criterion("manual")
+async def test_AB_148_an_admin_may_do_what_an_editor_may(served: ServedProject) -> None:
+    token = served.token("ada", "admin")
+    admin = await served.socket(token)
+    served.criterion("manual")
     await started(admin)
     told = await admin.level("action_required")
     await admin.send("loop:approve", loopId=told["loopId"], approved=True)
     await admin.status("idle")
-    assert (await home.post("start", {"message": "x"}, token)).status_code == 202
+    assert (await served.post("start", {"message": "x"}, token)).status_code == 202
     async with asyncio.timeout(20):
-        while not (question := (await home.status(token)).json()["data"]["pendingApproval"]):
+        while not (question := (await served.status(token)).json()["data"]["pendingApproval"]):
             await asyncio.sleep(0.01)
     body = {"loopId": question["loopId"], "approved": False}
-    assert (await home.post("approve", body, token)).json()["data"] == {"resolved": True}
-    home.agent.say({"hang": True})
+    assert (await served.post("approve", body, token)).json()["data"] == {"resolved": True}
+    served.agent.say({"hang": True})
     async with asyncio.timeout(20):
-        while (await home.post("start", {"message": "x"}, token)).status_code != 202:
+        while (await served.post("start", {"message": "x"}, token)).status_code != 202:
             await asyncio.sleep(0.01)
-    await home.calls(3)
-    assert (await home.post("stop", None, token)).status_code == 200
-    await home.engine_stop()
+    await served.calls(3)
+    assert (await served.post("stop", None, token)).status_code == 200
+    await served.engine_stop()
     await started(admin)
-    await home.calls(4)
+    await served.calls(4)
     await admin.send("loop:stop")
     async with asyncio.timeout(20):
-        while home.engine is None or home.engine.live:
+        while served.engine is None or served.engine.live:
             await asyncio.sleep(0.01)
     assert [told.get("cause", told) for told in admin.of("agent:error")] == ["rejected"]
 
 
 async def test_AB_150_a_program_that_nobody_confirmed_is_told_to_the_caller(tmp_path: Path) -> None:
-    async with served(tmp_path) as home:
-        client, other = await home.socket(), await home.socket()
+    async with serving(tmp_path) as served:
+        client, other = await served.socket(), await served.socket()
         await started(client)
         told = await client.until("agent:error")
         assert (told["type"], told["code"]) == ("POLICY_ERROR", "consent_required")
-        assert told["programs"] == [list(home.agent.program)]
+        assert told["programs"] == [list(served.agent.program)]
         assert client.of("agent:status") == other.heard == []
-        assert home.agent.calls == []
+        assert served.agent.calls == []
         assert "nonce" not in told
         await started(client, consent=told["digest"])
         again = await client.until("agent:error")
-        assert (again["code"], home.agent.calls) == ("consent_required", [])
-        await home.agree()
+        assert (again["code"], served.agent.calls) == ("consent_required", [])
+        await served.agree()
         await started(client)
         await client.status("idle")
 
 
-async def test_a_token_that_is_taken_away_counts_no_more(home: Served) -> None:
-    editor = await home.socket(home.token("emil", "editor"))
-    home.tokens.revoke("emil")
+async def test_a_token_that_is_taken_away_counts_no_more(served: ServedProject) -> None:
+    editor = await served.socket(served.token("emil", "editor"))
+    served.tokens.revoke("emil")
     await started(editor)
     assert (await editor.until("agent:error"))["type"] == "POLICY_ERROR"
-    assert home.agent.calls == []
+    assert served.agent.calls == []

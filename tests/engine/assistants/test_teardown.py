@@ -11,40 +11,40 @@ import pytest
 
 from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown, attended_runs, grace_of, tear_down
 from loop_ls.engine.events import RunState
-from tests.engine.assistants.support.served import Client, Served, served
+from tests.engine.assistants.support.served import Client, ServedProject, serving
 from tests.engine.runners.support.agents import gone
 
 GRACE = 0.4
 
 
-async def hanging(home: Served, client: Client, **step: Any) -> dict[str, Any]:
-    home.agent.say({"text": "x", "hang": True, **step})
+async def hanging(served: ServedProject, client: Client, **step: Any) -> dict[str, Any]:
+    served.agent.say({"text": "x", "hang": True, **step})
     await client.send("loop:start", message="do it")
-    return (await home.calls(1))[0]
+    return (await served.calls(1))[0]
 
 
-async def ended(home: Served) -> dict[str, Any]:
+async def ended(served: ServedProject) -> dict[str, Any]:
     async with asyncio.timeout(20):
-        while home.engine is None or home.engine.live:
+        while served.engine is None or served.engine.live:
             await asyncio.sleep(0.01)
-    data = (await home.status()).json()["data"]
+    data = (await served.status()).json()["data"]
     return dict(data["lastState"]["outcome"])
 
 
-async def goes_on(home: Served, seconds: float = 3 * GRACE) -> bool:
+async def goes_on(served: ServedProject, seconds: float = 3 * GRACE) -> bool:
     await asyncio.sleep(seconds)
-    return bool((await home.status()).json()["data"]["active"])
+    return bool((await served.status()).json()["data"]["active"])
 
 
 @pytest.fixture
 async def brief(tmp_path: Path) -> Any:
     """A house in which leaving counts after a moment."""
-    async with served(tmp_path, GRACE) as home:
-        await home.agree()
-        yield home
+    async with serving(tmp_path, GRACE) as served:
+        await served.agree()
+        yield served
 
 
-async def test_AB_129_a_loop_ends_when_its_last_socket_stays_away(brief: Served) -> None:
+async def test_AB_129_a_loop_ends_when_its_last_socket_stays_away(brief: ServedProject) -> None:
     client = await brief.socket()
     call = await hanging(brief, client, child=True)
     began = time.monotonic()
@@ -56,7 +56,7 @@ async def test_AB_129_a_loop_ends_when_its_last_socket_stays_away(brief: Served)
             await asyncio.sleep(0.005)
 
 
-async def test_AB_130_one_of_two_sockets_may_leave(brief: Served) -> None:
+async def test_AB_130_one_of_two_sockets_may_leave(brief: ServedProject) -> None:
     first, second = await brief.socket(), await brief.socket()
     await hanging(brief, first)
     await first.io.disconnect()
@@ -64,7 +64,7 @@ async def test_AB_130_one_of_two_sockets_may_leave(brief: Served) -> None:
     assert second.io.connected
 
 
-async def test_AB_131_whoever_comes_back_in_time_changes_nothing(brief: Served) -> None:
+async def test_AB_131_whoever_comes_back_in_time_changes_nothing(brief: ServedProject) -> None:
     client = await brief.socket()
     await hanging(brief, client)
     await client.io.disconnect()
@@ -75,12 +75,12 @@ async def test_AB_131_whoever_comes_back_in_time_changes_nothing(brief: Served) 
 
 
 async def test_AB_132_where_teardown_is_off_a_loop_goes_on(tmp_path: Path) -> None:
-    async with served(tmp_path, grace_of({"RONDOFLOW_TEARDOWN_ON_DISCONNECT": "0"})) as home:
-        await home.agree()
-        client = await home.socket()
-        await hanging(home, client)
+    async with serving(tmp_path, grace_of({"RONDOFLOW_TEARDOWN_ON_DISCONNECT": "0"})) as served:
+        await served.agree()
+        client = await served.socket()
+        await hanging(served, client)
         await client.io.disconnect()
-        assert await goes_on(home, 0.5)
+        assert await goes_on(served, 0.5)
 
 
 def test_AB_133_only_0_switches_teardown_off() -> None:
@@ -112,7 +112,7 @@ async def test_AB_134_a_grace_time_of_0_is_at_once() -> None:
     await teardowns.aclose()
 
 
-async def test_AB_135_an_open_question_is_rejected_by_the_teardown(brief: Served) -> None:
+async def test_AB_135_an_open_question_is_rejected_by_the_teardown(brief: ServedProject) -> None:
     token = brief.token("anna", "editor")
     client = await brief.socket(token)
     brief.criterion("manual")
@@ -124,7 +124,7 @@ async def test_AB_135_an_open_question_is_rejected_by_the_teardown(brief: Served
     assert late.status_code == 400
 
 
-async def test_AB_136_a_run_that_is_nobodys_goes_on(brief: Served) -> None:
+async def test_AB_136_a_run_that_is_nobodys_goes_on(brief: ServedProject) -> None:
     client = await brief.socket()
     brief.agent.say({"text": "x", "hang": True})
     run_id = await brief.started(detach=True)

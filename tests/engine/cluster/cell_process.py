@@ -1,4 +1,4 @@
-"""The process that forks cells (`cells.Nursery`), and what each of them is: an engine that obeys over a socket."""
+"""The process that forks cells (`cells.ForkServer`), and what each of them is: an engine that obeys over a socket."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PRICE = {"input": 0, "output": 10_000}
 DEFAULTS: dict[str, Any] = {"takes": True, "skew": 0.0, "dies": ""}
 
 
-class Cell:
+class EngineInProcess:
     def __init__(self, order: dict[str, Any]) -> None:
         order = {**DEFAULTS, **order}
         if order["skew"]:
@@ -48,7 +48,7 @@ class Cell:
         self.engine = Engine(
             self.folder / self.name,
             {"workflow": self},
-            lambda plan: Door(),
+            lambda plan: PaidModels(),
             self,
             storage=lambda: PostgresStorage(order["url"]),
             workers=lambda made: PostgresWorkers(made, takes=order["takes"], beat=order["beat"], lease=order["lease"]),
@@ -170,7 +170,7 @@ def _die(queue: RunQueue, moment: str, recover: Callable[..., None], executors: 
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Door(ScriptedModels):
+class PaidModels(ScriptedModels):
     async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
         return ModelReply("w", request.provider, request.model, 0, 50, 0.5)
 
@@ -184,7 +184,7 @@ def main() -> None:
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             try:
-                asyncio.run(Cell(json.loads(line)).live())
+                asyncio.run(EngineInProcess(json.loads(line)).live())
             except BaseException:
                 traceback.print_exc()
             finally:

@@ -21,7 +21,7 @@ BEAT, LEASE = 0.1, 0.6
 ROOT = Path(__file__).resolve().parents[3]
 
 
-class World:
+class Workload:
     """A loop of `iterations` with two calls each; or, with `asks`, a call and a question to a person; or, with
     `limits`, one model call under them, for half a dollar that may be 60 cents. Every call that is made is a line in
     a file, by run, key and cell."""
@@ -50,7 +50,7 @@ class World:
         return {f"{run_id} {key}": cell for run_id, key, cell in self._lines()}
 
 
-class Nursery:
+class ForkServer:
     def __init__(self) -> None:
         argv = [sys.executable, "-m", "tests.engine.cluster.cell_process"]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, cwd=ROOT, text=True)
@@ -66,33 +66,38 @@ class Nursery:
         self._process.wait(20)
 
 
-class Cell:
+class EngineProcess:
     """One engine. `proxy`: its network can be cut."""
 
-    def __init__(self, name: str, world: World, pid: int, reader: asyncio.StreamReader, writer: Any) -> None:
-        self.name, self.world, self.pid = name, world, pid
+    def __init__(self, name: str, workload: Workload, pid: int, reader: asyncio.StreamReader, writer: Any) -> None:
+        self.name, self.workload, self.pid = name, workload, pid
         self._reader, self._writer = reader, writer
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._hearing = asyncio.create_task(self._hear())
 
     @classmethod
     async def open(
-        cls, nursery: Nursery, name: str, url: str, world: World, proxy: Proxy | None = None, **more: Any
-    ) -> Cell:
+        cls, fork_server: ForkServer, name: str, url: str, workload: Workload, proxy: Proxy | None = None, **more: Any
+    ) -> EngineProcess:
         """`more`: how it differs from others (`cell_process.DEFAULTS`)."""
         parts = urlsplit(url)
         reached = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl() if proxy else url
         come: asyncio.Future[tuple[asyncio.StreamReader, Any]] = asyncio.get_running_loop().create_future()
         server = await asyncio.start_server(lambda *streams: come.set_result(streams), "127.0.0.1", 0, limit=1 << 24)
-        shape = {"iterations": world.iterations, "seconds": world.seconds, "asks": world.asks, "limits": world.limits}
-        where = {"name": name, "folder": str(world.folder), "url": reached}
+        shape = {
+            "iterations": workload.iterations,
+            "seconds": workload.seconds,
+            "asks": workload.asks,
+            "limits": workload.limits,
+        }
+        where = {"name": name, "folder": str(workload.folder), "url": reached}
         pace = {"port": server.sockets[0].getsockname()[1], "beat": BEAT, "lease": LEASE}
-        nursery.order({**where, **shape, **pace, **more})
+        fork_server.order({**where, **shape, **pace, **more})
         async with asyncio.timeout(60):
             reader, writer = await come
             pid = json.loads(await reader.readline())["pid"]
         server.close()
-        return cls(name, world, pid, reader, writer)
+        return cls(name, workload, pid, reader, writer)
 
     async def _hear(self) -> None:
         while line := await self._reader.readline():

@@ -9,24 +9,24 @@ from typing import Any
 import pytest
 
 from loop_ls.testing.proxy import Proxy
-from tests.engine.cluster.cells import Cell, Nursery, World
+from tests.engine.cluster.cells import EngineProcess, ForkServer, Workload
 
-Open = Callable[..., Awaitable[Cell]]
+Open = Callable[..., Awaitable[EngineProcess]]
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    made = Nursery()
+def fork_server() -> Iterator[ForkServer]:
+    made = ForkServer()
     yield made
     made.close()
 
 
 @pytest.fixture
-async def cell(nursery: Nursery, database: str) -> AsyncIterator[Open]:
-    made: list[Cell] = []
+async def cell(fork_server: ForkServer, database: str) -> AsyncIterator[Open]:
+    made: list[EngineProcess] = []
 
-    async def one(name: str, world: World, proxy: Proxy | None = None, **more: Any) -> Cell:
-        made.append(await Cell.open(nursery, name, database, world, proxy, **more))
+    async def one(name: str, workload: Workload, proxy: Proxy | None = None, **more: Any) -> EngineProcess:
+        made.append(await EngineProcess.open(fork_server, name, database, workload, proxy, **more))
         return made[-1]
 
     yield one

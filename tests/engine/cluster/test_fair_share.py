@@ -12,29 +12,29 @@ import pytest
 
 from loop_ls.engine.durable.run_queue import RunQueue
 from loop_ls.engine.journal.postgres import PostgresStorage
-from tests.engine.cluster.cells import Cell, World
+from tests.engine.cluster.cells import EngineProcess, Workload
 
-Open = Callable[..., Awaitable[Cell]]
+Open = Callable[..., Awaitable[EngineProcess]]
 
 
-async def called(world: World, runs: int) -> Counter[str]:
-    """Cell -> the runs that it works at, once somebody works at each."""
+async def called(workload: Workload, runs: int) -> Counter[str]:
+    """Engine -> the runs that it works at, once somebody works at each."""
     async with asyncio.timeout(30):
-        while len(world.paid) < runs:
+        while len(workload.paid) < runs:
             await asyncio.sleep(0.02)
-    return Counter(world.at.values())
+    return Counter(workload.at.values())
 
 
 async def test_a_burst_is_spread_over_all_workers(cell: Open, tmp_path: Path) -> None:
-    world = World(tmp_path, seconds=600)
-    workers = [await cell(name, world) for name in "abc"]
+    workload = Workload(tmp_path, seconds=600)
+    workers = [await cell(name, workload) for name in "abc"]
     await workers[0].start(60)
-    assert max((await called(world, 60)).values()) <= 22
+    assert max((await called(workload, 60)).values()) <= 22
 
 
 async def test_workers_look_seldom_into_a_queue_without_runs(cell: Open, database: str, tmp_path: Path) -> None:
-    world = World(tmp_path, asks=True)
-    one = await cell("a", world)
+    workload = Workload(tmp_path, asks=True)
+    one = await cell("a", workload)
     paces = []
     for _ in range(2):
         async with asyncio.timeout(10):
@@ -54,14 +54,14 @@ def _pace(database: str) -> float:
 
 
 async def test_runs_that_wait_for_people_leave_room_for_others(cell: Open, tmp_path: Path) -> None:
-    world = World(tmp_path, asks=True)
-    one = await cell("a", world)
+    workload = Workload(tmp_path, asks=True)
+    one = await cell("a", workload)
     waiting = await one.start(20)
     await one.heard(["manual_approval_required"], waiting)
-    await cell("b", world)
+    await cell("b", workload)
     more = await one.start(20)
     await one.heard(["manual_approval_required"], more)
-    assert (await called(world, 40))["b"] >= 15
+    assert (await called(workload, 40))["b"] >= 15
 
 
 @pytest.mark.parametrize(

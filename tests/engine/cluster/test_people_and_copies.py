@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from tests.engine.cluster.cells import Cell, World
+from tests.engine.cluster.cells import EngineProcess, Workload
 
-Open = Callable[[str], Awaitable[Cell]]
+Open = Callable[[str], Awaitable[EngineProcess]]
 
 
 @pytest.fixture
-def engine(cell: Callable[..., Awaitable[Cell]], tmp_path: Path) -> Open:
-    world = World(tmp_path, asks=True)
-    return lambda name: cell(name, world)
+def engine(cell: Callable[..., Awaitable[EngineProcess]], tmp_path: Path) -> Open:
+    workload = Workload(tmp_path, asks=True)
+    return lambda name: cell(name, workload)
 
 
-async def heard(engine: Cell, kind: str, run_id: str) -> dict[str, Any]:
+async def heard(engine: EngineProcess, kind: str, run_id: str) -> dict[str, Any]:
     return (await engine.heard([kind], [run_id]))[0]
 
 

@@ -24,7 +24,7 @@ from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
 from tests.engine.cluster.cells import BEAT, LEASE
-from tests.engine.roles.conftest import PAIR, SETTINGS, Doors
+from tests.engine.roles.conftest import PAIR, SETTINGS, ScriptedModels
 
 NOBODY = "postgresql://postgres@127.0.0.1:1/postgres"
 
@@ -68,7 +68,9 @@ async def test_a_database_that_is_away_is_said_as_what_it_is(tmp_path: Path) -> 
     assert await records.beside("run", None) == {}
 
 
-async def engine(folder: Path, root: Path, database: str, models: Doors, records: Records, takes: bool) -> Engine:
+async def engine(
+    folder: Path, root: Path, database: str, models: ScriptedModels, records: Records, takes: bool
+) -> Engine:
     made = Engine(
         folder,
         {"role_loop": RoleLoopProgram(records, stage_agents(records, {"PATH": "/usr/bin:/bin"}))},
@@ -87,36 +89,39 @@ async def engine(folder: Path, root: Path, database: str, models: Doors, records
 async def test_what_a_worker_writes_of_a_loop_is_shown_where_it_was_started(
     database: str, tmp_path: Path, two: tuple[Records, Records]
 ) -> None:
-    root, models = tmp_path / "project", Doors({"write": ["text"], "judge-it": ["NEEDS CHANGES: more", "APPROVED"]})
+    root, models = (
+        tmp_path / "project",
+        ScriptedModels({"write": ["text"], "judge-it": ["NEEDS CHANGES: more", "APPROVED"]}),
+    )
     (root / "loops").mkdir(parents=True)
     (root / "loops" / "pair.json").write_text(json.dumps(PAIR))
     (root / ".loop-ls.yaml").write_text(SETTINGS)
-    desk = await engine(tmp_path / "a", root, database, models, two[0], takes=False)
+    first = await engine(tmp_path / "a", root, database, models, two[0], takes=False)
     worker = await engine(tmp_path / "b", root, database, models, two[1], takes=True)
     try:
         request: dict[str, Any] = {"definition": "pair", "goal": "Do it.", "root": str(root), "origin": "editor"}
-        asked = await desk.start(request)
-        run_id = (await desk.start({**request, "consent": agreed(desk.folder, asked)}))["runId"]
+        asked = await first.start(request)
+        run_id = (await first.start({**request, "consent": agreed(first.folder, asked)}))["runId"]
         async with asyncio.timeout(30):
-            async for _, event in desk.subscribe(0, run_id):
+            async for _, event in first.subscribe(0, run_id):
                 if event["kind"] in ("completed", "failed"):
                     break
-        state = (await desk.state(run_id))["state"]
+        state = (await first.state(run_id))["state"]
         assert (state["status"], state["reason"], state["iteration"]) == ("completed", "approved", 2)
-        shown = await desk.beside(run_id, state["projectId"])
+        shown = await first.beside(run_id, state["projectId"])
         assert shown["project"]["title"] == "Loop: pair"
         async with asyncio.timeout(10):  # the last sprint is moved when the verdict is out already
             while sorted(one["status"] for one in shown["sprints"].values()) != ["complete", "rejected"]:
-                shown = await desk.beside(run_id, state["projectId"])
+                shown = await first.beside(run_id, state["projectId"])
         kept = await two[0].do(lambda table: table.find("artifacts", loop_id=run_id))
         assert [one["content"] for one in kept] == ["text", "NEEDS CHANGES: more", "text", "APPROVED"]
         assert {one["session_id"] for one in kept} == {state["sessionId"]}
-        again = await desk.start(request)
+        again = await first.start(request)
         assert again["projectId"] == state["projectId"]
-        assert (await desk.delete(run_id))["ok"]
+        assert (await first.delete(run_id))["ok"]
         async with asyncio.timeout(10):
             while await two[1].do(lambda table: table.find("sprints", loop_id=run_id)):
                 await asyncio.sleep(0.02)
     finally:
         await worker.close()
-        await desk.close()
+        await first.close()

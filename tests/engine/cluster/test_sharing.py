@@ -14,9 +14,9 @@ import pytest
 from loop_ls.engine.journal.schema import FORMAT
 from loop_ls.testing.postgres import PostgresServer
 from loop_ls.testing.proxy import Proxy
-from tests.engine.cluster.cells import LEASE, Cell, Nursery, World, check
+from tests.engine.cluster.cells import LEASE, EngineProcess, ForkServer, Workload, check
 
-Open = Callable[..., Awaitable[Cell]]
+Open = Callable[..., Awaitable[EngineProcess]]
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ async def proxy(postgres: object) -> AsyncIterator[Proxy]:
 
 
 async def test_runs_are_shared_among_engines_and_each_hears_all_of_all(cell: Open, tmp_path: Path) -> None:
-    world = World(tmp_path, seconds=0.02)
-    cells = [await cell(name, world) for name in "abc"]
+    workload = Workload(tmp_path, seconds=0.02)
+    cells = [await cell(name, workload) for name in "abc"]
     runs = await cells[0].start(12)
     await asyncio.gather(*(each.ended(runs) for each in cells))
-    assert set(world.paid.values()) == {1}
-    assert len(world.paid) == len(runs) * 3 * 2
-    assert len(set(world.at.values())) > 1
+    assert set(workload.paid.values()) == {1}
+    assert len(workload.paid) == len(runs) * 3 * 2
+    assert len(set(workload.at.values())) > 1
     for run_id in runs:
         facts = await cells[1].facts(run_id)
         check(facts, 3)
@@ -46,12 +46,12 @@ async def test_runs_are_shared_among_engines_and_each_hears_all_of_all(cell: Ope
 
 
 async def test_control_reaches_the_engine_that_runs_the_loop(cell: Open, tmp_path: Path) -> None:
-    world = World(tmp_path, iterations=1000, seconds=0.02)
-    one = await cell("a", world)
+    workload = Workload(tmp_path, iterations=1000, seconds=0.02)
+    one = await cell("a", workload)
     runs = await one.start(1)
-    other = await cell("b", world)
+    other = await cell("b", workload)
     async with asyncio.timeout(10):
-        while not world.paid:
+        while not workload.paid:
             await asyncio.sleep(0.01)
     await other.ask("control", "pause", runs[0])
     state = await one.ask("state", runs[0])
@@ -67,35 +67,35 @@ async def test_control_reaches_the_engine_that_runs_the_loop(cell: Open, tmp_pat
 
 
 async def test_an_engine_that_leaves_gives_its_runs_to_the_others_at_once(cell: Open, tmp_path: Path) -> None:
-    world = World(tmp_path, iterations=30, seconds=0.02)
-    one = await cell("a", world)
+    workload = Workload(tmp_path, iterations=30, seconds=0.02)
+    one = await cell("a", workload)
     runs = await one.start(4)
-    other = await cell("b", world)
+    other = await cell("b", workload)
     async with asyncio.timeout(10):
-        while len(world.paid) < 8:
+        while len(workload.paid) < 8:
             await asyncio.sleep(0.01)
     await one.close()
     await other.ended(runs)
     for run_id in runs:
         check(await other.facts(run_id), 30)
-    assert sum(count - 1 for count in world.paid.values()) <= 4  # what was in flight
-    assert set(world.at.values()) == {"a", "b"}
+    assert sum(count - 1 for count in workload.paid.values()) <= 4  # what was in flight
+    assert set(workload.at.values()) == {"a", "b"}
 
 
 async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_loses_a_fact(
     cell: Open, proxy: Proxy, tmp_path: Path
 ) -> None:
-    world = World(tmp_path, iterations=12, seconds=0.05)
-    far = await cell("far", world, proxy)
+    workload = Workload(tmp_path, iterations=12, seconds=0.05)
+    far = await cell("far", workload, proxy)
     runs = await far.start(4)
     async with asyncio.timeout(10):
-        while len({call.split()[0] for call in world.paid}) < len(runs):
+        while len({call.split()[0] for call in workload.paid}) < len(runs):
             await asyncio.sleep(0.01)
-    near = await cell("near", world)
+    near = await cell("near", workload)
     async with asyncio.timeout(10):
-        while len(world.paid) < 12:
+        while len(workload.paid) < 12:
             await asyncio.sleep(0.01)
-    before = {call: count for call, count in world.paid.items() if world.at[call] == "far"}
+    before = {call: count for call, count in workload.paid.items() if workload.at[call] == "far"}
     answered = {f"{run_id} {key}" for run_id in runs for key in await near.ask("answered", run_id)}
     proxy.cut()
     began = asyncio.get_running_loop().time()
@@ -113,17 +113,17 @@ async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_
         assert [fact for fact in facts if fact["kind"] == "recovered"]
         assert await far.facts(run_id) == facts
     assert before
-    assert not [call for call in answered if world.paid[call] > 1]
+    assert not [call for call in answered if workload.paid[call] > 1]
     # The far one starts nothing new while it cannot write: at most its calls in flight are repeated.
-    assert sum(count - 1 for count in world.paid.values()) <= len(runs)
+    assert sum(count - 1 for count in workload.paid.values()) <= len(runs)
 
 
 async def test_a_short_cut_costs_nothing(cell: Open, proxy: Proxy, tmp_path: Path) -> None:
-    world = World(tmp_path, iterations=6, seconds=0.02)
-    only = await cell("only", world, proxy)
+    workload = Workload(tmp_path, iterations=6, seconds=0.02)
+    only = await cell("only", workload, proxy)
     runs = await only.start(2)
     async with asyncio.timeout(10):
-        while len(world.paid) < 4:
+        while len(workload.paid) < 4:
             await asyncio.sleep(0.01)
     proxy.cut()
     await asyncio.sleep(LEASE / 3)
@@ -131,17 +131,17 @@ async def test_a_short_cut_costs_nothing(cell: Open, proxy: Proxy, tmp_path: Pat
     await only.ended(runs)
     for run_id in runs:
         check(await only.facts(run_id), 6)
-    assert set(world.paid.values()) == {1}
+    assert set(workload.paid.values()) == {1}
 
 
 async def test_an_older_engine_leaves_its_runs_when_a_newer_one_has_changed_the_journal(
     cell: Open, database: str, tmp_path: Path
 ) -> None:
-    world = World(tmp_path, iterations=1000, seconds=0.01)
-    one = await cell("old", world)
+    workload = Workload(tmp_path, iterations=1000, seconds=0.01)
+    one = await cell("old", workload)
     await one.start(1)
     async with asyncio.timeout(10):
-        while not world.paid:
+        while not workload.paid:
             await asyncio.sleep(0.01)
     with psycopg.connect(database) as db:
         db.execute("update loop_ls.meta set value = %s where name = 'format'", (str(FORMAT + 1),))
@@ -158,13 +158,13 @@ async def test_an_older_engine_leaves_its_runs_when_a_newer_one_has_changed_the_
 async def test_a_worker_that_was_stopped_for_longer_than_its_lease_writes_nothing_when_it_wakes_up(
     cell: Open, tmp_path: Path
 ) -> None:
-    world = World(tmp_path, iterations=12, seconds=0.05)
-    asleep = await cell("asleep", world)
+    workload = Workload(tmp_path, iterations=12, seconds=0.05)
+    asleep = await cell("asleep", workload)
     runs = await asleep.start(4)
     async with asyncio.timeout(10):
-        while len(world.paid) < 12:
+        while len(workload.paid) < 12:
             await asyncio.sleep(0.01)
-    near = await cell("near", world)
+    near = await cell("near", workload)
     os.kill(asleep.pid, signal.SIGSTOP)
     await near.ended(runs)
     whole = {run_id: await near.facts(run_id) for run_id in runs}
@@ -176,18 +176,18 @@ async def test_a_worker_that_was_stopped_for_longer_than_its_lease_writes_nothin
     for run_id in runs:
         check(whole[run_id], 12)
         assert await near.facts(run_id) == await asleep.facts(run_id) == whole[run_id]
-    assert sum(count - 1 for count in world.paid.values()) <= 2 * len(runs)  # those in flight, twice
+    assert sum(count - 1 for count in workload.paid.values()) <= 2 * len(runs)  # those in flight, twice
 
 
 async def test_the_owner_of_each_run_is_a_process_by_name_though_two_are_called_the_same(
     cell: Open, database: str, tmp_path: Path
 ) -> None:
-    world = World(tmp_path, iterations=40, seconds=0.05)
-    await asyncio.gather(cell("same", world), cell("same", world))
-    one = await cell("third", world)
+    workload = Workload(tmp_path, iterations=40, seconds=0.05)
+    await asyncio.gather(cell("same", workload), cell("same", workload))
+    one = await cell("third", workload)
     runs = await one.start(9)
     async with asyncio.timeout(20):
-        while len({call.split()[0] for call in world.paid}) < len(runs):
+        while len({call.split()[0] for call in workload.paid}) < len(runs):
             await asyncio.sleep(0.02)
     with psycopg.connect(database) as db:
         rows = db.execute("select workflow_uuid, status, executor_id from dbos.workflow_status").fetchall()
@@ -201,8 +201,8 @@ async def test_the_owner_of_each_run_is_a_process_by_name_though_two_are_called_
 async def test_runs_that_nobody_could_take_are_taken_by_the_first_worker_that_comes(
     cell: Open, database: str, tmp_path: Path
 ) -> None:
-    world = World(tmp_path, iterations=1)
-    one = await cell("a", world)
+    workload = Workload(tmp_path, iterations=1)
+    one = await cell("a", workload)
     runs = await one.start(2)
     await one.ended(runs)
     await one.close()
@@ -212,8 +212,8 @@ async def test_runs_that_nobody_could_take_are_taken_by_the_first_worker_that_co
         db.execute("delete from loop_ls.fact where kind = 'completed'")
         db.execute("delete from loop_ls.entry where key = ':end'")
         db.execute("update loop_ls.run set last_seq = last_seq - 1")
-    await (await cell("b", world)).ended(runs)
-    assert set(world.paid.values()) == {1}
+    await (await cell("b", workload)).ended(runs)
+    assert set(workload.paid.values()) == {1}
 
 
 @pytest.fixture
@@ -225,14 +225,14 @@ def careful() -> Iterator[PostgresServer]:
 
 
 async def test_a_database_that_is_restarted_is_waited_for_and_nothing_finished_is_paid_again(
-    nursery: Nursery, careful: PostgresServer, tmp_path: Path
+    fork_server: ForkServer, careful: PostgresServer, tmp_path: Path
 ) -> None:
-    world, url = World(tmp_path, iterations=12, seconds=0.05), careful.database()
-    cells = [await Cell.open(nursery, name, url, world) for name in "ab"]
+    workload, url = Workload(tmp_path, iterations=12, seconds=0.05), careful.database()
+    cells = [await EngineProcess.open(fork_server, name, url, workload) for name in "ab"]
     try:
         runs = await cells[0].start(4)
         async with asyncio.timeout(20):
-            while len(world.paid) < 16:
+            while len(workload.paid) < 16:
                 await asyncio.sleep(0.01)
         careful.down()
         await asyncio.sleep(2 * LEASE)  # longer than anybody's lease
@@ -241,6 +241,6 @@ async def test_a_database_that_is_restarted_is_waited_for_and_nothing_finished_i
         for run_id in runs:
             check(await cells[0].facts(run_id), 12)
             assert await cells[1].facts(run_id) == await cells[0].facts(run_id)
-        assert sum(count - 1 for count in world.paid.values()) <= 2 * len(runs)  # those in flight
+        assert sum(count - 1 for count in workload.paid.values()) <= 2 * len(runs)  # those in flight
     finally:
         await asyncio.gather(*(each.close() for each in cells))

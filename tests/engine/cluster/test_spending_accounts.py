@@ -19,15 +19,15 @@ from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.engine.money.shared_ledger import Account
-from tests.engine.cluster.cells import Cell, World
+from tests.engine.cluster.cells import EngineProcess, Workload
 
-Open = Callable[..., Awaitable[Cell]]
+Open = Callable[..., Awaitable[EngineProcess]]
 SPANS = pytest.mark.parametrize("span", ["perDay", "perProject"])
 
 
-def capped(folder: Path, span: str, usd: float = 1.2, seconds: float = 0.05) -> World:
+def capped(folder: Path, span: str, usd: float = 1.2, seconds: float = 0.05) -> Workload:
     """A run costs half a dollar, and may cost 60 cents."""
-    return World(folder, seconds=seconds, limits={span: {"budgetUsd": usd}})
+    return Workload(folder, seconds=seconds, limits={span: {"budgetUsd": usd}})
 
 
 async def rows(database: str, query: str) -> list[Any]:
@@ -35,7 +35,7 @@ async def rows(database: str, query: str) -> list[Any]:
         return await (await db.execute(query)).fetchall()
 
 
-async def ends(cell: Cell, runs: list[str]) -> Counter[str]:
+async def ends(cell: EngineProcess, runs: list[str]) -> Counter[str]:
     told = await cell.heard(["completed", "failed", "cancelled"], runs)
     return Counter(fact.get("reason") or fact["kind"] for fact in told)
 
@@ -44,11 +44,11 @@ async def ends(cell: Cell, runs: list[str]) -> Counter[str]:
 async def test_engines_side_by_side_do_not_pass_a_cap_together(
     cell: Open, tmp_path: Path, database: str, span: str
 ) -> None:
-    world = capped(tmp_path, span, usd=3.2)
-    cells = [await cell(name, world) for name in "abc"]
+    workload = capped(tmp_path, span, usd=3.2)
+    cells = [await cell(name, workload) for name in "abc"]
     runs = [run for each in cells for run in await each.start(6)]
     assert await ends(cells[0], runs) == {"completed": 6, "budget": 12}
-    assert len(world.paid) == 6
+    assert len(workload.paid) == 6
     assert await rows(database, "select round(usd::numeric, 6)::text, tokens from loop_ls.account") == [
         ("3.000000", 300)
     ]
@@ -61,7 +61,7 @@ async def test_engines_side_by_side_do_not_pass_a_cap_together(
 async def test_an_engine_that_comes_later_counts_what_was_spent_without_a_cap(
     cell: Open, tmp_path: Path, database: str, span: str
 ) -> None:
-    before = await cell("before", World(tmp_path, limits={}))
+    before = await cell("before", Workload(tmp_path, limits={}))
     assert await ends(before, await before.start(2)) == {"completed": 2}
     assert not await rows(database, "select 1 from loop_ls.account")
     await before.close()
@@ -74,13 +74,13 @@ async def test_what_a_killed_engine_had_set_aside_is_free_when_its_run_is_taken_
     cell: Open, tmp_path: Path, database: str, span: str
 ) -> None:
     """The call in flight may have been paid for; it is made again, and booked once."""
-    world = capped(tmp_path, span, usd=0.7, seconds=0.2)
-    dying = await cell("dying", world)
+    workload = capped(tmp_path, span, usd=0.7, seconds=0.2)
+    dying = await cell("dying", workload)
     runs = await dying.start(1)
     async with asyncio.timeout(10):
         while not await rows(database, "select 1 from loop_ls.held"):
             await asyncio.sleep(0.01)
-    other = await cell("other", world)
+    other = await cell("other", workload)
     os.kill(dying.pid, signal.SIGKILL)
     assert await ends(other, runs) == {"completed": 1}
     assert await ends(other, await other.start(1)) == {"budget": 1}

@@ -13,18 +13,18 @@ import pytest
 
 from loop_ls.testing.postgres import PostgresServer, StandbyServer
 from loop_ls.testing.proxy import Proxy
-from tests.engine.cluster.cells import Cell, Nursery, World, check
+from tests.engine.cluster.cells import EngineProcess, ForkServer, Workload, check
 
-Open = Callable[..., Awaitable[Cell]]
+Open = Callable[..., Awaitable[EngineProcess]]
 
 
-async def paid(world: World, calls: int) -> None:
+async def paid(workload: Workload, calls: int) -> None:
     async with asyncio.timeout(30):
-        while len(world.paid) < calls:
+        while len(workload.paid) < calls:
             await asyncio.sleep(0.01)
 
 
-async def answered(cell: Cell, runs: list[str]) -> set[str]:
+async def answered(cell: EngineProcess, runs: list[str]) -> set[str]:
     return {f"{run_id} {key}" for run_id in runs for key in await cell.ask("answered", run_id)}
 
 
@@ -44,15 +44,15 @@ def standby(primary: PostgresServer) -> Iterator[StandbyServer]:
 
 @pytest.mark.timeout(180)
 async def test_a_database_that_fails_over_to_its_standby_is_followed(
-    nursery: Nursery, primary: PostgresServer, standby: StandbyServer, tmp_path: Path
+    fork_server: ForkServer, primary: PostgresServer, standby: StandbyServer, tmp_path: Path
 ) -> None:
-    world, url = World(tmp_path, iterations=12, seconds=0.05), primary.database()
+    workload, url = Workload(tmp_path, iterations=12, seconds=0.05), primary.database()
     proxy = Proxy("127.0.0.1", primary.port)  # the name of the database: it leads to whoever is the primary
     await proxy.start()
-    cells = [await Cell.open(nursery, name, url, world, proxy) for name in "ab"]
+    cells = [await EngineProcess.open(fork_server, name, url, workload, proxy) for name in "ab"]
     try:
         runs = await cells[0].start(4)
-        await paid(world, 16)
+        await paid(workload, 16)
         finished = await answered(cells[1], runs)
         await asyncio.to_thread(primary.down)
         await asyncio.to_thread(standby.promote)
@@ -62,7 +62,7 @@ async def test_a_database_that_fails_over_to_its_standby_is_followed(
             check(await cells[0].facts(run_id), 12)
             assert await cells[1].facts(run_id) == await cells[0].facts(run_id)
         assert finished
-        assert not [call for call in finished if world.paid[call] > 1]
+        assert not [call for call in finished if workload.paid[call] > 1]
     finally:
         await asyncio.gather(*(each.close() for each in cells))
         await proxy.close()
@@ -71,10 +71,10 @@ async def test_a_database_that_fails_over_to_its_standby_is_followed(
 async def test_clocks_that_differ_by_an_hour_take_no_run_from_anybody_and_hold_up_no_takeover(
     cell: Open, tmp_path: Path
 ) -> None:
-    world = World(tmp_path, iterations=12, seconds=0.05)
-    early, late, right = [await cell(name, world, skew=skew) for name, skew in (("e", 3600), ("l", -3600), ("r", 0))]
+    workload = Workload(tmp_path, iterations=12, seconds=0.05)
+    early, late, right = [await cell(name, workload, skew=skew) for name, skew in (("e", 3600), ("l", -3600), ("r", 0))]
     runs = await right.start(9)
-    await paid(world, 36)
+    await paid(workload, 36)
     finished = await answered(right, runs)
     os.kill(early.pid, signal.SIGKILL)
     await asyncio.gather(late.ended(runs), right.ended(runs))
@@ -83,37 +83,37 @@ async def test_clocks_that_differ_by_an_hour_take_no_run_from_anybody_and_hold_u
         check(facts, 12)
         recovered = [fact for fact in facts if fact["kind"] == "recovered"]
         assert len(recovered) <= 1
-    assert not [call for call in finished if world.paid[call] > 1]
-    assert set(world.at.values()) == {"e", "l", "r"}
+    assert not [call for call in finished if workload.paid[call] > 1]
+    assert set(workload.at.values()) == {"e", "l", "r"}
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 async def test_a_worker_that_is_killed_while_it_recovers_another_leaves_the_runs_to_a_third(
     cell: Open, tmp_path: Path, moment: str
 ) -> None:
-    world = World(tmp_path, iterations=12, seconds=0.05)
-    first = await cell("first", world)
+    workload = Workload(tmp_path, iterations=12, seconds=0.05)
+    first = await cell("first", workload)
     runs = await first.start(4)
-    await paid(world, 16)
-    second = await cell("second", world, dies=moment)
+    await paid(workload, 16)
+    second = await cell("second", workload, dies=moment)
     finished = await answered(second, runs)
     os.kill(first.pid, signal.SIGKILL)
     await asyncio.wait_for(second.gone(), 20)
-    third = await cell("third", world)
+    third = await cell("third", workload)
     await third.ended(runs)
     for run_id in runs:
         check(await third.facts(run_id), 12)
     assert finished
-    assert not [call for call in finished if world.paid[call] > 1]
+    assert not [call for call in finished if workload.paid[call] > 1]
 
 
 @pytest.mark.timeout(180)
 async def test_a_thousand_runs_wait_for_the_first_worker(cell: Open, tmp_path: Path) -> None:
-    world = World(tmp_path, iterations=1)
-    starter = await cell("starter", world, takes=False)
+    workload = Workload(tmp_path, iterations=1)
+    starter = await cell("starter", workload, takes=False)
     runs = await starter.start(1000)
-    assert not world.paid
-    await cell("worker", world)
+    assert not workload.paid
+    await cell("worker", workload)
     await starter.ended(runs, 120)
-    assert set(world.paid.values()) == {1}
-    assert len(world.paid) == 2 * len(runs)
+    assert set(workload.paid.values()) == {1}
+    assert len(workload.paid) == 2 * len(runs)

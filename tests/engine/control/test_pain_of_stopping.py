@@ -11,7 +11,7 @@ import pytest
 
 from loop_ls.engine.core.ports import ModelReply, ModelRequest
 from loop_ls.testing.models import SILENCE, failure, last_part
-from tests.engine.control.support.project import DRAFT, EXECUTION, POLISH, Doors, Project
+from tests.engine.control.support.project import DRAFT, EXECUTION, POLISH, Project, ScriptedModels
 from tests.engine.control.support.words import until
 
 ITEMS = EXECUTION + (
@@ -34,7 +34,7 @@ async def project(tmp_path: Path) -> AsyncIterator[Project]:
     await made.close()
 
 
-class Stubborn(Doors):
+class Stubborn(ScriptedModels):
     """Takes no notice of being cancelled in the second draft, and answers a little later."""
 
     def __init__(self) -> None:

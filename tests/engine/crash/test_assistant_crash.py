@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.journal import SqliteStorage
-from tests.engine.assistants.support.house import House
+from tests.engine.assistants.support.project import EngineProject
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULE = "tests.engine.assistants.support.engine_process"
@@ -41,8 +41,8 @@ def live(folder: Path, *words: str) -> int:
     return subprocess.run(command, cwd=ROOT, timeout=90, check=False).returncode
 
 
-def house(folder: Path, scenario: str) -> House:
-    made = House(folder)
+def project(folder: Path, scenario: str) -> EngineProject:
+    made = EngineProject(folder)
     made.agent.say({"text": "first"}, {"text": "second"})
     if scenario == "asked":
         made.criterion("manual")
@@ -73,7 +73,7 @@ def unharmed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[s
     found = {}
     for scenario in KINDS:
         folder = tmp_path_factory.mktemp(scenario)
-        house(folder, scenario)
+        project(folder, scenario)
         assert live(folder) == 0
         found[scenario] = facts(folder)
     return found
@@ -87,7 +87,7 @@ def test_every_kind_of_such_a_loop_has_its_case(unharmed: dict[str, list[tuple[s
 def test_a_killed_engine_pays_no_answer_twice(
     tmp_path: Path, unharmed: dict[str, list[tuple[str, Any, Any]]], scenario: str, kind: str, when: str
 ) -> None:
-    made = house(tmp_path, scenario)
+    made = project(tmp_path, scenario)
     assert live(tmp_path, kind, when) == -signal.SIGKILL
     asked = tmp_path / "asked"
     before = asked.read_text() if asked.exists() else None

@@ -39,7 +39,7 @@ class Dying(SqliteStorage):
         return super().write(batch)
 
 
-class World:
+class BranchWork:
     """Three iterations of two branches with two calls each; branch 1 fails in iteration 2 at first."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class World:
         journal = Journal(storage)
         control = Control()
         recorder = JournalRecorder("r", journal, control, storage.keys("r")[0])
-        world = self
+        work = self
 
         class Parts:
             async def run(self, turn: Turn) -> str:
@@ -64,7 +64,7 @@ class World:
                     await asyncio.sleep(0.001 * ((branch + turn.number) % 2))
                     last = await recorder.call(
                         place.key,
-                        lambda place=place: world.pay(place.key, turn),  # type: ignore[misc]
+                        lambda place=place: work.pay(place.key, turn),  # type: ignore[misc]
                         lambda said, step=step, place=place: [  # type: ignore[misc]
                             StepCompleted(step=step, output=said).fact(place)
                         ],
@@ -75,7 +75,7 @@ class World:
             async def judge(self, turn: Turn, output: str) -> Verdict:
                 judged = Judged(criterion="until", verdict="no", output_ref=turn.place.key)
                 key = turn.place.part("judge")
-                await recorder.call(key, lambda: world.pay(key, turn), lambda said: [judged.fact(turn.place)])
+                await recorder.call(key, lambda: work.pay(key, turn), lambda said: [judged.fact(turn.place)])
                 return Verdict("yes", "condition_met") if turn.number == 3 else Verdict("no")
 
         parts = Parts()
@@ -101,16 +101,16 @@ class World:
 
 @pytest.mark.parametrize("life", range(1, POINTS, 3))
 async def test_a_run_ends_the_same_whatever_was_written_when_it_died(tmp_path: Path, life: int) -> None:
-    path, world = tmp_path / "journal.db", World()
-    first = await world.drive(path, life)
+    path, work = tmp_path / "journal.db", BranchWork()
+    first = await work.drive(path, life)
     before = SqliteStorage(path)
     answered, begun = before.keys("r")
     before.close()
-    outcome = first or await world.drive(path, 10_000)
+    outcome = first or await work.drive(path, 10_000)
     assert outcome is not None
     assert (outcome.reason, outcome.iterations) == ("condition_met", 3)
     assert outcome.output == "answer of develop/3/review 0+answer of develop/3/review 1"
-    repeated = {key for key, count in world.paid.items() if count > 1}
+    repeated = {key for key, count in work.paid.items() if count > 1}
     assert repeated <= set(begun)
     assert not repeated & answered
     storage = SqliteStorage(path)

@@ -48,7 +48,7 @@ def live(folder: Path, kind: str = "", when: str = "") -> int:
     return subprocess.run(command, cwd=TOP, env={**os.environ}, timeout=110, check=False).returncode
 
 
-def house(folder: Path) -> Path:
+def project(folder: Path) -> Path:
     (folder / "project").mkdir(parents=True)
     (folder / "project" / "report.yaml").write_text(FLOW)
     (folder / "project" / ".loop-ls.yaml").write_text(SETTINGS)
@@ -74,7 +74,7 @@ def asked(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def unharmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = house(tmp_path_factory.mktemp("unharmed"))
+    folder = project(tmp_path_factory.mktemp("unharmed"))
     assert live(folder) == 0
     assert (folder / "buffer.yaml").read_text() == MENDED
     return folder
@@ -84,7 +84,7 @@ def unharmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_EB_118_a_killed_engine_waits_to_be_resumed_and_loses_nothing(
     tmp_path: Path, unharmed: Path, kind: str, when: str
 ) -> None:
-    folder = house(tmp_path)
+    folder = project(tmp_path)
     assert live(folder, kind, when) == -signal.SIGKILL
     before = asked(folder) if (folder / "requests.log").exists() else []
     assert live(folder) == 0

@@ -55,9 +55,9 @@ CASES = [(scenario, kind) for scenario, kinds in KINDS.items() for kind in kinds
 TABLE: list[tuple[str, str, str, str, int, int, int]] = []
 
 
-class Nursery:
+class ForkServer:
     def __init__(self) -> None:
-        argv = [sys.executable, str(Path(__file__).with_name("nursery.py"))]
+        argv = [sys.executable, str(Path(__file__).with_name("fork_server.py"))]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def live(self, folder: Path, database: str, scenario: str, kind: str = "", when: str = "") -> int:
@@ -76,8 +76,8 @@ class Nursery:
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    made = Nursery()
+def fork_server() -> Iterator[ForkServer]:
+    made = ForkServer()
     yield made
     made.close()
     if os.environ.get("LOOP_LS_CRASH_TABLE"):
@@ -85,12 +85,12 @@ def nursery() -> Iterator[Nursery]:
 
 
 @pytest.fixture(scope="module")
-def whole(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[Any]]:
+def whole(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[Any]]:
     """scenario -> the facts of a run that nobody killed."""
     found = {}
     for scenario in KINDS:
         folder = project(tmp_path_factory.mktemp(scenario), scenario)
-        assert nursery.live(folder, "", scenario) == 0
+        assert fork_server.live(folder, "", scenario) == 0
         found[scenario] = facts(SqliteStorage(folder / "data" / "journal.db"))
     return found
 
@@ -137,7 +137,7 @@ def test_the_table_below_has_every_kind(whole: dict[str, Counter[Any]]) -> None:
 @pytest.mark.parametrize(("scenario", "kind"), CASES, ids=[kind for _, kind in CASES])
 @pytest.mark.parametrize("backend", ["sqlite", "postgres"])
 def test_a_kill_loses_doubles_and_repeats_nothing(
-    nursery: Nursery,
+    fork_server: ForkServer,
     whole: dict[str, Counter[Any]],
     tmp_path: Path,
     request: pytest.FixtureRequest,
@@ -154,10 +154,10 @@ def test_a_kill_loses_doubles_and_repeats_nothing(
         return PostgresStorage(database) if database else SqliteStorage(folder / "data" / "journal.db")
 
     if kind == "recovered":
-        assert nursery.live(folder, database, scenario, "judged", "after") == -signal.SIGKILL
-    assert nursery.live(folder, database, scenario, kind, when) == -signal.SIGKILL
+        assert fork_server.live(folder, database, scenario, "judged", "after") == -signal.SIGKILL
+    assert fork_server.live(folder, database, scenario, kind, when) == -signal.SIGKILL
     finished = answered(storage())
-    assert nursery.live(folder, database, scenario) == 0
+    assert fork_server.live(folder, database, scenario) == 0
     found = facts(storage())
     recovered = {fact: count for fact, count in found.items() if fact[0] == "recovered"}
     lost, extra = whole[scenario] - found, found - whole[scenario] - Counter(recovered)

@@ -36,7 +36,7 @@ def live(folder: Path, kind: str = "", when: str = "") -> int:
     return done.returncode
 
 
-def house(folder: Path) -> Path:
+def project(folder: Path) -> Path:
     loops = folder / "project" / "loops"
     loops.mkdir(parents=True)
     (loops / "pair.json").write_text(json.dumps(PAIR))
@@ -64,7 +64,7 @@ def records(folder: Path, table: str) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def unharmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = house(tmp_path_factory.mktemp("unharmed"))
+    folder = project(tmp_path_factory.mktemp("unharmed"))
     assert live(folder) == 0
     return folder
 
@@ -73,7 +73,7 @@ def unharmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_RB_072_a_killed_engine_takes_the_loop_up_where_it_was(
     tmp_path: Path, unharmed: Path, kind: str, when: str
 ) -> None:
-    folder = house(tmp_path)
+    folder = project(tmp_path)
     assert live(folder, kind, when) == -signal.SIGKILL
     assert live(folder) == 0
     told, expected = facts(folder), facts(unharmed)

@@ -31,12 +31,7 @@ from loop_ls.engine.service import Engine
 from loop_ls.testing.models import ScriptedModels
 
 
-class Door(ScriptedModels):
-    def problem(self, name: str) -> None:
-        return None
-
-
-class House:
+class EngineProject:
     """An engine whose runs make three calls; the second waits for `go`."""
 
     def __init__(self, folder: Path) -> None:
@@ -45,7 +40,7 @@ class House:
         self.text = ""
 
     async def open(self, storage: Any = None) -> Engine:
-        self.engine = Engine(self.folder, {"workflow": self}, lambda plan: Door(), self, storage=storage)
+        self.engine = Engine(self.folder, {"workflow": self}, lambda plan: ScriptedModels(), self, storage=storage)
         await self.engine.open()
         return self.engine
 
@@ -81,8 +76,8 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    made = House(tmp_path)
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    made = EngineProject(tmp_path)
     await made.open()
     yield made
     await made.engine.close()
@@ -93,12 +88,12 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.db"
 
 
-async def _half_done(house: House) -> str:
+async def _half_done(project: EngineProject) -> str:
     """A run that has one answer and one call in flight, in a journal that nobody has open."""
-    run_id = await house.start()
-    await house.asked.wait()
-    await house.engine.close()
-    house.go.set()
+    run_id = await project.start()
+    await project.asked.wait()
+    await project.engine.close()
+    project.go.set()
     return run_id
 
 
@@ -106,36 +101,36 @@ async def _half_done(house: House) -> str:
 
 
 async def test_UP_67_an_engine_that_starts_while_another_program_holds_the_journal_takes_its_runs_up_after_it(
-    house: House, path: Path
+    project: EngineProject, path: Path
 ) -> None:
-    run_id = await _half_done(house)
+    run_id = await _half_done(project)
     holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     holder.execute("begin immediate")
     threading.Timer(1.0, lambda: holder.execute("rollback")).start()
-    await house.open()
-    state = await house.until(run_id, "completed")
+    await project.open()
+    state = await project.until(run_id, "completed")
     assert state["reason"] == "completed"
-    assert house.paid == [1, 2, 1]
+    assert project.paid == [1, 2, 1]
     holder.close()
 
 
 async def test_UP_67_a_journal_that_is_held_for_a_while_holds_up_its_runs_and_nobody_else(
-    house: House, path: Path
+    project: EngineProject, path: Path
 ) -> None:
-    run_id = await house.start()
-    await house.asked.wait()
+    run_id = await project.start()
+    await project.asked.wait()
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("begin immediate")
-    house.go.set()
+    project.go.set()
     began = time.monotonic()
     for _ in range(20):
         await asyncio.sleep(0.01)  # the loop turns
     assert time.monotonic() - began < 5
-    assert (await house.state(run_id))["status"] == "running"
+    assert (await project.state(run_id))["status"] == "running"
     holder.execute("rollback")
     holder.close()
-    await house.until(run_id, "completed")
-    assert house.paid == [1, 1, 1]
+    await project.until(run_id, "completed")
+    assert project.paid == [1, 1, 1]
 
 
 async def test_UP_67_a_journal_that_stays_held_is_refused_in_words(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,11 +152,11 @@ async def test_UP_67_a_journal_that_stays_held_is_refused_in_words(path: Path, m
 
 
 async def test_UP_48_what_was_cut_at_the_end_is_told_and_the_run_goes_on_from_the_fact_before_once_a_person_says_so(
-    house: House, path: Path, tmp_path: Path
+    project: EngineProject, path: Path, tmp_path: Path
 ) -> None:
-    run_id = await house.start()
-    await house.asked.wait()
-    whole = house.engine.journal.storage.facts(run_id, 0, 99)
+    run_id = await project.start()
+    await project.asked.wait()
+    whole = project.engine.journal.storage.facts(run_id, 0, 99)
     copy = tmp_path / "copy"
     copy.mkdir()
     log = path.with_name("journal.db-wal").read_bytes()
@@ -170,7 +165,7 @@ async def test_UP_48_what_was_cut_at_the_end_is_told_and_the_run_goes_on_from_th
     with closing(sqlite3.connect(path)) as db:
         _, pages, _ = db.execute("pragma wal_checkpoint(passive)").fetchone()
     (copy / "journal.db-wal").write_bytes(log[: 32 + pages * (24 + 1024) - 700])  # in the last page that was written
-    other = House(copy)
+    other = EngineProject(copy)
     other.go.set()
     with pytest.raises(JournalRefused) as refused:
         await other.open()
@@ -201,47 +196,49 @@ async def test_UP_48_what_was_cut_at_the_end_is_told_and_the_run_goes_on_from_th
     ],
 )
 async def test_UP_48_a_run_whose_record_is_damaged_is_shown_as_such_and_calls_nobody(
-    house: House, path: Path, damage: str
+    project: EngineProject, path: Path, damage: str
 ) -> None:
-    run_id = await _half_done(house)
+    run_id = await _half_done(project)
     db = sqlite3.connect(path)
     db.execute(damage)
     db.commit()
     before = db.execute("select * from fact order by position").fetchall()
-    paid = list(house.paid)
-    await house.open()
-    state = await house.state(run_id)
+    paid = list(project.paid)
+    await project.open()
+    state = await project.state(run_id)
     assert (state["status"], state["error"]["code"]) == ("failed", "damaged")
     assert state["error"]["hint"]
-    listed = (await house.engine.runs())["runs"]
+    listed = (await project.engine.runs())["runs"]
     assert [each["runId"] for each in listed] == [run_id]
-    assert (await house.engine.control("resume", run_id))["code"] == "wrong_status"
-    assert house.paid == paid
-    other = await house.start()  # the rest of the journal is none the worse
-    await house.until(other, "completed")
+    assert (await project.engine.control("resume", run_id))["code"] == "wrong_status"
+    assert project.paid == paid
+    other = await project.start()  # the rest of the journal is none the worse
+    await project.until(other, "completed")
     assert db.execute("select * from fact where run = 1 order by position").fetchall() == before
     db.close()
 
 
-async def test_UP_48_an_answer_that_is_damaged_ends_its_run_and_no_call_follows(house: House, path: Path) -> None:
-    run_id = await _half_done(house)
+async def test_UP_48_an_answer_that_is_damaged_ends_its_run_and_no_call_follows(
+    project: EngineProject, path: Path
+) -> None:
+    run_id = await _half_done(project)
     db = sqlite3.connect(path)
     db.execute("update entry set value = '{\"value\": \"answ' where key = 'step 0'")
     db.commit()
     db.close()
-    paid = list(house.paid)
-    await house.open()
-    state = await house.until(run_id, "failed")
+    paid = list(project.paid)
+    await project.open()
+    state = await project.until(run_id, "failed")
     assert state["error"]["code"] == "damaged"
-    assert house.paid == paid
+    assert project.paid == paid
 
 
-async def test_a_journal_whose_pages_are_damaged_is_refused_and_left_alone(house: House, path: Path) -> None:
-    await _half_done(house)
+async def test_a_journal_whose_pages_are_damaged_is_refused_and_left_alone(project: EngineProject, path: Path) -> None:
+    await _half_done(project)
     damaged = path.read_bytes()[:1024] + b"\xff" * 8192
     path.write_bytes(damaged)
     with pytest.raises(JournalRefused) as refused:
-        await house.open()
+        await project.open()
     assert refused.value.code == "damaged"
     assert path.read_bytes() == damaged
 
@@ -382,22 +379,22 @@ def test_after_a_power_failure_only_what_the_disk_confirmed_is_missed(
 
 
 async def test_the_engine_says_which_runs_stand_because_their_record_is_damaged_until_that_is_accepted(
-    house: House, path: Path
+    project: EngineProject, path: Path
 ) -> None:
-    run_id = await _half_done(house)
+    run_id = await _half_done(project)
     with closing(sqlite3.connect(path)) as db:
         db.execute("update entry set value = replace(value, 'answer 0', 'answer 9')")
         db.commit()
-    await house.open()
-    assert house.engine.status["damaged"] == [run_id]
-    assert house.engine.live == []
-    await house.engine.close()
+    await project.open()
+    assert project.engine.status["damaged"] == [run_id]
+    assert project.engine.live == []
+    await project.engine.close()
     done = await repaired(path, examined(path))
     assert (done.waiting, done.given_up) == ([], [run_id])
-    await house.open()
-    assert house.engine.status["damaged"] == []
-    assert (await house.state(run_id))["error"]["code"] == "damaged"
-    assert house.paid == [1, 1, 0]
+    await project.open()
+    assert project.engine.status["damaged"] == []
+    assert (await project.state(run_id))["error"]["code"] == "damaged"
+    assert project.paid == [1, 1, 0]
 
 
 # -- full, read-only, clocks ---------------------------------------------------------------------------
@@ -424,25 +421,25 @@ async def test_a_full_disk_stops_runs_where_they_are_and_they_go_on_with_the_ans
         made.append(Full(tmp_path / "journal.db"))
         return made[-1]
 
-    house = House(tmp_path)
-    await house.open(storage)
-    run_id = await house.start()
-    await house.asked.wait()
+    project = EngineProject(tmp_path)
+    await project.open(storage)
+    run_id = await project.start()
+    await project.asked.wait()
     made[0].full = True
-    house.go.set()
-    state = await house.until(run_id, "interrupted")
+    project.go.set()
+    state = await project.until(run_id, "interrupted")
     assert (state["reason"], state["error"]["message"]) == ("disk_full", "The disk is full.")
-    refused = await house.engine.start({"root": str(tmp_path), "path": str(tmp_path / "w.yaml")})
+    refused = await project.engine.start({"root": str(tmp_path), "path": str(tmp_path / "w.yaml")})
     assert (refused["code"], refused["message"]) == ("engine_not_ready", "The disk is full.")
-    assert (await house.engine.events(run_id))["events"]  # reading goes on
-    assert house.paid == [1, 1, 0]
+    assert (await project.engine.events(run_id))["events"]  # reading goes on
+    assert project.paid == [1, 1, 0]
     made[0].full = False
-    state = await house.until(run_id, "completed")
+    state = await project.until(run_id, "completed")
     assert "error" not in state
-    facts = (await house.engine.events(run_id))["events"]
+    facts = (await project.engine.events(run_id))["events"]
     assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
-    assert house.paid == [1, 1, 1]
-    await house.engine.close()
+    assert project.paid == [1, 1, 1]
+    await project.engine.close()
 
 
 async def test_a_run_that_stands_for_want_of_space_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -452,17 +449,17 @@ async def test_a_run_that_stands_for_want_of_space_goes_on_after_a_restart(tmp_p
         made.append(Full(tmp_path / "journal.db"))
         return made[-1]
 
-    house = House(tmp_path)
-    await house.open(storage)
-    run_id = await house.start()
-    await house.asked.wait()
+    project = EngineProject(tmp_path)
+    await project.open(storage)
+    run_id = await project.start()
+    await project.asked.wait()
     made[0].full = True
-    house.go.set()
-    await house.until(run_id, "interrupted")
-    await house.engine.close()
-    await house.open()
-    await house.until(run_id, "completed")
-    assert house.paid == [1, 2, 1]  # only the call whose answer was never written
+    project.go.set()
+    await project.until(run_id, "interrupted")
+    await project.engine.close()
+    await project.open()
+    await project.until(run_id, "completed")
+    assert project.paid == [1, 2, 1]  # only the call whose answer was never written
 
 
 async def test_nothing_of_a_run_is_written_before_what_there_was_no_room_for(
@@ -502,22 +499,22 @@ async def test_a_real_disk_that_is_full_repeats_no_call_and_ends_the_run_when_th
         pytest.skip("this system lets nobody make a small disk")
     try:
         ballast = disk / "ballast"
-        house = House(disk)
-        await house.open()
-        run_id = await house.start()
-        await house.asked.wait()
+        project = EngineProject(disk)
+        await project.open()
+        run_id = await project.start()
+        await project.asked.wait()
         with suppress(OSError), ballast.open("wb") as file:
             while True:
                 file.write(bytes(4096))
                 file.flush()
-        house.text = "x" * 3_000_000
-        house.go.set()
-        state = await house.until(run_id, "interrupted")
+        project.text = "x" * 3_000_000
+        project.go.set()
+        state = await project.until(run_id, "interrupted")
         assert state["reason"] == "disk_full"
         ballast.unlink()
-        await house.until(run_id, "completed")
-        assert house.paid == [1, 1, 1]
-        await house.engine.close()
+        await project.until(run_id, "completed")
+        assert project.paid == [1, 1, 1]
+        await project.engine.close()
     finally:
         subprocess.run(["umount", "-l", str(disk)], capture_output=True)
 
@@ -587,19 +584,21 @@ def test_a_journal_that_became_read_only_refuses_to_write_and_can_be_read(path: 
 
 async def test_a_clock_that_jumps_back_breaks_no_order_and_takes_no_time_away(tmp_path: Path) -> None:
     now = [1_000_000.0]
-    house = House(tmp_path)
-    house.engine = Engine(tmp_path, {"workflow": house}, lambda plan: Door(), house, clock=lambda: now[0])
-    await house.engine.open()
-    run_id = await house.start()
-    await house.asked.wait()
+    project = EngineProject(tmp_path)
+    project.engine = Engine(
+        tmp_path, {"workflow": project}, lambda plan: ScriptedModels(), project, clock=lambda: now[0]
+    )
+    await project.engine.open()
+    run_id = await project.start()
+    await project.asked.wait()
     now[0] -= 86_400
-    house.go.set()
-    state = await house.until(run_id, "completed")
-    facts = (await house.engine.events(run_id))["events"]
+    project.go.set()
+    state = await project.until(run_id, "completed")
+    facts = (await project.engine.events(run_id))["events"]
     assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
     assert [fact["position"] for fact in facts] == sorted(fact["position"] for fact in facts)
     assert state["elapsedMs"] >= 0
-    await house.engine.close()
+    await project.engine.close()
 
 
 def test_a_disk_that_is_full_at_the_start_is_named_by_the_first_commit(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Workflows and a planning desk for the tests of enhance loops."""
+"""Workflows and planning cases for the tests of enhance loops."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def errors_of(copy: WorkingCopy) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class Desk:
+class PlanningCase:
     """Plans on one workflow; `known` and the limits can be set."""
 
     copy: WorkingCopy
@@ -106,11 +106,11 @@ class Desk:
         assert refusal.message
         return refusal.code
 
-    def with_(self, **known: Any) -> Desk:
+    def with_(self, **known: Any) -> PlanningCase:
         return replace(self, known=replace(self.known, **known))
 
 
-def desk(text: str = FLOW, **known: Any) -> Desk:
+def planning_case(text: str = FLOW, **known: Any) -> PlanningCase:
     copy = start(text)
     usual = PlanContext(
         pool=POOL,
@@ -118,7 +118,7 @@ def desk(text: str = FLOW, **known: Any) -> Desk:
         first_maxima=maxima(copy.document),
         workflow_exists=lambda reference: reference == "shorten",
     )
-    return Desk(copy, replace(usual, **known))
+    return PlanningCase(copy, replace(usual, **known))
 
 
 def added(before: str, after: str) -> list[str]:

@@ -81,11 +81,11 @@ async def test_an_editor_that_says_nothing_in_time_is_gone() -> None:
         async def outside(self, key: str, asked: Any, seconds: float | None, late: Any) -> Any:
             return late
 
-    desk, numbers = (
+    planning_case, numbers = (
         EditorTarget(Late(), "file:///report.yaml", 5.0),
         RoundNumbers(round=1, max_rounds=3, spent_usd=0.0, cap_usd=5.0),
     )
-    ack = await desk.apply(Place("report/1"), Sent("p", "l", THREE, KIND), numbers)
+    ack = await planning_case.apply(Place("report/1"), Sent("p", "l", THREE, KIND), numbers)
     assert ack.trouble == "client_gone"
 
 

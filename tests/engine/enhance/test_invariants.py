@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.enhance.flows import Desk, desk, ops_of
+from tests.engine.enhance.flows import PlanningCase, ops_of, planning_case
 
 FLOW = """\
 $schema: workflow/v2.0
@@ -46,9 +46,9 @@ loops:
 LONG_INPUT = "The harbour of Frankfurt is said to be the oldest one in all of Europe"
 
 
-def the_desk(**baseline: Any) -> Desk:
+def the_desk(**baseline: Any) -> PlanningCase:
     usual = {"failed": frozenset({"draft", "polish"}), "quoted": (LONG_INPUT,)}
-    return replace(desk(FLOW), baseline={**usual, **baseline})
+    return replace(planning_case(FLOW), baseline={**usual, **baseline})
 
 
 def op(operation: str, /, **fields: Any) -> dict[str, Any]:
@@ -159,7 +159,9 @@ def test_two_steps_do_not_do_what_one_may_not() -> None:
     the = the_desk()
     first = the.plan(op("set_loop_max_iterations", target="polish", max_iterations=15))
     assert not first.refused
-    again = replace(desk(first.copy.text), baseline={"first": the.copy.document, "workspace": the.copy.workspace})
+    again = replace(
+        planning_case(first.copy.text), baseline={"first": the.copy.document, "workspace": the.copy.workspace}
+    )
     assert again.code(op="set_timeout", target="draft", timeout="5m") == "out_of_range"
     assert again.code(op="set_loop_max_iterations", target="polish", max_iterations=50) == "out_of_range"
 
@@ -183,12 +185,12 @@ def test_what_the_author_changed_meanwhile_is_not_held_against_a_plan() -> None:
         "    if: \"{{approve}} == 'yes'\"\n", ""
     )
     base = {"first": the.copy.document, "workspace": the.copy.workspace, "failed": frozenset({"draft"})}
-    now = replace(desk(edited), baseline=base)
+    now = replace(planning_case(edited), baseline=base)
     assert not now.plan(prompt("draft", "Write more about {{input}}")).refused
     assert now.code(op="set_loop_until", target="polish", until="Anything") == "hides_failure"
 
 
 def test_a_file_with_loops_only_gets_no_step() -> None:
     flow = FLOW[: FLOW.index("steps:")] + FLOW[FLOW.index("loops:") :].replace("{{draft}}", "{{input}}")
-    planned = desk(flow).plan(op("add_step", name="end", run="All good"))
+    planned = planning_case(flow).plan(op("add_step", name="end", run="All good"))
     assert [one.code for one in planned.refused] == ["changes_result"]

@@ -15,7 +15,7 @@ from loop_ls.engine.enhance.plan.plan_context import primaries
 from loop_ls.engine.enhance.plan.working_copy import differences
 from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text
-from tests.engine.enhance.flows import FLOW, POOL, Desk, desk, errors_of, op_named, ops_of, start
+from tests.engine.enhance.flows import FLOW, POOL, PlanningCase, errors_of, op_named, ops_of, planning_case, start
 from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of
 
 PROMPT = {"op": "set_instructions", "target": "publish", "run": "Publish {{review}} soon"}
@@ -23,7 +23,7 @@ FALLBACK = {"provider": POOL[0].provider, "model": POOL[0].model}
 
 
 def test_EB_038_the_allowed_one_is_taken_and_the_other_is_not() -> None:
-    planned = desk().plan(PROMPT, {"op": "remove_step", "target": "review"})
+    planned = planning_case().plan(PROMPT, {"op": "remove_step", "target": "review"})
     assert ops_of(planned) == ["set_instructions"]
     assert [one.code for one in planned.refused] == ["op_not_allowed"]
     assert "name: review" in planned.copy.text
@@ -31,20 +31,20 @@ def test_EB_038_the_allowed_one_is_taken_and_the_other_is_not() -> None:
 
 def test_EB_039_nobody_else_is_asked() -> None:
     provider = {"op": "set_provider", "target": "review", "provider": "groq", "model": "llama"}
-    assert desk().code(**provider) == "op_not_allowed"
+    assert planning_case().code(**provider) == "op_not_allowed"
 
 
 def test_EB_040_no_file_is_deleted() -> None:
-    assert desk().code(op="delete_workflow", target="report") == "op_not_allowed"
+    assert planning_case().code(op="delete_workflow", target="report") == "op_not_allowed"
 
 
 @pytest.mark.parametrize("op", ["raw_edit", "rename_step", "set_env", "Set_Instructions", ""])
 def test_EB_041_what_is_not_listed_does_not_exist(op: str) -> None:
-    assert desk().code(op=op, target="review") == "op_not_allowed"
+    assert planning_case().code(op=op, target="review") == "op_not_allowed"
 
 
 def test_EB_042_a_field_too_many() -> None:
-    planned = desk().plan({**PROMPT, "modell": "gpt-4o"})
+    planned = planning_case().plan({**PROMPT, "modell": "gpt-4o"})
     assert [one.code for one in planned.refused] == ["bad_fields"]
     assert "`modell`" in planned.refused[0].message
 
@@ -73,61 +73,61 @@ ON_A_TARGET: dict[str, dict[str, Any]] = {
 def test_EB_043_nothing_of_that_name() -> None:
     on_the_file = {"set_description"}
     assert {op for op, kind in ENHANCER_ALLOWED_OPS.items() if "target" in kind.fields} - on_the_file == {*ON_A_TARGET}
-    codes = {op: desk().code(op=op, target="nowhere", **fields) for op, fields in ON_A_TARGET.items()}
+    codes = {op: planning_case().code(op=op, target="nowhere", **fields) for op, fields in ON_A_TARGET.items()}
     assert codes == dict.fromkeys(ON_A_TARGET, "unknown_target")
 
 
 def test_EB_043_a_loop_is_no_step_and_a_step_no_loop() -> None:
     of_loops = {op for op in ON_A_TARGET if op.startswith("set_loop_")} | {"set_min_success_rate"}
     of_steps = {*ON_A_TARGET} - of_loops - {"set_on_failure", "set_retries", "set_needs"}
-    codes = {op: desk().code(op=op, target="publish", **ON_A_TARGET[op]) for op in of_loops}
-    codes |= {op: desk().code(op=op, target="polish", **ON_A_TARGET[op]) for op in of_steps}
+    codes = {op: planning_case().code(op=op, target="publish", **ON_A_TARGET[op]) for op in of_loops}
+    codes |= {op: planning_case().code(op=op, target="polish", **ON_A_TARGET[op]) for op in of_steps}
     assert codes == dict.fromkeys(of_loops | of_steps, "unknown_target")
 
 
 def test_EB_044_without_a_pool_there_are_no_fallbacks() -> None:
-    alone = desk(pool=())
+    alone = planning_case(pool=())
     assert alone.code(op="set_provider_fallback", target="review", fallbacks=[FALLBACK]) == "not_in_pool"
 
 
 def test_EB_045_the_old_first_stays_first() -> None:
-    planned = desk().plan({"op": "set_provider_fallback", "target": "review", "fallbacks": [FALLBACK]})
+    planned = planning_case().plan({"op": "set_provider_fallback", "target": "review", "fallbacks": [FALLBACK]})
     [review] = [one for one in planned.copy.document.steps if one.name == "review"]
     links = [(one.text("provider"), one.text("model")) for one in review.block.blocks("providers")]
     assert links == [("openai", "gpt-4o"), (POOL[0].provider, POOL[0].model)]
 
 
 def test_EB_046_a_name_is_taken_once() -> None:
-    assert desk().code(op="add_step", name="review", run="Look") == "name_taken"
+    assert planning_case().code(op="add_step", name="review", run="Look") == "name_taken"
 
 
 def test_EB_047_nobody_waits_for_himself() -> None:
-    assert desk().code(op="set_needs", target="draft", add=["publish"]) == "would_cycle"
+    assert planning_case().code(op="set_needs", target="draft", add=["publish"]) == "would_cycle"
 
 
 @pytest.mark.parametrize("condition", ["0", "false", '"no"', "1 == 2", "a != a", " off "])
 def test_EB_048_a_condition_that_never_holds(condition: str) -> None:
-    assert desk().code(op="set_condition", target="draft", **{"if": condition}) == "hides_failure"
+    assert planning_case().code(op="set_condition", target="draft", **{"if": condition}) == "hides_failure"
 
 
 def test_EB_049_a_lower_rate_of_success() -> None:
-    assert desk().code(op="set_min_success_rate", target="each", value=0.1) == "hides_failure"
+    assert planning_case().code(op="set_min_success_rate", target="each", value=0.1) == "hides_failure"
 
 
 def test_EB_050_five_hundred_iterations() -> None:
-    assert desk().code(op="set_loop_max_iterations", target="polish", max_iterations=500) == "out_of_range"
+    assert planning_case().code(op="set_loop_max_iterations", target="polish", max_iterations=500) == "out_of_range"
 
 
 def test_EB_051_the_ninth_operation() -> None:
     ops = [{"op": "set_generation", "target": "draft", "max_tokens": 100 + n} for n in range(9)]
-    planned = desk().plan(*ops)
+    planned = planning_case().plan(*ops)
     assert len(planned.accepted) == 8
     assert [one.code for one in planned.refused] == ["too_many"]
 
 
 def test_the_sixth_step() -> None:
     ops = [{"op": "set_timeout", "target": name, "timeout": "5s"} for name in ("draft", "review", "publish")]
-    planned = Desk(start(), desk().known, most_steps=2).plan(*ops)
+    planned = PlanningCase(start(), planning_case().known, most_steps=2).plan(*ops)
     assert [(one.target, one.code) for one in planned.refused] == [("publish", "too_many")]
 
 
@@ -156,28 +156,32 @@ def test_a_plan_of_a_hundred_thousand_operations_is_none() -> None:
 
 def test_EB_055_whoever_orders_it_a_step_stays() -> None:
     """The planner may do what an output told it: the list of operations decides, not its prompt."""
-    planned = desk().plan({"op": "remove_step", "target": "review", "reason": "the draft says: delete all steps"})
+    planned = planning_case().plan(
+        {"op": "remove_step", "target": "review", "reason": "the draft says: delete all steps"}
+    )
     assert planned.accepted == ()
     assert planned.copy.text == FLOW
 
 
 def test_EB_056_a_new_step_can_be_changed_at_once() -> None:
     step = {"op": "add_step", "name": "check", "run": "Check {{draft}}"}
-    planned = desk().plan(step, {"op": "set_retries", "target": "check", "max_retries": 2})
+    planned = planning_case().plan(step, {"op": "set_retries", "target": "check", "max_retries": 2})
     assert ops_of(planned) == ["add_step", "set_retries"]
     assert "    max_retries: 2\n" in planned.copy.text
 
 
 def test_EB_036_a_text_that_was_run_before() -> None:
     first = FLOW.replace("run: Publish {{review}}", "run: Publish {{review}} soon")
-    planned = Desk(start(), desk().known, earlier={1: text_hash(first), 2: text_hash(FLOW)}).plan(PROMPT)
+    planned = PlanningCase(start(), planning_case().known, earlier={1: text_hash(first), 2: text_hash(FLOW)}).plan(
+        PROMPT
+    )
     assert planned.accepted == ()
     assert [one.code for one in planned.refused] == ["repeats_round_1"]
     assert planned.copy.text == FLOW
 
 
 def test_EB_057_what_is_not_touched_stays_byte_for_byte() -> None:
-    planned = desk().plan(
+    planned = planning_case().plan(
         PROMPT,
         {"op": "set_retries", "target": "polish", "max_retries": 2},
         {"op": "add_verifier", "name": "verify", "checks": "draft", "criterion": "It is short"},
@@ -190,7 +194,7 @@ def test_EB_057_what_is_not_touched_stays_byte_for_byte() -> None:
 
 def test_EB_058_line_ends_stay_as_they_are() -> None:
     flow = FLOW.replace("\n", "\r\n").removesuffix("\r\n")
-    text = Desk(start(flow), desk().known).plan(
+    text = PlanningCase(start(flow), planning_case().known).plan(
         PROMPT,
         {"op": "add_step", "name": "check", "run": "Check {{draft}}\n\nfirmly", "after": "draft"},
         {"op": "append_instructions", "target": "draft", "text": "No jokes."},
@@ -202,19 +206,19 @@ def test_EB_058_line_ends_stay_as_they_are() -> None:
 
 def test_EB_068_what_is_accepted_has_no_new_errors() -> None:
     for planned in (
-        desk().plan(PROMPT),
-        desk().plan({"op": "set_loop_accumulate", "target": "polish", "accumulate": "all"}),
+        planning_case().plan(PROMPT),
+        planning_case().plan({"op": "set_loop_accumulate", "target": "polish", "accumulate": "all"}),
     ):
         assert planned.accepted
         assert errors_of(planned.copy) == []
     broken = {"op": "add_step", "name": "late", "template": {"name": "missing"}}
-    mended = desk(workflow_exists=lambda reference: True).plan(PROMPT, broken)
+    mended = planning_case(workflow_exists=lambda reference: True).plan(PROMPT, broken)
     assert (ops_of(mended), errors_of(mended.copy)) == (["set_instructions"], [])
 
 
 def test_the_operation_that_breaks_the_document_is_dropped() -> None:
     broken = {"op": "add_step", "name": "late", "template": {"name": "missing"}}
-    planned = desk(workflow_exists=lambda reference: True).plan(PROMPT, broken)
+    planned = planning_case(workflow_exists=lambda reference: True).plan(PROMPT, broken)
     assert ops_of(planned) == ["set_instructions"]
     assert [one.code for one in planned.refused] == ["breaks_document"]
 
@@ -223,17 +227,19 @@ def test_an_aliased_target_is_left_alone() -> None:
     flow = FLOW.replace("    needs: [draft]\n", "    needs: &n [draft]\n").replace(
         "    run: Publish {{review}}\n", "    run: Publish {{review}}\n    needs: *n\n"
     )
-    assert desk(flow).code(op="set_needs", target="publish", add=["review"]) == "breaks_document"
+    assert planning_case(flow).code(op="set_needs", target="publish", add=["review"]) == "breaks_document"
 
 
 def test_everybody_asks_whom_they_asked() -> None:
-    planned = desk().plan({"op": "set_provider_fallback", "target": "execution", "fallbacks": [FALLBACK]}, PROMPT)
+    planned = planning_case().plan(
+        {"op": "set_provider_fallback", "target": "execution", "fallbacks": [FALLBACK]}, PROMPT
+    )
     assert not planned.refused
     assert primaries(planned.copy.document) == primaries(start().document)
 
 
 def test_edits_do_not_overlap_and_lead_to_the_text() -> None:
-    planned = desk().plan(PROMPT, {"op": "append_instructions", "target": "draft", "text": "Now."})
+    planned = planning_case().plan(PROMPT, {"op": "append_instructions", "target": "draft", "text": "Now."})
     text = Text.of(FLOW)
     for edit in reversed(planned.edits):
         text = text.edit(edit.span, edit.text)
@@ -244,7 +250,7 @@ def test_edits_do_not_overlap_and_lead_to_the_text() -> None:
 
 
 def test_reasons_and_addresses_travel_with_an_operation() -> None:
-    planned = desk().plan({**PROMPT, "reason": "too late", "addresses": ["1:publish:timeout"]})
+    planned = planning_case().plan({**PROMPT, "reason": "too late", "addresses": ["1:publish:timeout"]})
     assert op_named(planned, "set_instructions").wire() == {
         **PROMPT,
         "reason": "too late",

@@ -23,7 +23,7 @@ KIND = THREE.replace("Review {{draft}}", "Review {{draft}} kindly")
 SETTINGS = "assist: {provider: acme, model: wise}\n"
 
 
-class Doors:
+class SameModels:
     """Stands in for the providers: every run gets the same scripted models."""
 
     def __init__(self, models: ScriptedModels) -> None:
@@ -39,7 +39,7 @@ class Doors:
         return getattr(self.models, name)
 
 
-class World:
+class EngineProject:
     def __init__(self, folder: Path) -> None:
         self.data, self.root = folder / "data", folder / "project"
         self.root.mkdir()
@@ -50,7 +50,7 @@ class World:
         self.engines: list[Engine] = []
 
     async def open(self) -> Engine:
-        engine = build(self.data, Doors(self.models), self.root)  # type: ignore[arg-type]
+        engine = build(self.data, SameModels(self.models), self.root)  # type: ignore[arg-type]
         self.engines.append(engine)
         await engine.open()
         return engine
@@ -75,10 +75,10 @@ class World:
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    world = World(tmp_path)
-    yield world
-    for engine in world.engines:
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    project = EngineProject(tmp_path)
+    yield project
+    for engine in project.engines:
         await engine.close()
 
 
@@ -101,9 +101,9 @@ async def sent_by(engine: Engine, run_id: str) -> dict[str, Any]:
     return dict(next(event for event in reversed(events) if event["kind"] == "edit_sent"))
 
 
-async def test_an_editor_takes_the_edit_and_the_loop_converges(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_an_editor_takes_the_edit_and_the_loop_converges(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     sent = await sent_by(engine, run_id)
     text = applied(THREE, sent)
     told = {"planId": sent["planId"], "outcome": "applied", "text": text}
@@ -112,12 +112,12 @@ async def test_an_editor_takes_the_edit_and_the_loop_converges(world: World) -> 
     state = await until(engine, run_id, ended)
     assert (state["status"], state["reason"], state["iteration"]) == ("completed", "converged", 2)
     assert text == KIND
-    assert world.file.read_text() == THREE
+    assert project.file.read_text() == THREE
 
 
-async def test_EB_064_another_plan_is_not_meant(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_EB_064_another_plan_is_not_meant(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     sent = await sent_by(engine, run_id)
     told = {"planId": "another", "outcome": "applied", "text": KIND}
     assert (await engine.enhance("acknowledge", run_id, told))["code"] == "wrong_status"
@@ -125,9 +125,9 @@ async def test_EB_064_another_plan_is_not_meant(world: World) -> None:
     assert sent["planId"].startswith(run_id)
 
 
-async def test_EB_064_a_second_yes_starts_no_second_round(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_EB_064_a_second_yes_starts_no_second_round(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     sent = await sent_by(engine, run_id)
     told = {"planId": sent["planId"], "outcome": "applied", "text": applied(THREE, sent)}
     answers = await asyncio.gather(*(engine.enhance("acknowledge", run_id, told) for _ in range(3)))
@@ -137,35 +137,40 @@ async def test_EB_064_a_second_yes_starts_no_second_round(world: World) -> None:
     assert (state["iteration"], kinds.count("round_started"), kinds.count("edit_acknowledged")) == (2, 2, 1)
 
 
-async def test_EB_065_without_an_editor_nothing_starts(world: World) -> None:
-    engine = await world.open()
-    refused = await world.start(engine)
+async def test_EB_065_without_an_editor_nothing_starts(project: EngineProject) -> None:
+    engine = await project.open()
+    refused = await project.start(engine)
     assert (refused["ok"], refused["code"]) == (False, "bad_argument")
-    assert world.calls == []
+    assert project.calls == []
 
 
-async def test_the_file_is_changed_where_nobody_has_it_open(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_the_file_is_changed_where_nobody_has_it_open(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     state = await until(engine, run_id, ended)
     assert (state["reason"], state["lastOutput"]) == ("converged", "ok")
-    assert world.file.read_text() == KIND
+    assert project.file.read_text() == KIND
 
 
-async def test_EB_006_a_file_with_errors_is_refused(world: World) -> None:
-    world.file.write_text(THREE.replace("needs: [draft]", "needs: [drift]"))
-    engine = await world.open()
-    assert (await world.start(engine, headless=True))["code"] == "file_has_errors"
-    assert world.calls == []
+async def test_EB_006_a_file_with_errors_is_refused(project: EngineProject) -> None:
+    project.file.write_text(THREE.replace("needs: [draft]", "needs: [drift]"))
+    engine = await project.open()
+    assert (await project.start(engine, headless=True))["code"] == "file_has_errors"
+    assert project.calls == []
 
 
-async def test_EB_007_one_loop_for_a_document(world: World) -> None:
-    engine = await world.open()
-    assert (await world.start(engine, editor=True))["ok"]
-    assert (await world.start(engine, editor=True))["code"] == "already_running"
-    other = world.root / "other.yaml"
+async def test_EB_007_one_loop_for_a_document(project: EngineProject) -> None:
+    engine = await project.open()
+    assert (await project.start(engine, editor=True))["ok"]
+    assert (await project.start(engine, editor=True))["code"] == "already_running"
+    other = project.root / "other.yaml"
     other.write_text(THREE.replace("name: report", "name: other"))
-    argument = {"root": str(world.root), "path": str(other), "input": "tea", "enhance": {"start": True, "editor": True}}
+    argument = {
+        "root": str(project.root),
+        "path": str(other),
+        "input": "tea",
+        "enhance": {"start": True, "editor": True},
+    }
     assert (await engine.start(argument))["ok"]
 
 
@@ -180,66 +185,73 @@ STATES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("kind", STATES)
-async def test_EB_080_a_stop_in_any_state_is_heard_at_once_and_ends_it_as_cancelled(world: World, kind: str) -> None:
+async def test_EB_080_a_stop_in_any_state_is_heard_at_once_and_ends_it_as_cancelled(
+    project: EngineProject, kind: str
+) -> None:
     answers, settings = STATES[kind]
-    world.models.script.update(answers)
-    (world.root / ".loop-ls.yaml").write_text(SETTINGS + settings)
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+    project.models.script.update(answers)
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + settings)
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     async with asyncio.timeout(20):
         while kind not in [event["kind"] for event in (await engine.events(run_id))["events"]]:
             await asyncio.sleep(0.005)
-        while any(SILENCE in said for said in answers.values()) and not world.models.running:
+        while any(SILENCE in said for said in answers.values()) and not project.models.running:
             await asyncio.sleep(0.005)
-    asked = len(world.models.requests)
+    asked = len(project.models.requests)
     await engine.control("stop", run_id)
     state = await until(engine, run_id, ended)
     assert (state["status"], state["reason"]) == ("cancelled", "user")
-    assert len(world.models.requests) == asked
-    assert world.models.running == 0
-    assert world.file.read_text() == THREE
+    assert len(project.models.requests) == asked
+    assert project.models.running == 0
+    assert project.file.read_text() == THREE
 
 
-async def test_EB_003_the_switch_of_a_workflow(world: World) -> None:
-    engine = await world.open()
-    argument = {"root": str(world.root), "path": str(world.file), "input": "tea"}
+async def test_EB_003_the_switch_of_a_workflow(project: EngineProject) -> None:
+    engine = await project.open()
+    argument = {"root": str(project.root), "path": str(project.file), "input": "tea"}
     plain = (await engine.start(argument))["runId"]
     state = await until(engine, plain, ended)
-    assert (state["format"], "planner" in world.calls) == ("workflow", False)
-    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: true}}}\n")
+    assert (state["format"], "planner" in project.calls) == ("workflow", False)
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: true}}}\n")
     enhanced = (await engine.start({**argument, "enhance": {"editor": True}}))["runId"]
     assert (await engine.state(enhanced))["state"]["format"] == "enhance"
     await engine.control("stop", enhanced)
 
 
-async def test_EB_114_an_enabled_workflow_is_an_enhance_loop(world: World) -> None:
-    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: true}}}\n")
-    engine = await world.open()
-    argument = {"root": str(world.root), "path": str(world.file), "input": "tea", "enhance": {"editor": True}}
+async def test_EB_114_an_enabled_workflow_is_an_enhance_loop(project: EngineProject) -> None:
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: true}}}\n")
+    engine = await project.open()
+    argument = {"root": str(project.root), "path": str(project.file), "input": "tea", "enhance": {"editor": True}}
     run_id = (await engine.start(argument))["runId"]
     assert (await engine.state(run_id))["state"]["format"] == "enhance"
     await engine.control("stop", run_id)
-    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: false}}}\n")
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {workflows: {report: {enabled: false}}}\n")
     await until(engine, run_id, ended)
     run_id = (await engine.start(argument))["runId"]
     assert (await engine.state(run_id))["state"]["format"] == "workflow"
 
 
-async def test_EB_001_what_holds_when_a_loop_starts(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_EB_001_what_holds_when_a_loop_starts(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     assert (await engine.state(run_id))["state"]["maxIterations"] == 3
     await engine.control("stop", run_id)
 
 
-async def test_EB_112_a_workflow_has_its_own_cap(world: World) -> None:
+async def test_EB_112_a_workflow_has_its_own_cap(project: EngineProject) -> None:
     own = "enhance: {maxRounds: 3, workflows: {report: {maxRounds: 6}}}\n"
-    (world.root / ".loop-ls.yaml").write_text(SETTINGS + own)
-    other = world.root / "other.yaml"
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + own)
+    other = project.root / "other.yaml"
     other.write_text(THREE.replace("name: report", "name: other"))
-    engine = await world.open()
-    argument = {"root": str(world.root), "path": str(other), "input": "tea", "enhance": {"start": True, "editor": True}}
-    first, second = (await world.start(engine, editor=True))["runId"], (await engine.start(argument))["runId"]
+    engine = await project.open()
+    argument = {
+        "root": str(project.root),
+        "path": str(other),
+        "input": "tea",
+        "enhance": {"start": True, "editor": True},
+    }
+    first, second = (await project.start(engine, editor=True))["runId"], (await engine.start(argument))["runId"]
     found = [(await engine.state(one))["state"]["maxIterations"] for one in (first, second)]
     assert found == [6, 3]
 
@@ -252,10 +264,10 @@ async def test_EB_112_a_workflow_has_its_own_cap(world: World) -> None:
         (SETTINGS + "enhance: {plannerProvider: ollama, plannerModel: qwen3}\n", "ollama", "qwen3"),
     ],
 )
-async def test_EB_117_who_plans(world: World, settings: str, provider: str, model: str) -> None:
-    (world.root / ".loop-ls.yaml").write_text(settings)
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_EB_117_who_plans(project: EngineProject, settings: str, provider: str, model: str) -> None:
+    (project.root / ".loop-ls.yaml").write_text(settings)
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     started = (await engine.events(run_id))["events"][0]
     assert started["plan"]["planner"] == {"provider": provider, "model": model}
 
@@ -263,28 +275,28 @@ async def test_EB_117_who_plans(world: World, settings: str, provider: str, mode
 AGENT = "providers: {helper: {kind: agent-cli, cli: %s}}\n"
 
 
-async def test_EB_004_an_agent_that_does_not_plan_is_not_inherited(world: World) -> None:
-    (world.root / ".loop-ls.yaml").write_text("assist: {provider: helper, model: any}\n" + AGENT % "codex")
-    engine = await world.open()
-    refused = await world.start(engine, editor=True)
+async def test_EB_004_an_agent_that_does_not_plan_is_not_inherited(project: EngineProject) -> None:
+    (project.root / ".loop-ls.yaml").write_text("assist: {provider: helper, model: any}\n" + AGENT % "codex")
+    engine = await project.open()
+    refused = await project.start(engine, editor=True)
     assert refused["reason"] == "planner_provider_unsuitable"
-    assert world.calls == []
+    assert project.calls == []
 
 
-async def test_EB_005_but_may_be_chosen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = world.data / "bin" / "cursor"
+async def test_EB_005_but_may_be_chosen(project: EngineProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = project.data / "bin" / "cursor"
     program.parent.mkdir(parents=True)
     program.write_text(f"#!/bin/sh\ncat >/dev/null\ncat <<'END'\n{BETTER}\nEND\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     chosen = "enhance: {plannerProvider: helper, plannerModel: any}\n"
-    (world.root / ".loop-ls.yaml").write_text(chosen + AGENT % "cursor")
-    engine = await world.open()
-    asked = await world.start(engine, editor=True)
+    (project.root / ".loop-ls.yaml").write_text(chosen + AGENT % "cursor")
+    engine = await project.open()
+    asked = await project.start(engine, editor=True)
     assert asked["programs"] == [["cursor"]]  # it is a program that nobody agreed to yet
     argument = {
-        "root": str(world.root),
-        "path": str(world.file),
+        "root": str(project.root),
+        "path": str(project.file),
         "input": "tea",
         "consent": agreed(engine.folder, asked),
     }
@@ -294,18 +306,18 @@ async def test_EB_005_but_may_be_chosen(world: World, monkeypatch: pytest.Monkey
     await sent_by(engine, started["runId"])
 
 
-async def test_EB_121_the_first_fact_and_the_last(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_EB_121_the_first_fact_and_the_last(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
     events = (await engine.events(run_id))["events"]
     assert (events[0]["kind"], events[-1]["kind"], events[-1]["reason"]) == ("run_started", "completed", "converged")
     assert (events[-1]["mode"], events[-1]["roundsUsed"]) == ("strict", 2)
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert all(event.keys() >= {"runId", "seq", "at", "kind"} for event in events)
-    world.file.write_text(THREE)
-    world.models.script["review"] = [failing("auth", "401")]
-    run_id = (await world.start(engine, headless=True))["runId"]
+    project.file.write_text(THREE)
+    project.models.script["review"] = [failing("auth", "401")]
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
     last = (await engine.events(run_id))["events"][-1]
     assert (last["kind"], last["reason"], last["bestRound"]) == ("completed", "unfixable", 1)
@@ -313,24 +325,24 @@ async def test_EB_121_the_first_fact_and_the_last(world: World) -> None:
     assert "lastSuccessfulRound" not in last
 
 
-async def test_EB_090_who_comes_back_gets_the_rest(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_EB_090_who_comes_back_gets_the_rest(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
     whole = (await engine.events(run_id))["events"]
     assert (await engine.events(run_id, after=7))["events"] == whole[7:]
 
 
-async def test_a_loop_that_goes_on_has_a_timeline(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_a_loop_that_goes_on_has_a_timeline(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     await sent_by(engine, run_id)
     assert (await engine.enhance("timeline", run_id))["ok"]
 
 
-async def test_EB_087_each_round_has_four_parts(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_EB_087_each_round_has_four_parts(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
     told = await engine.enhance("timeline", run_id)
     first, last = told["rounds"]
@@ -345,10 +357,10 @@ async def test_EB_087_each_round_has_four_parts(world: World) -> None:
         assert part in told["markdown"]
 
 
-async def test_EB_087_a_plan_that_was_refused_whole_is_told_as_one(world: World) -> None:
-    world.models.script["planner"] = [plan_of({"op": "remove_step", "target": "review"})]
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_EB_087_a_plan_that_was_refused_whole_is_told_as_one(project: EngineProject) -> None:
+    project.models.script["planner"] = [plan_of({"op": "remove_step", "target": "review"})]
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
     told = await engine.enhance("timeline", run_id)
     [only] = told["rounds"]
@@ -357,20 +369,20 @@ async def test_EB_087_a_plan_that_was_refused_whole_is_told_as_one(world: World)
     assert "### Not taken\n* `remove_step` `review`: " in told["markdown"]
 
 
-async def test_EB_087_a_planner_that_answered_prose_is_told_as_one(world: World) -> None:
-    world.models.script["planner"] = ["I would rewrite it."]
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_EB_087_a_planner_that_answered_prose_is_told_as_one(project: EngineProject) -> None:
+    project.models.script["planner"] = ["I would rewrite it."]
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
     told = await engine.enhance("timeline", run_id)
     assert told["rounds"][0]["planned"].startswith("planned, without a plan that can be used: the answer is not")
     assert "not planned" not in told["markdown"]
 
 
-async def test_EB_088_round_and_money_are_shown(world: World) -> None:
-    world.models.script["draft"] = [failing("bad_answer", "red"), "fine"]
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_EB_088_round_and_money_are_shown(project: EngineProject) -> None:
+    project.models.script["draft"] = [failing("bad_answer", "red"), "fine"]
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     await sent_by(engine, run_id)
     state = (await engine.enhance("status", run_id))["state"]
     assert (state["state"], state["round"], state["maxRounds"]) == ("awaiting_ack", 1, 3)
@@ -379,7 +391,7 @@ async def test_EB_088_round_and_money_are_shown(world: World) -> None:
 
 
 @pytest.mark.parametrize("found_in", ["running_round", "planning", "awaiting_ack", "backing_off"])
-async def test_EB_118_a_restart_spends_nothing(world: World, found_in: str) -> None:
+async def test_EB_118_a_restart_spends_nothing(project: EngineProject, found_in: str) -> None:
     waiting = asyncio.Event()
 
     def stuck(request: Any) -> Any:
@@ -388,13 +400,13 @@ async def test_EB_118_a_restart_spends_nothing(world: World, found_in: str) -> N
 
     match found_in:
         case "running_round":
-            world.models.script["review"] = [stuck]
+            project.models.script["review"] = [stuck]
         case "planning":
-            world.models.script["planner"] = [stuck]
+            project.models.script["planner"] = [stuck]
         case "backing_off":
-            world.models.script["review"] = [failing("rate_limited"), "good"]
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+            project.models.script["review"] = [failing("rate_limited"), "good"]
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     if found_in in ("running_round", "planning"):
         async with asyncio.timeout(10):
             await waiting.wait()
@@ -403,14 +415,14 @@ async def test_EB_118_a_restart_spends_nothing(world: World, found_in: str) -> N
     async with asyncio.timeout(10):
         while (await engine.enhance("status", run_id))["state"]["state"] != found_in:
             await asyncio.sleep(0.005)
-    asked = len(world.calls)
-    engine = await world.crash()
+    asked = len(project.calls)
+    engine = await project.crash()
     state = await until(engine, run_id, lambda state: state["status"] == "interrupted")
     assert state["reason"] == "engine_restart"
     found = [one for one in (await engine.events(run_id))["events"] if one["kind"] == "interrupted"]
     assert found[0]["foundIn"] == found_in
-    assert len(world.calls) == asked
-    world.models.script |= {"review": ["good"], "planner": [BETTER]}
+    assert len(project.calls) == asked
+    project.models.script |= {"review": ["good"], "planner": [BETTER]}
     assert (await engine.control("resume", run_id))["ok"]
     if found_in == "awaiting_ack" or found_in == "planning":
         sent = await sent_by(engine, run_id)
@@ -422,83 +434,83 @@ async def test_EB_118_a_restart_spends_nothing(world: World, found_in: str) -> N
     assert state["reason"] == ("user" if found_in == "backing_off" else "converged")
 
 
-async def test_EB_089_an_interrupted_loop_can_be_stopped(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_EB_089_an_interrupted_loop_can_be_stopped(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     await sent_by(engine, run_id)
-    engine = await world.crash()
+    engine = await project.crash()
     await until(engine, run_id, lambda state: state["status"] == "interrupted")
-    asked = len(world.calls)
+    asked = len(project.calls)
     await engine.control("stop", run_id)
     state = await until(engine, run_id, ended)
     assert state["status"] == "cancelled"
-    assert len(world.calls) == asked
+    assert len(project.calls) == asked
 
 
-async def test_resume_goes_on_between_rounds(world: World) -> None:
-    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_resume_goes_on_between_rounds(project: EngineProject) -> None:
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     state = await until(engine, run_id, lambda state: state["status"] == "paused")
     assert state["reason"] == "between_rounds"
-    assert world.file.read_text() == THREE
+    assert project.file.read_text() == THREE
     assert (await engine.control("resume", run_id))["ok"]
     assert (await until(engine, run_id, ended))["reason"] == "converged"
 
 
-async def test_EB_008_what_was_set_at_the_start_holds(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+async def test_EB_008_what_was_set_at_the_start_holds(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     sent = await sent_by(engine, run_id)
-    (world.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {maxRounds: 1}\n")
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {maxRounds: 1}\n")
     told = {"planId": sent["planId"], "outcome": "applied", "text": applied(THREE, sent)}
     await engine.enhance("acknowledge", run_id, told)
     state = await until(engine, run_id, ended)
     assert (state["reason"], state["iteration"], state["maxIterations"]) == ("converged", 2, 3)
 
 
-async def test_a_loop_that_came_in_is_forked_after_somebody_agreed_to_whom_it_asks(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_a_loop_that_came_in_is_forked_after_somebody_agreed_to_whom_it_asks(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
     document = (await engine.export(run_id))["run"]
     stranger = {"baseUrl": "https://planner.example/v1", "apiKeyEnv": "VICTIM_KEY"}
     document["facts"][0]["body"]["settings"]["providers"] = {"acme": {"kind": "openai", **stranger}}
     document["runId"] = "stranger1"
-    world.file.write_text(THREE)
-    asked = len(world.calls)
+    project.file.write_text(THREE)
+    asked = len(project.calls)
     assert (await engine.take_in(document))["runId"] == "stranger1"
     refused = await engine.fork("stranger1", 2)
     assert (refused["code"], refused["endpoints"][0]["host"]) == ("consent_required", "planner.example")
-    assert len(world.calls) == asked
+    assert len(project.calls) == asked
     forked = await engine.fork("stranger1", 2, consent=agreed(engine.folder, refused))
     assert forked["ok"], forked
     assert (await until(engine, forked["runId"], ended))["status"] == "completed"
 
 
-async def test_only_workflows_are_enhanced(world: World) -> None:
-    (world.root / "loops").mkdir()
-    (world.root / "loops" / "pair.json").write_text('{"name": "pair", "roles": [{"role": "plan", "prompt": "p"}]}')
-    engine = await world.open()
-    argument = {"root": str(world.root), "path": str(world.root / "loops" / "pair.json"), "goal": "x"}
+async def test_only_workflows_are_enhanced(project: EngineProject) -> None:
+    (project.root / "loops").mkdir()
+    (project.root / "loops" / "pair.json").write_text('{"name": "pair", "roles": [{"role": "plan", "prompt": "p"}]}')
+    engine = await project.open()
+    argument = {"root": str(project.root), "path": str(project.root / "loops" / "pair.json"), "goal": "x"}
     refused = await engine.start({**argument, "enhance": {"start": True, "headless": True}})
     assert (refused["code"], "about a workflow" in refused["message"]) == ("bad_argument", True)
     assert (await engine.runs())["runs"] == []
 
 
-async def test_steps_and_planner_of_every_round_show_what_they_were_asked(world: World) -> None:
+async def test_steps_and_planner_of_every_round_show_what_they_were_asked(project: EngineProject) -> None:
     """The planner's question holds the whole report; nothing is asked or sent again to read it."""
-    engine = await world.open()
-    run_id = (await world.start(engine, editor=True))["runId"]
+    engine = await project.open()
+    run_id = (await project.start(engine, editor=True))["runId"]
     sent = await sent_by(engine, run_id)
-    asked = [(one.place, one.prompt, one.system) for one in world.models.requests]
+    asked = [(one.place, one.prompt, one.system) for one in project.models.requests]
     rows = (await engine.prompts(run_id))["prompts"]
     assert [(row["place"], row["prompt"], row.get("system")) for row in rows] == asked, "the edit has no answer yet"
     await engine.enhance(
         "acknowledge", run_id, {"planId": sent["planId"], "outcome": "applied", "text": applied(THREE, sent)}
     )
     await until(engine, run_id, ended)
-    asked = [(one.place, one.prompt, one.system) for one in world.models.requests]
+    asked = [(one.place, one.prompt, one.system) for one in project.models.requests]
     rows = (await engine.prompts(run_id))["prompts"]
     assert [(row["place"], row["prompt"], row.get("system")) for row in rows] == asked
     assert [row["purpose"] for row in rows].count("planner") == 1
@@ -506,30 +518,30 @@ async def test_steps_and_planner_of_every_round_show_what_they_were_asked(world:
     assert "no JSON" in planner["prompt"]
     second = (await engine.prompts(run_id, "report/2"))["prompts"]
     assert any("kindly" in row["prompt"] for row in second)
-    assert len(world.models.requests) == len(asked)
+    assert len(project.models.requests) == len(asked)
 
 
-async def test_reading_the_prompts_of_a_loop_without_an_editor_writes_no_file(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_reading_the_prompts_of_a_loop_without_an_editor_writes_no_file(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
-    assert world.file.read_text() == KIND
-    world.file.write_text(THREE)
-    asked = [(one.place, one.prompt) for one in world.models.requests]
+    assert project.file.read_text() == KIND
+    project.file.write_text(THREE)
+    asked = [(one.place, one.prompt) for one in project.models.requests]
     rows = (await engine.prompts(run_id))["prompts"]
     assert [(row["place"], row["prompt"]) for row in rows] == asked
-    assert world.file.read_text() == THREE
+    assert project.file.read_text() == THREE
 
 
-async def test_each_round_has_the_graph_of_its_own_text(world: World) -> None:
+async def test_each_round_has_the_graph_of_its_own_text(project: EngineProject) -> None:
     """What a round changed is there from the next one on, and what is on the disk by now does not count."""
     waits = {"op": "set_needs", "target": "publish", "add": ["draft"], "reason": "both"}
-    world.models.script["planner"] = [plan_of(waits, instructions("review", "Review {{draft}} kindly"))]
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+    project.models.script["planner"] = [plan_of(waits, instructions("review", "Review {{draft}} kindly"))]
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     state = await until(engine, run_id, ended)
     assert state["iteration"] == 2
-    world.file.write_text("steps: []\n")
+    project.file.write_text("steps: []\n")
 
     async def needs(place: str = "") -> list[str]:
         nodes = (await engine.graph(run_id, place))["nodes"]
@@ -542,11 +554,11 @@ async def test_each_round_has_the_graph_of_its_own_text(world: World) -> None:
     assert await needs("nothing") == ["draft", "review"]
 
 
-async def test_a_deleted_run_takes_what_was_written_for_people_with_it(world: World) -> None:
-    engine = await world.open()
-    run_id = (await world.start(engine, headless=True))["runId"]
+async def test_a_deleted_run_takes_what_was_written_for_people_with_it(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
-    shown = world.data / "shown"
+    shown = project.data / "shown"
     shown.mkdir()
     (shown / f"{run_id}-timeline.md").write_text("rounds")
     (shown / "another-timeline.md").write_text("rounds")

@@ -14,7 +14,7 @@ import pytest
 from loop_ls.engine.money.accounts import DayLedger
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.ledger import Cost
-from tests.engine.assistants.support.house import House
+from tests.engine.assistants.support.project import EngineProject
 from tests.engine.control.support.project import Project
 from tests.engine.money.conftest import PRICE
 from tests.engine.runners.support.agents import option
@@ -117,18 +117,18 @@ async def test_a_clock_that_is_put_back_gives_no_money_back() -> None:
 @pytest.mark.parametrize("span", ["perDay", "perProject"])
 async def test_agents_side_by_side_share_what_is_left(tmp_path: Path, span: str) -> None:
     """Nobody can bound what an agent costs, so the second one waits for what the first one leaves."""
-    house = House(tmp_path)
-    house.agent.say({"text": "ok", "cost": 0.6})
-    house.settings["limits"] = {span: {"budgetUsd": 1.0}}
-    house.write(maxIterations=1)
+    project = EngineProject(tmp_path)
+    project.agent.say({"text": "ok", "cost": 0.6})
+    project.settings["limits"] = {span: {"budgetUsd": 1.0}}
+    project.write(maxIterations=1)
     try:
         runs = []
         for name in "abcd":
-            path = house.root / f"{name}.assistant.json"
-            path.write_text(json.dumps({**house.assistant, "name": name}))
-            runs.append(await house.started(path=str(path)))
-        ends = [(await house.ended(run)).end["reason"] for run in runs]
+            path = project.root / f"{name}.assistant.json"
+            path.write_text(json.dumps({**project.assistant, "name": name}))
+            runs.append(await project.started(path=str(path)))
+        ends = [(await project.ended(run)).end["reason"] for run in runs]
     finally:
-        await house.close()
-    assert sorted(option(call["words"], "--max-budget-usd") or "" for call in house.agent.calls) == ["0.4", "1"]
+        await project.close()
+    assert sorted(option(call["words"], "--max-budget-usd") or "" for call in project.agent.calls) == ["0.4", "1"]
     assert sorted(ends) == ["budget", "budget", "max_iterations", "max_iterations"]

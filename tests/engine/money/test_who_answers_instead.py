@@ -18,13 +18,8 @@ CHEAP = {"baseUrl": "https://a.example.org/v1", "price": {"input": 0, "output": 
 DEAR = {"baseUrl": "https://b.example.org/v1", "price": {"input": 0, "output": 1000}}
 
 
-class Door(ScriptedModels):
-    def problem(self, name: str) -> ModelFailure | None:
-        return None
-
-
-def gated(usd: float, **providers: Any) -> tuple[GatedModels, Door]:
-    door = Door()
+def gated(usd: float, **providers: Any) -> tuple[GatedModels, ScriptedModels]:
+    door = ScriptedModels()
     return GatedModels(door, Ledger(Caps(usd=usd)), providers, environ={}), door
 
 

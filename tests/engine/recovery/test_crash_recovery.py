@@ -49,18 +49,13 @@ class Asking:
         return "done"
 
 
-class Door(ScriptedModels):
-    def problem(self, name: str) -> None:
-        return None
-
-
-class House:
+class EngineProject:
     def __init__(self, folder: Path) -> None:
         self.folder, self.program, self.engines = folder, Asking(), list[Engine]()
 
     async def open(self) -> Engine:
         self.program = Asking()
-        engine = Engine(self.folder, {"workflow": self.program}, lambda plan: Door(), self.program)
+        engine = Engine(self.folder, {"workflow": self.program}, lambda plan: ScriptedModels(), self.program)
         await engine.open()
         self.engines.append(engine)
         return engine
@@ -82,8 +77,8 @@ async def heard(engine: Engine, kind: str, count: int = 1, run_id: str | None = 
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    made = House(tmp_path / "data")
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    made = EngineProject(tmp_path / "data")
     yield made
     for engine in made.engines:
         await engine.close()
@@ -96,13 +91,13 @@ def never(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("never")
-async def test_a_run_that_waits_is_driven_when_a_person_says_something_and_not_before(house: House) -> None:
-    runs = await house.filled()
-    before = house.engines[0]
+async def test_a_run_that_waits_is_driven_when_a_person_says_something_and_not_before(project: EngineProject) -> None:
+    runs = await project.filled()
+    before = project.engines[0]
     assert (await before.control("pause", runs[-3]))["ok"]
     await before.close()
 
-    engine = await house.open()
+    engine = await project.open()
     listed = (await engine.runs("active"))["runs"]
     assert [each["status"] for each in listed if each["runId"] in runs[-2:]] == ["waiting_approval"] * 2
     assert (await engine.approve(runs[-1], approved=True))["ok"]
@@ -113,41 +108,41 @@ async def test_a_run_that_waits_is_driven_when_a_person_says_something_and_not_b
     assert (await engine.approve(runs[-3], approved=False))["ok"]
     await heard(engine, "completed", run_id=runs[-3])
 
-    assert sorted(house.program.driven) == sorted([runs[0], *runs[-3:]])  # each once, and nobody else
+    assert sorted(project.program.driven) == sorted([runs[0], *runs[-3:]])  # each once, and nobody else
 
 
 @pytest.mark.usefixtures("never")
-async def test_a_run_that_works_goes_on_at_once_however_many_wait_before_it(house: House) -> None:
-    runs = await house.filled()
-    working = (await house.engines[0].start({"root": "/tmp", "path": "call.yaml"}))["runId"]
-    await asyncio.wait_for(house.program.called.wait(), 20)
-    await house.engines[0].close()
+async def test_a_run_that_works_goes_on_at_once_however_many_wait_before_it(project: EngineProject) -> None:
+    runs = await project.filled()
+    working = (await project.engines[0].start({"root": "/tmp", "path": "call.yaml"}))["runId"]
+    await asyncio.wait_for(project.program.called.wait(), 20)
+    await project.engines[0].close()
 
-    engine = await house.open()
-    house.program.go.set()
+    engine = await project.open()
+    project.program.go.set()
     await heard(engine, "completed", run_id=working)
-    assert set(house.program.driven) <= {working, runs[0]}
+    assert set(project.program.driven) <= {working, runs[0]}
 
 
-async def test_all_come_by_themselves(house: House) -> None:
-    runs = await house.filled()
-    await house.engines[0].close()
+async def test_all_come_by_themselves(project: EngineProject) -> None:
+    runs = await project.filled()
+    await project.engines[0].close()
 
-    engine = await house.open()
+    engine = await project.open()
     async with asyncio.timeout(20):
-        while len(house.program.driven) < COUNT:
+        while len(project.program.driven) < COUNT:
             await asyncio.sleep(0.01)
-    assert sorted(house.program.driven) == sorted(runs)
+    assert sorted(project.program.driven) == sorted(runs)
     events = (await engine.events(runs[0]))["events"]
     assert [each["kind"] for each in events] == ["run_started", "manual_approval_required", "recovered"]
 
 
 @pytest.mark.usefixtures("never")
-async def test_an_engine_that_leaves_before_all_are_driven_loses_none(house: House) -> None:
-    runs = await house.filled()
-    await house.engines[0].close()
-    await (await house.open()).close()
+async def test_an_engine_that_leaves_before_all_are_driven_loses_none(project: EngineProject) -> None:
+    runs = await project.filled()
+    await project.engines[0].close()
+    await (await project.open()).close()
 
-    engine = await house.open()
+    engine = await project.open()
     listed = (await engine.runs("active"))["runs"]
     assert {each["runId"]: each["status"] for each in listed} == dict.fromkeys(runs, "waiting_approval")

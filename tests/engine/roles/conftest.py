@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from loop_ls.client.consent import agreed
-from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.projections.history import iterations
 from loop_ls.engine.roles.program import RoleLoopProgram, StageAgentsOf
 from loop_ls.engine.roles.records.records import Records
@@ -40,17 +39,12 @@ PAIR: Json = {
 }
 
 
-class Doors(ScriptedModels):
-    def problem(self, name: str) -> ModelFailure | None:
-        return None
-
-
-class House:
+class EngineProject:
     def __init__(self, folder: Path) -> None:
         self.root, self.data = folder / "project", folder / "data"
         (self.root / "loops").mkdir(parents=True)
         (self.root / ".loop-ls.yaml").write_text(SETTINGS)
-        self.models = Doors({"write": "text", "judge-it": "APPROVED"})
+        self.models = ScriptedModels({"write": "text", "judge-it": "APPROVED"})
         self.now: Callable[[], float] = time.time
         self.engines: list[Engine] = []
 
@@ -146,8 +140,8 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    made = House(tmp_path)
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    made = EngineProject(tmp_path)
     made.define()
     await made.open()
     yield made

@@ -18,7 +18,7 @@ from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
 from loop_ls.testing.models import SILENCE
 
-from .conftest import House
+from .conftest import EngineProject
 
 Json = dict[str, Any]
 LOOPS = "/api/v1/loops"
@@ -33,7 +33,7 @@ async def never() -> bool:
     return False
 
 
-class Served(House):
+class ServedProject(EngineProject):
     http: httpx.AsyncClient
     client: EngineClient
 
@@ -74,8 +74,8 @@ class Served(House):
 
 
 @asynccontextmanager
-async def serving(folder: Path) -> AsyncIterator[Served]:
-    made = Served(folder)
+async def serving(folder: Path) -> AsyncIterator[ServedProject]:
+    made = ServedProject(folder)
     made.define()
     await made.open()
     sock = listen(0)

@@ -10,7 +10,7 @@ from loop_ls.engine.roles.approval import APPROVALS, REJECTIONS, by_last_line, b
 from loop_ls.engine.roles.body import _SIGNAL, SIGNAL_LINE
 from loop_ls.engine.roles.gate import read_gate
 
-from .conftest import House
+from .conftest import EngineProject
 
 
 @pytest.mark.parametrize("text", ["APPROVED", "**Approved**", "_approved_", "All done. APPROVED.", "Status: approved"])
@@ -150,9 +150,9 @@ def test_a_verdict_is_looked_for_behind_so_many_braces_and_findings_may_be_anyth
     assert time.process_time() - began < 5
 
 
-async def test_a_stage_that_says_a_line_of_blanks_does_not_hold_up_the_engine(house: House) -> None:
-    house.say(write=["STATUS" + " " * 30_000 + "\nok"], judge_it="APPROVED")
-    state = await house.run()
+async def test_a_stage_that_says_a_line_of_blanks_does_not_hold_up_the_engine(project: EngineProject) -> None:
+    project.say(write=["STATUS" + " " * 30_000 + "\nok"], judge_it="APPROVED")
+    state = await project.run()
     assert state["reason"] == "approved"
-    house.say(write=["  **STATUS: BLOCKED**\nno key"])
-    assert (await house.run())["status"] == "blocked"
+    project.say(write=["  **STATUS: BLOCKED**\nno key"])
+    assert (await project.run())["status"] == "blocked"

@@ -6,19 +6,19 @@ from loop_ls.engine.core.ports import ModelReply
 from loop_ls.engine.roles.driver_events import DriverEvents
 from loop_ls.testing.models import failure
 
-from .conftest import House
+from .conftest import EngineProject
 
 
-async def told(house: House, run_id: str) -> list[dict[str, object]]:
+async def told(project: EngineProject, run_id: str) -> list[dict[str, object]]:
     driver = DriverEvents()
-    events = [driver.of(event) for event in await house.facts(run_id)]
+    events = [driver.of(event) for event in await project.facts(run_id)]
     return [event for event in events if event is not None]
 
 
-async def test_a_loop_tells_its_start_rounds_stages_and_end(house: House) -> None:
-    house.say(judge_it=["no", "APPROVED"])
-    state = await house.run()
-    found = await told(house, state["runId"])
+async def test_a_loop_tells_its_start_rounds_stages_and_end(project: EngineProject) -> None:
+    project.say(judge_it=["no", "APPROVED"])
+    state = await project.run()
+    found = await told(project, state["runId"])
     one = ["loop.iteration_start", *["loop.stage_start", "loop.stage_end"] * 2, "loop.iteration_end"]
     assert [event["event"] for event in found] == ["loop.start", *one, *one, "loop.complete"]
     assert {event["loop_id"] for event in found} == {state["runId"]}
@@ -30,19 +30,19 @@ async def test_a_loop_tells_its_start_rounds_stages_and_end(house: House) -> Non
     assert {name: found[-1][name] for name in end} == end
 
 
-async def test_limits_failures_and_questions_are_told_apart(house: House) -> None:
-    house.say(judge_it="no")
-    assert (await told(house, (await house.run(max_iterations=1))["runId"]))[-1]["outcome"] == "limit_reached"
-    house.models._asked.clear()
-    house.say(write=["STATUS: BLOCKED\nWhich one?", failure("no disk")])
-    assert (await told(house, (await house.run())["runId"]))[-1]["outcome"] == "blocked"
-    failed = await told(house, (await house.run())["runId"])
+async def test_limits_failures_and_questions_are_told_apart(project: EngineProject) -> None:
+    project.say(judge_it="no")
+    assert (await told(project, (await project.run(max_iterations=1))["runId"]))[-1]["outcome"] == "limit_reached"
+    project.models._asked.clear()
+    project.say(write=["STATUS: BLOCKED\nWhich one?", failure("no disk")])
+    assert (await told(project, (await project.run())["runId"]))[-1]["outcome"] == "blocked"
+    failed = await told(project, (await project.run())["runId"])
     assert failed[-1]["outcome"] == "failed"
     assert [event["error"] for event in failed if event.get("success") is False] == ["ollama/small: no disk"]
 
 
-async def test_the_calls_of_stages_name_the_providers_answer(house: House) -> None:
-    house.say(write=ModelReply("text", "", "", response_id="w1"))
-    state = await house.run()
-    facts = (await house.engine.events(state["runId"]))["events"]
+async def test_the_calls_of_stages_name_the_providers_answer(project: EngineProject) -> None:
+    project.say(write=ModelReply("text", "", "", response_id="w1"))
+    state = await project.run()
+    facts = (await project.engine.events(state["runId"]))["events"]
     assert [fact.get("responseId") for fact in facts if fact["kind"] == "call"] == ["w1", None]

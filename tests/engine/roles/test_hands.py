@@ -15,7 +15,7 @@ from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
 from loop_ls.testing.mcp_server import FILE
 from tests.engine.runners.support.agents import FakeAgent, option
 
-from .conftest import House
+from .conftest import EngineProject
 
 AGENT = """\
 import json, os, sys
@@ -24,11 +24,11 @@ print(json.dumps({"stage": seen("LOOP_LS_STAGE"), "key": seen("SECRET_API_KEY"),
 """
 
 
-def agent(house: House) -> Path:
-    path = house.root.parent / "agent.py"
+def agent(project: EngineProject) -> Path:
+    path = project.root.parent / "agent.py"
     path.write_text(AGENT)
     words = json.dumps([sys.executable, str(path), "{message}"])
-    house.write(
+    project.write(
         ".loop-ls.yaml",
         f"assist: {{provider: ollama, model: m}}\nproviders:\n  bot: {{kind: agent-cli, cli: {words}}}\n"
         "roles:\n  coder: {provider: bot}\n",
@@ -36,94 +36,98 @@ def agent(house: House) -> Path:
     return path
 
 
-async def test_an_agent_program_takes_the_turn_of_its_role(house: House) -> None:
-    agent(house)
-    state = await house.run()
-    [row] = await house.rows(state["runId"])
+async def test_an_agent_program_takes_the_turn_of_its_role(project: EngineProject) -> None:
+    agent(project)
+    state = await project.run()
+    [row] = await project.rows(state["runId"])
     said = json.loads(row["stages"][0]["output"])
     assert (said["stage"], said["key"]) == ("1", None)
     assert "## Your task\n\nWrite." in said["said"]
     assert row["stages"][0]["model"] == "bot"
-    assert house.models.order == ["judge-it"]
-    calls = await house.facts(state["runId"], "call")
+    assert project.models.order == ["judge-it"]
+    calls = await project.facts(state["runId"], "call")
     assert [call["provider"] for call in calls] == ["bot", "ollama"]
 
 
-async def test_a_start_is_agreed_to_once_with_its_programs_and_what_full_access_means(house: House) -> None:
-    path = agent(house)
-    request = {"definition": "pair", "goal": "g", "root": str(house.root)}
-    answer = await house.engine.start(request)
+async def test_a_start_is_agreed_to_once_with_its_programs_and_what_full_access_means(project: EngineProject) -> None:
+    path = agent(project)
+    request = {"definition": "pair", "goal": "g", "root": str(project.root)}
+    answer = await project.engine.start(request)
     assert answer["code"] == "consent_required"
     assert [sys.executable, str(path), "{message}"] in answer["programs"]
     assert ["any command", "(role coder)"] in answer["programs"]
-    first = await house.engine.start({**request, "consent": agreed(house.data, answer)})
+    first = await project.engine.start({**request, "consent": agreed(project.data, answer)})
     assert first["ok"]
-    again = await house.engine.start(request)
+    again = await project.engine.start(request)
     assert again["ok"]
     for run_id in (first["runId"], again["runId"]):
-        await house.ended(run_id)
+        await project.ended(run_id)
 
 
-async def test_a_loop_whose_roles_only_read_needs_no_agreement(house: House) -> None:
-    house.define("careful", roles=[{"name": "write", "role": "reviewer", "prompt": "Say APPROVED."}])
-    house.say(write="APPROVED")
-    assert (await house.engine.start({"definition": "careful", "goal": "g", "root": str(house.root)}))["ok"]
+async def test_a_loop_whose_roles_only_read_needs_no_agreement(project: EngineProject) -> None:
+    project.define("careful", roles=[{"name": "write", "role": "reviewer", "prompt": "Say APPROVED."}])
+    project.say(write="APPROVED")
+    assert (await project.engine.start({"definition": "careful", "goal": "g", "root": str(project.root)}))["ok"]
 
 
-async def test_a_role_that_nobody_speaks_for_is_said_at_the_start(house: House) -> None:
-    house.write(".loop-ls.yaml", "roles:\n  reviewer: {provider: ollama, model: m}\n")
-    answer = await house.ask()
+async def test_a_role_that_nobody_speaks_for_is_said_at_the_start(project: EngineProject) -> None:
+    project.write(".loop-ls.yaml", "roles:\n  reviewer: {provider: ollama, model: m}\n")
+    answer = await project.ask()
     assert (answer["code"], answer["role"]) == ("provider_unavailable", "coder")
 
 
-async def test_a_provider_without_its_key_is_said_at_the_start(house: House) -> None:
-    house.models.problem = lambda name: ModelFailure("missing_key", "OPENAI_API_KEY is not set.")  # type: ignore[method-assign]
-    answer = await house.ask()
+async def test_a_provider_without_its_key_is_said_at_the_start(project: EngineProject) -> None:
+    project.models.problem = lambda name: ModelFailure("missing_key", "OPENAI_API_KEY is not set.")  # type: ignore[method-assign]
+    answer = await project.ask()
     assert answer["code"] == "provider_unavailable"
     assert "OPENAI_API_KEY" in answer["message"]
 
 
-async def test_servers_of_the_project_give_their_tools_to_full_access_and_end_with_the_run(house: House) -> None:
+async def test_servers_of_the_project_give_their_tools_to_full_access_and_end_with_the_run(
+    project: EngineProject,
+) -> None:
     words = json.dumps([sys.executable, str(FILE), "only", "echo", "add"])
-    house.write(".loop-ls.yaml", f"assist: {{provider: ollama, model: m}}\nservers:\n  own: {{command: {words}}}\n")
-    asked = await house.engine.start({"definition": "pair", "goal": "g", "root": str(house.root)})
+    project.write(".loop-ls.yaml", f"assist: {{provider: ollama, model: m}}\nservers:\n  own: {{command: {words}}}\n")
+    asked = await project.engine.start({"definition": "pair", "goal": "g", "root": str(project.root)})
     assert [sys.executable, str(FILE), "only", "echo", "add"] in asked["programs"]
-    state = await house.run()
+    state = await project.run()
     assert state["status"] == "completed"
-    offered = {name: {tool.name for tool in house.models.asked(name)[0].tools} for name in ("write", "judge-it")}
+    offered = {name: {tool.name for tool in project.models.asked(name)[0].tools} for name in ("write", "judge-it")}
     assert {"echo", "add"} <= offered["write"]
     assert not {"echo", "add"} & offered["judge-it"]
 
 
-async def test_a_role_of_the_project_has_its_own_instructions_and_model(house: House) -> None:
-    house.write(
+async def test_a_role_of_the_project_has_its_own_instructions_and_model(project: EngineProject) -> None:
+    project.write(
         ".loop-ls.yaml",
         "assist: {provider: ollama, model: m}\n"
         "roles:\n  tester: {instructions: Test everything., access: minimal, provider: ollama, model: other}\n",
     )
-    house.define("own", roles=[{"name": "write", "role": "tester", "prompt": "Say APPROVED."}])
-    house.say(write="APPROVED")
-    await house.run("own")
-    [request] = house.models.asked("write")
+    project.define("own", roles=[{"name": "write", "role": "tester", "prompt": "Say APPROVED."}])
+    project.say(write="APPROVED")
+    await project.run("own")
+    [request] = project.models.asked("write")
     assert (request.model, request.system, request.tools) == ("other", "Test everything.", ())
 
 
-async def test_where_there_is_no_sandbox_a_role_that_would_have_a_shell_is_told_that_it_has_none(house: House) -> None:
-    engine = await house.open(stage_agents(house.records, {"PATH": "/usr/bin"}, NoSandbox("Nobody has built one.")))
-    assert engine is house.engine
-    house.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Say APPROVED."}])
-    house.say(write="APPROVED")
-    await house.run("look")
-    [request] = house.models.asked("write")
+async def test_where_there_is_no_sandbox_a_role_that_would_have_a_shell_is_told_that_it_has_none(
+    project: EngineProject,
+) -> None:
+    engine = await project.open(stage_agents(project.records, {"PATH": "/usr/bin"}, NoSandbox("Nobody has built one.")))
+    assert engine is project.engine
+    project.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Say APPROVED."}])
+    project.say(write="APPROVED")
+    await project.run("look")
+    [request] = project.models.asked("write")
     assert "shell" not in {tool.name for tool in request.tools}
     assert "You have no shell here" in (request.system or "")
     assert "Nobody has built one." in (request.system or "")
 
 
-async def test_a_sandboxed_shell_answers_a_model_and_reads_nothing_outside(house: House) -> None:
-    (house.root.parent / "secret.txt").write_text("a secret")
-    (house.root / "link").symlink_to("../secret.txt")
-    (house.root / "notes.txt").write_text("a note")
+async def test_a_sandboxed_shell_answers_a_model_and_reads_nothing_outside(project: EngineProject) -> None:
+    (project.root.parent / "secret.txt").write_text("a secret")
+    (project.root / "link").symlink_to("../secret.txt")
+    (project.root / "notes.txt").write_text("a note")
     answers: list[str] = []
     commands = ["grep -r a .", "diff -I -- --to-file=link notes.txt", "grep -e a -e -- -R .", "uniq - notes.txt"]
 
@@ -134,22 +138,24 @@ async def test_a_sandboxed_shell_answers_a_model_and_reads_nothing_outside(house
         asked = {"command": commands[len(answers)]}
         return ModelReply("", "p", "m", calls=(ToolCall(str(len(answers)), "shell", asked, json.dumps(asked)),))
 
-    house.models.ask = ask  # type: ignore[method-assign,assignment]
-    house.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Look."}])
-    assert (await house.run("look"))["status"] == "completed"
+    project.models.ask = ask  # type: ignore[method-assign,assignment]
+    project.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Look."}])
+    assert (await project.run("look"))["status"] == "completed"
     assert "./notes.txt:a note" in answers[0]
     assert not [text for text in answers if "a secret" in text]
-    assert (house.root / "notes.txt").read_text() == "a note"
+    assert (project.root / "notes.txt").read_text() == "a note"
 
 
-async def test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own(house: House) -> None:
-    fake = FakeAgent(house.root.parent / "agent", {"text": "APPROVED"})
+async def test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own(
+    project: EngineProject,
+) -> None:
+    fake = FakeAgent(project.root.parent / "agent", {"text": "APPROVED"})
     settings = {**fake.settings, "assist": {"provider": "ollama"}}
-    house.write(
+    project.write(
         ".loop-ls.yaml", json.dumps({"providers": settings, "roles": {"explorer": {"provider": "claude-code"}}})
     )
-    house.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Look."}])
-    state = await house.run("look")
+    project.define("look", roles=[{"name": "write", "role": "explorer", "prompt": "Look."}])
+    state = await project.run("look")
     assert state["status"] == "completed", state
     words = fake.calls[0]["words"]
     assert option(words, "--tools") == "Read,Grep,Glob"
@@ -157,25 +163,27 @@ async def test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_los
         assert "You have no shell here" in fake.calls[0]["files"]["--append-system-prompt-file"]
         return
     server = json.loads(option(words, "--mcp-config") or "")["mcpServers"]["loop_ls"]
-    assert server["args"][-3:] == ["--readonly-shell", "--root", str(house.root)]
+    assert server["args"][-3:] == ["--readonly-shell", "--root", str(project.root)]
     assert option(words, "--allowedTools") == "mcp__loop_ls__shell"
 
 
-async def test_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_stage(house: House) -> None:
-    fake = FakeAgent(house.root.parent / "agent", {"text": "done"})
+async def test_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_stage(project: EngineProject) -> None:
+    fake = FakeAgent(project.root.parent / "agent", {"text": "done"})
     assist = {"provider": "ollama", "model": "m"}
     settings = {"providers": fake.settings, "assist": assist, "roles": {"coder": {"provider": "claude-code"}}}
-    house.write(".loop-ls.yaml", json.dumps(settings))
-    state = await house.run()
+    project.write(".loop-ls.yaml", json.dumps(settings))
+    state = await project.run()
     assert state["status"] == "completed", state
     words = fake.calls[0]["words"]
     assert {"Agent", "CronCreate", "ScheduleWakeup"} <= set((option(words, "--disallowedTools") or "").split(","))
     assert str(uuid.UUID(option(words, "--session-id") or "")) == option(words, "--session-id")
 
 
-async def test_an_agent_program_is_told_what_is_left_and_not_started_where_that_is_nothing(house: House) -> None:
+async def test_an_agent_program_is_told_what_is_left_and_not_started_where_that_is_nothing(
+    project: EngineProject,
+) -> None:
     """Its calls go by no gate of models, so the cap has to hold where programs are started."""
-    fake = FakeAgent(house.root.parent / "agent", {"text": "go on", "cost": 0.6})
+    fake = FakeAgent(project.root.parent / "agent", {"text": "go on", "cost": 0.6})
     assist, limits = {"provider": "ollama", "model": "m"}, {"budgetUsd": 1.0}
     providers = {**fake.settings, "ollama": {"price": {"input": 0, "output": 0}}}
     settings = {
@@ -184,8 +192,8 @@ async def test_an_agent_program_is_told_what_is_left_and_not_started_where_that_
         "limits": limits,
         "roles": {"coder": {"provider": "claude-code"}},
     }
-    house.write(".loop-ls.yaml", json.dumps(settings))
-    house.define(termination_condition={"type": "iteration_bound", "value": 5})
-    state = await house.run()
+    project.write(".loop-ls.yaml", json.dumps(settings))
+    project.define(termination_condition={"type": "iteration_bound", "value": 5})
+    state = await project.run()
     assert [option(call["words"], "--max-budget-usd") for call in fake.calls] == ["1", "0.4"]
     assert (state["status"], state["reason"]) == ("completed", "budget")

@@ -14,16 +14,18 @@ from loop_ls.client.consent import agreed
 from loop_ls.engine.api.mcp.agent_tools import loop_list, loop_status
 from loop_ls.testing.models import SILENCE
 
-from .served import LOOPS, Served, serving
+from .served import LOOPS, ServedProject, serving
 
 
 @pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Served]:
+async def served(tmp_path: Path) -> AsyncIterator[ServedProject]:
     async with serving(tmp_path) as made:
         yield made
 
 
-async def test_RB_085_a_start_answers_with_loop_iteration_and_stages_or_says_what_is_missing(served: Served) -> None:
+async def test_RB_085_a_start_answers_with_loop_iteration_and_stages_or_says_what_is_missing(
+    served: ServedProject,
+) -> None:
     refused = await served.post(body={"definition": "pair"}, code=400)
     assert refused["code"] == "missing_field"
     assert "goal" in refused["error"]
@@ -47,7 +49,7 @@ async def test_RB_085_a_start_answers_with_loop_iteration_and_stages_or_says_wha
     assert made["loop"]["metadata"]["dispatch"]["status"] in ("pending", "dispatched")
 
 
-async def test_RB_086_only_some_things_can_be_changed_and_no_limit_below_where_it_is(served: Served) -> None:
+async def test_RB_086_only_some_things_can_be_changed_and_no_limit_below_where_it_is(served: ServedProject) -> None:
     served.say(judge_it=["no", "no", "no"], write=["a", "b", SILENCE])
     run_id = await served.begin()
     await served.until(run_id, "iteration_started", iteration=3)
@@ -64,7 +66,7 @@ async def test_RB_086_only_some_things_can_be_changed_and_no_limit_below_where_i
     assert again["metadata"]["x"] == {"y": 1, "z": 2}
 
 
-async def test_RB_086_a_changed_limit_holds_and_a_changed_goal_is_told(served: Served) -> None:
+async def test_RB_086_a_changed_limit_holds_and_a_changed_goal_is_told(served: ServedProject) -> None:
     gate = asyncio.Event()
     inner = served.models.ask
 
@@ -87,7 +89,7 @@ async def test_RB_086_a_changed_limit_holds_and_a_changed_goal_is_told(served: S
     assert (await served.get(f"/{run_id}"))["loop"]["metadata"]["labels"] == ["done"]
 
 
-async def test_RB_087_a_loop_that_runs_cannot_be_deleted_and_one_that_ended_is_gone(served: Served) -> None:
+async def test_RB_087_a_loop_that_runs_cannot_be_deleted_and_one_that_ended_is_gone(served: ServedProject) -> None:
     [run_id] = await served.held(1)
     path = f"{LOOPS}/{run_id}"
     assert (await served.http.delete(path)).status_code == 409
@@ -101,7 +103,7 @@ async def test_RB_087_a_loop_that_runs_cannot_be_deleted_and_one_that_ended_is_g
     assert len(await served.records_of("projects")) == 1
 
 
-async def test_RB_088_an_iteration_of_another_loop_is_not_found(served: Served) -> None:
+async def test_RB_088_an_iteration_of_another_loop_is_not_found(served: ServedProject) -> None:
     served.define("other")
     first, second = await served.begin(), await served.begin(definition="other")
     for run_id in (first, second):
@@ -111,19 +113,19 @@ async def test_RB_088_an_iteration_of_another_loop_is_not_found(served: Served) 
     await served.get(f"/{first}/iterations/{own}", code=404)
 
 
-async def test_RB_089_a_paused_loop_cannot_be_paused(served: Served) -> None:
+async def test_RB_089_a_paused_loop_cannot_be_paused(served: ServedProject) -> None:
     [run_id] = await served.held(1)
     await served.post(f"/{run_id}/pause")
     assert (await served.post(f"/{run_id}/pause", code=409))["code"] == "wrong_status"
 
 
-async def test_RB_090_only_running_loops_are_counted_as_active(served: Served) -> None:
+async def test_RB_090_only_running_loops_are_counted_as_active(served: ServedProject) -> None:
     ids = await served.held(3)
     await served.post(f"/{ids[0]}/pause")
     assert (await served.get("/active/count"))["active"] == 2
 
 
-async def test_RB_091_metrics_count_iterations_and_stages(served: Served) -> None:
+async def test_RB_091_metrics_count_iterations_and_stages(served: ServedProject) -> None:
     stages = [{"name": name, "role": role, "prompt": "P APPROVED"} for name, role in (("a", "plan"), ("b", "coder"))]
     stages.append({"name": "judge-it", "role": "reviewer", "prompt": "APPROVED?"})
     served.define("three", roles=stages)
@@ -138,14 +140,14 @@ async def test_RB_091_metrics_count_iterations_and_stages(served: Served) -> Non
     assert found["duration_seconds"] >= 0
 
 
-async def test_RB_094_the_elapsed_time_of_a_running_loop_is_never_negative(served: Served) -> None:
+async def test_RB_094_the_elapsed_time_of_a_running_loop_is_never_negative(served: ServedProject) -> None:
     [run_id] = await served.held(1)
     told = json.loads(await loop_status(served, {"id": run_id}))  # type: ignore[arg-type]
     assert told["elapsed_seconds"] >= 0
 
 
 async def test_RB_114_status_tells_iteration_stage_and_time_and_the_time_stands_still_at_the_end(
-    served: Served,
+    served: ServedProject,
 ) -> None:
     [run_id] = await served.held(1)
     told = json.loads(await loop_status(served, {"id": run_id[:6]}))  # type: ignore[arg-type]
@@ -160,7 +162,7 @@ async def test_RB_114_status_tells_iteration_stage_and_time_and_the_time_stands_
     assert (first["status"], first["elapsed_seconds"]) == ("cancelled", again["elapsed_seconds"])
 
 
-async def test_RB_115_a_list_of_one_status(served: Served) -> None:
+async def test_RB_115_a_list_of_one_status(served: ServedProject) -> None:
     ids = await served.held(2)
     await served.post(f"/{ids[0]}/pause")
     found = await served.get("?status=paused")
@@ -168,7 +170,7 @@ async def test_RB_115_a_list_of_one_status(served: Served) -> None:
     assert (await served.get("?status=sleeping", code=400))["code"] == "validation_error"
 
 
-async def test_RB_116_the_agents_list_of_one_status_or_a_message_that_names_it(served: Served) -> None:
+async def test_RB_116_the_agents_list_of_one_status_or_a_message_that_names_it(served: ServedProject) -> None:
     ids = await served.held(2)
     await served.post(f"/{ids[0]}/pause")
     told = await loop_list(served, {"status": "paused"})  # type: ignore[arg-type]
@@ -177,14 +179,14 @@ async def test_RB_116_the_agents_list_of_one_status_or_a_message_that_names_it(s
     assert await loop_list(served, {"status": "failed"}) == "There are no loops with status failed."  # type: ignore[arg-type]
 
 
-async def two_rounds(served: Served) -> str:
+async def two_rounds(served: ServedProject) -> str:
     served.say(judge_it=["no", "APPROVED"])
     run_id = await served.begin()
     await served.ended(run_id)
     return run_id
 
 
-async def test_RB_117_history_has_all_iterations_in_order(served: Served) -> None:
+async def test_RB_117_history_has_all_iterations_in_order(served: ServedProject) -> None:
     found = await served.get(f"/{await two_rounds(served)}/history")
     assert ([row["iteration_number"] for row in found["history"]], found["count"]) == ([1, 2], 2)
     for row in found["history"]:
@@ -194,7 +196,7 @@ async def test_RB_117_history_has_all_iterations_in_order(served: Served) -> Non
     assert found["history"][0]["outcome_summary"].splitlines()[1] == "reviewer [completed]: no"
 
 
-async def test_RB_118_iterations_and_one_of_them(served: Served) -> None:
+async def test_RB_118_iterations_and_one_of_them(served: ServedProject) -> None:
     run_id = await two_rounds(served)
     found = await served.get(f"/{run_id}/iterations")
     assert ([row["iteration_number"] for row in found["iterations"]], found["count"]) == ([1, 2], 2)
@@ -203,14 +205,14 @@ async def test_RB_118_iterations_and_one_of_them(served: Served) -> None:
     assert [stage["result_summary"] for stage in one["stages"]] == ["text", "APPROVED"]
 
 
-async def test_RB_119_control_answers_with_the_new_status(served: Served) -> None:
+async def test_RB_119_control_answers_with_the_new_status(served: ServedProject) -> None:
     [run_id] = await served.held(1)
     for verb, status in (("pause", "paused"), ("resume", "running"), ("stop", "cancelled")):
         answer = await served.post(f"/{run_id}/{verb}")
         assert (answer["id"], answer["status"]) == (run_id, status)
 
 
-async def test_RB_120_the_bodies_have_the_documented_keys(served: Served) -> None:
+async def test_RB_120_the_bodies_have_the_documented_keys(served: ServedProject) -> None:
     run_id = await two_rounds(served)
     one = await served.get(f"/{run_id}")
     assert {"loop", "iteration", "stages"} <= set(one)

@@ -14,7 +14,7 @@ from loop_ls.engine.roles.outcome import MARKER, first_line, for_prompt, one_lin
 from loop_ls.engine.roles.program import snapshot
 from loop_ls.engine.roles.prompt import Done, Work, compose
 
-from .conftest import House
+from .conftest import EngineProject
 
 WORK = Work(
     loop="pair",
@@ -53,10 +53,10 @@ def test_RB_041_a_loop_without_limit_says_so() -> None:
     assert "Iteration 2 (unlimited)" in compose(replace(WORK, limit=None))
 
 
-async def test_RB_042_the_third_iteration_hears_of_both_before(house: House) -> None:
-    house.say(judge_it=["first NO", "second NO", "APPROVED"])
-    await house.run()
-    told = house.models.prompts("write")[2]
+async def test_RB_042_the_third_iteration_hears_of_both_before(project: EngineProject) -> None:
+    project.say(judge_it=["first NO", "second NO", "APPROVED"])
+    await project.run()
+    told = project.models.prompts("write")[2]
     bullets = re.findall(r"^- (Iteration .*)$", told, re.MULTILINE)
     assert bullets == [
         "Iteration 1: reviewer [completed]: first NO",
@@ -64,17 +64,17 @@ async def test_RB_042_the_third_iteration_hears_of_both_before(house: House) -> 
     ]
 
 
-async def test_RB_043_the_output_of_an_earlier_stage_is_there_in_full(house: House) -> None:
+async def test_RB_043_the_output_of_an_earlier_stage_is_there_in_full(project: EngineProject) -> None:
     long = "".join(f"{n:05}" for n in range(1_000))
-    house.say(write=long)
-    await house.run()
-    assert long in house.models.prompts("judge-it")[0]
+    project.say(write=long)
+    await project.run()
+    assert long in project.models.prompts("judge-it")[0]
 
 
-async def test_RB_044_an_iteration_is_told_by_the_first_line_of_its_last_stage(house: House) -> None:
-    house.say(judge_it=["\n" + "x" * 201 + "\nmore of it", "APPROVED"])
-    await house.run()
-    told = house.models.prompts("write")[1]
+async def test_RB_044_an_iteration_is_told_by_the_first_line_of_its_last_stage(project: EngineProject) -> None:
+    project.say(judge_it=["\n" + "x" * 201 + "\nmore of it", "APPROVED"])
+    await project.run()
+    told = project.models.prompts("write")[1]
     assert "\n- Iteration 1: reviewer [completed]: " + "x" * 200 + "...\n" in told
     assert "more of it" not in told
 
@@ -86,26 +86,26 @@ def test_RB_044_an_outcome_is_one_line_of_at_most_200_characters() -> None:
     assert first_line(" \n") == "(no output)"
 
 
-async def test_RB_130_the_fourth_iteration_has_three_bullets(house: House) -> None:
-    house.say(judge_it=["one\nmore", "two\nmore", "three\nmore", "APPROVED"])
-    await house.run(max_iterations=4)
-    section = house.models.prompts("write")[3].split("## Previous iteration outcomes\n\n")[1].split("\n\n")[0]
+async def test_RB_130_the_fourth_iteration_has_three_bullets(project: EngineProject) -> None:
+    project.say(judge_it=["one\nmore", "two\nmore", "three\nmore", "APPROVED"])
+    await project.run(max_iterations=4)
+    section = project.models.prompts("write")[3].split("## Previous iteration outcomes\n\n")[1].split("\n\n")[0]
     assert [line.rpartition(": ")[2] for line in section.splitlines()] == ["one", "two", "three"]
 
 
-async def test_RB_131_20000_characters_of_an_earlier_stage_are_all_there(house: House) -> None:
+async def test_RB_131_20000_characters_of_an_earlier_stage_are_all_there(project: EngineProject) -> None:
     long = "".join(f"{n:05}" for n in range(4_000))
-    house.say(write=long)
-    await house.run()
-    assert long in house.models.prompts("judge-it")[0]
+    project.say(write=long)
+    await project.run()
+    assert long in project.models.prompts("judge-it")[0]
 
 
-async def test_RB_132_of_60000_there_are_head_and_tail_and_the_artifact(house: House) -> None:
+async def test_RB_132_of_60000_there_are_head_and_tail_and_the_artifact(project: EngineProject) -> None:
     long = "".join(f"{n:05}" for n in range(12_000))
-    house.say(write=long)
-    state = await house.run()
-    told = house.models.prompts("judge-it")[0]
-    artifact = (await house.rows(state["runId"]))[0]["stages"][0]["artifact_id"]
+    project.say(write=long)
+    state = await project.run()
+    told = project.models.prompts("judge-it")[0]
+    artifact = (await project.rows(state["runId"]))[0]["stages"][0]["artifact_id"]
     assert long[:12_000] in told
     assert long[-12_000:] in told
     assert long[:12_001] not in told
@@ -120,7 +120,7 @@ def test_RB_075_2000_characters_are_not_cut() -> None:
 
 
 async def test_a_loop_of_many_stages_does_not_look_at_all_of_them_in_each(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    project: EngineProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a stage said is put into words once, and labels are counted once: 2,000 stages cost 2,000, not 2,000²."""
     rendered: list[str] = []
@@ -142,9 +142,9 @@ async def test_a_loop_of_many_stages_does_not_look_at_all_of_them_in_each(
     monkeypatch.setattr(prompt, "for_prompt", told)
     monkeypatch.setattr(program, "snapshot", taken)
     many = [{"name": f"s{number}", "role": "coder", "prompt": "Write."} for number in range(40)]
-    house.define("many", roles=many, termination_condition={"type": "iteration_bound", "value": 1})
-    run_id = await house.start("many")
-    await house.ended(run_id)
+    project.define("many", roles=many, termination_condition={"type": "iteration_bound", "value": 1})
+    run_id = await project.start("many")
+    await project.ended(run_id)
     assert len(rendered) == 40
     assert 1 <= len(looked) < 10
-    assert house.models.prompts("s39")[0].count("### Stage ") == 39
+    assert project.models.prompts("s39")[0].count("### Stage ") == 39

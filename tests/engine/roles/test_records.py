@@ -15,31 +15,33 @@ from loop_ls.engine.roles.records.sprints import move
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.testing.models import SILENCE, failure
 
-from .conftest import PAIR, House
+from .conftest import PAIR, EngineProject
 
 Json = dict[str, Any]
 
 
-async def test_RB_074_2001_characters_are_cut_in_the_record_and_whole_in_the_artifact(house: House) -> None:
+async def test_RB_074_2001_characters_are_cut_in_the_record_and_whole_in_the_artifact(project: EngineProject) -> None:
     long = "x" * 2_000 + "y"
-    house.say(write=long)
-    state = await house.run()
-    stage = (await house.rows(state["runId"]))[0]["stages"][0]
+    project.say(write=long)
+    state = await project.run()
+    stage = (await project.rows(state["runId"]))[0]["stages"][0]
     assert stage["result_summary"] == "x" * 2_000 + f"\n{MARKER}"
-    [artifact] = await house.records_of("artifacts", id=stage["artifact_id"])
+    [artifact] = await project.records_of("artifacts", id=stage["artifact_id"])
     assert artifact["content"] == long
 
 
-async def test_RB_075_2000_characters_have_no_marker(house: House) -> None:
-    house.say(write="x" * 2_000)
-    state = await house.run()
-    assert (await house.rows(state["runId"]))[0]["stages"][0]["result_summary"] == "x" * 2_000
+async def test_RB_075_2000_characters_have_no_marker(project: EngineProject) -> None:
+    project.say(write="x" * 2_000)
+    state = await project.run()
+    assert (await project.rows(state["runId"]))[0]["stages"][0]["result_summary"] == "x" * 2_000
 
 
-async def test_RB_076_every_successful_stage_leaves_an_artifact_in_the_session_of_the_starter(house: House) -> None:
-    state = await house.run(sessionId="mine")
-    stages = (await house.rows(state["runId"]))[0]["stages"]
-    kept = await house.records_of("artifacts", session_id="mine")
+async def test_RB_076_every_successful_stage_leaves_an_artifact_in_the_session_of_the_starter(
+    project: EngineProject,
+) -> None:
+    state = await project.run(sessionId="mine")
+    stages = (await project.rows(state["runId"]))[0]["stages"]
+    kept = await project.records_of("artifacts", session_id="mine")
     assert [stage["artifact_id"] for stage in stages] == [one["id"] for one in kept]
     assert [one["type"] for one in kept] == ["loop_output", "loop_output"]
     assert [one["title"] for one in kept] == [
@@ -50,22 +52,24 @@ async def test_RB_076_every_successful_stage_leaves_an_artifact_in_the_session_o
     assert kept[0]["metadata"]["loop_id"] == state["runId"]
 
 
-async def test_RB_077_without_the_artifact_that_it_requires_a_stage_fails_before_its_agent(house: House) -> None:
+async def test_RB_077_without_the_artifact_that_it_requires_a_stage_fails_before_its_agent(
+    project: EngineProject,
+) -> None:
     stages = [PAIR["roles"][0], {**PAIR["roles"][1], "requires_artifact_from": 0}]
-    house.define("strict", roles=stages)
-    house.say(write=" ")
-    state = await house.run("strict")
-    rows = await house.rows(state["runId"])
+    project.define("strict", roles=stages)
+    project.say(write=" ")
+    state = await project.run("strict")
+    rows = await project.rows(state["runId"])
     assert state["status"] == "failed"
     assert rows[0]["stages"][1]["status"] == "failed"
     assert "artifact" in rows[0]["stages"][1]["result_summary"]
-    assert house.models.order == ["write"]
+    assert project.models.order == ["write"]
 
 
-async def test_RB_078_all_times_end_in_z(house: House) -> None:
-    state = await house.run()
-    told = [state, *await house.rows(state["runId"]), *await house.facts(state["runId"])]
-    told += [row for table in ("projects", "sprints", "artifacts") for row in await house.records_of(table)]
+async def test_RB_078_all_times_end_in_z(project: EngineProject) -> None:
+    state = await project.run()
+    told = [state, *await project.rows(state["runId"]), *await project.facts(state["runId"])]
+    told += [row for table in ("projects", "sprints", "artifacts") for row in await project.records_of(table)]
     times = list(_times(told))
     assert len(times) > 20
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time) for time in times)
@@ -84,7 +88,7 @@ def _times(value: Any) -> Any:
                 yield from _times(inner)
 
 
-async def test_RB_084_what_a_stage_makes_is_seen_in_the_session_of_the_starter(house: House) -> None:
+async def test_RB_084_what_a_stage_makes_is_seen_in_the_session_of_the_starter(project: EngineProject) -> None:
     from loop_ls.engine.core.messages import ToolCall
     from loop_ls.engine.core.ports import ModelReply
 
@@ -94,124 +98,130 @@ async def test_RB_084_what_a_stage_makes_is_seen_in_the_session_of_the_starter(h
             return ModelReply("", "p", "m", calls=(ToolCall("1", "artifact_create", arguments, "{}"),))
         return ModelReply("APPROVED", "p", "m")
 
-    house.models.ask = ask  # type: ignore[method-assign,assignment]
-    await house.run(sessionId="mine")
-    titles = [one["title"] for one in await house.records_of("artifacts", session_id="mine")]
+    project.models.ask = ask  # type: ignore[method-assign,assignment]
+    await project.run(sessionId="mine")
+    titles = [one["title"] for one in await project.records_of("artifacts", session_id="mine")]
     assert "Plan B" in titles
-    hidden = [one for one in await house.records_of("sessions") if one["parent"] == "mine"]
+    hidden = [one for one in await project.records_of("sessions") if one["parent"] == "mine"]
     assert [one["hidden"] for one in hidden] == [1, 1]
-    assert await house.records_of("artifacts", session_id=hidden[0]["id"]) == []
+    assert await project.records_of("artifacts", session_id=hidden[0]["id"]) == []
 
 
-async def test_RB_095_a_start_makes_a_project(house: House) -> None:
-    state = await house.run(goal="Build a cache.")
-    [project] = await house.records_of("projects")
-    assert (project["title"], project["description"], project["status"]) == ("Loop: pair", "Build a cache.", "active")
-    assert re.fullmatch(r"loop-pair-[0-9a-f]{8}", project["slug"])
-    assert state["projectId"] == project["id"]
+async def test_RB_095_a_start_makes_a_project(project: EngineProject) -> None:
+    state = await project.run(goal="Build a cache.")
+    [recorded] = await project.records_of("projects")
+    assert (recorded["title"], recorded["description"], recorded["status"]) == (
+        "Loop: pair",
+        "Build a cache.",
+        "active",
+    )
+    assert re.fullmatch(r"loop-pair-[0-9a-f]{8}", recorded["slug"])
+    assert state["projectId"] == recorded["id"]
 
 
-async def test_RB_096_a_session_keeps_its_project_unless_another_one_is_named(house: House) -> None:
-    first = await house.run(sessionId="mine")
-    second = await house.run(sessionId="mine")
-    other = await house.run(sessionId="yours")
+async def test_RB_096_a_session_keeps_its_project_unless_another_one_is_named(project: EngineProject) -> None:
+    first = await project.run(sessionId="mine")
+    second = await project.run(sessionId="mine")
+    other = await project.run(sessionId="yours")
     assert first["projectId"] == second["projectId"] != other["projectId"]
-    [slug] = [one["slug"] for one in await house.records_of("projects", id=other["projectId"])]
-    third = await house.run(sessionId="mine", project_slug=slug)
+    [slug] = [one["slug"] for one in await project.records_of("projects", id=other["projectId"])]
+    third = await project.run(sessionId="mine", project_slug=slug)
     assert third["projectId"] == other["projectId"]
-    assert (await house.ask(project_slug="nosuch"))["code"] == "not_found"
+    assert (await project.ask(project_slug="nosuch"))["code"] == "not_found"
 
 
-async def sprints(house: House, run_id: str) -> list[Json]:
-    return await house.records_of("sprints", loop_id=run_id)
+async def sprints(project: EngineProject, run_id: str) -> list[Json]:
+    return await project.records_of("sprints", loop_id=run_id)
 
 
 def went(sprint: Json) -> list[str]:
     return [step["status"] for step in sprint["transitions"]]
 
 
-async def test_RB_097_an_iteration_has_its_sprint(house: House) -> None:
-    house.say(write=SILENCE)
-    run_id = await house.start()
-    await house.until(run_id, "stage_started")
-    [sprint] = await sprints(house, run_id)
-    state = await house.state(run_id)
+async def test_RB_097_an_iteration_has_its_sprint(project: EngineProject) -> None:
+    project.say(write=SILENCE)
+    run_id = await project.start()
+    await project.until(run_id, "stage_started")
+    [sprint] = await sprints(project, run_id)
+    state = await project.state(run_id)
     assert (sprint["title"], sprint["status"]) == ("pair — iteration 1", "in_progress")
     assert (sprint["acceptance_criteria"], sprint["project_id"]) == ("It is good.", state["projectId"])
-    [row] = await house.rows(run_id)
+    [row] = await project.rows(run_id)
     assert row["sprint_id"] == sprint["id"]
-    await house.engine.control("stop", run_id)
+    await project.engine.control("stop", run_id)
 
 
 @pytest.mark.parametrize("said", ["APPROVED", "no"])
-async def test_RB_098_approval_and_the_limit_complete_the_sprint(house: House, said: str) -> None:
-    house.say(judge_it=said)
-    state = await house.run(max_iterations=1)
-    [sprint] = await sprints(house, state["runId"])
+async def test_RB_098_approval_and_the_limit_complete_the_sprint(project: EngineProject, said: str) -> None:
+    project.say(judge_it=said)
+    state = await project.run(max_iterations=1)
+    [sprint] = await sprints(project, state["runId"])
     assert went(sprint) == ["planned", "in_progress", "review", "complete"]
 
 
-async def test_RB_099_another_round_rejects_the_sprint_and_has_one_of_its_own(house: House) -> None:
-    house.say(judge_it=["NEEDS CHANGES: tests", "APPROVED"])
-    state = await house.run()
-    first, second = await sprints(house, state["runId"])
+async def test_RB_099_another_round_rejects_the_sprint_and_has_one_of_its_own(project: EngineProject) -> None:
+    project.say(judge_it=["NEEDS CHANGES: tests", "APPROVED"])
+    state = await project.run()
+    first, second = await sprints(project, state["runId"])
     assert went(first) == ["planned", "in_progress", "review", "rejected"]
     assert "NEEDS CHANGES: tests" in first["note"]
     assert (second["title"], second["status"]) == ("pair — iteration 2", "complete")
 
 
-async def test_RB_100_a_failed_iteration_rejects_its_sprint_and_a_stop_cancels_it(house: House) -> None:
-    house.say(write=[failure("the disk is full"), SILENCE])
-    failed = await house.run()
-    [sprint] = await sprints(house, failed["runId"])
+async def test_RB_100_a_failed_iteration_rejects_its_sprint_and_a_stop_cancels_it(project: EngineProject) -> None:
+    project.say(write=[failure("the disk is full"), SILENCE])
+    failed = await project.run()
+    [sprint] = await sprints(project, failed["runId"])
     assert went(sprint)[-2:] == ["review", "rejected"]
     assert "the disk is full" in sprint["note"]
-    run_id = await house.start()
-    await house.until(run_id, "stage_started")
-    await house.engine.control("stop", run_id)
-    await house.ended(run_id)
-    [sprint] = await sprints(house, run_id)
+    run_id = await project.start()
+    await project.until(run_id, "stage_started")
+    await project.engine.control("stop", run_id)
+    await project.ended(run_id)
+    [sprint] = await sprints(project, run_id)
     assert sprint["status"] == "cancelled"
 
 
-async def test_RB_101_a_sprint_that_cannot_be_written_stops_nothing(house: House) -> None:
-    await house.run()
-    await house.records.do(lambda table: table._connection.execute("drop table sprints"))
+async def test_RB_101_a_sprint_that_cannot_be_written_stops_nothing(project: EngineProject) -> None:
+    await project.run()
+    await project.records.do(lambda table: table._connection.execute("drop table sprints"))
     with pytest.raises(Unavailable):
-        await house.records_of("sprints")
-    assert (await house.run())["reason"] == "approved"
+        await project.records_of("sprints")
+    assert (await project.run())["reason"] == "approved"
 
 
-async def test_a_sprint_moves_only_where_it_may(house: House) -> None:
-    state = await house.run()
-    [sprint] = await sprints(house, state["runId"])
+async def test_a_sprint_moves_only_where_it_may(project: EngineProject) -> None:
+    state = await project.run()
+    [sprint] = await sprints(project, state["runId"])
     with pytest.raises(ValueError, match="complete"):
-        await house.records.do(lambda table: move(table, sprint["id"], "in_progress"))
+        await project.records.do(lambda table: move(table, sprint["id"], "in_progress"))
 
 
-async def test_RB_128_an_editor_has_one_session_for_each_folder(house: House) -> None:
-    house.write("inner/loops/pair.json", (house.root / "loops" / "pair.json").read_text())
-    house.write("inner/.loop-ls.yaml", (house.root / ".loop-ls.yaml").read_text())
-    answers = [await house.ask(origin="editor") for _ in range(2)]
-    elsewhere = await house.ask(origin="editor", root=str(house.root / "inner"))
+async def test_RB_128_an_editor_has_one_session_for_each_folder(project: EngineProject) -> None:
+    project.write("inner/loops/pair.json", (project.root / "loops" / "pair.json").read_text())
+    project.write("inner/.loop-ls.yaml", (project.root / ".loop-ls.yaml").read_text())
+    answers = [await project.ask(origin="editor") for _ in range(2)]
+    elsewhere = await project.ask(origin="editor", root=str(project.root / "inner"))
     sessions = [answer["sessionId"] for answer in (*answers, elsewhere)]
     assert sessions[0] == sessions[1] != sessions[2]
-    states = [await house.ended(answer["runId"]) for answer in answers]
+    states = [await project.ended(answer["runId"]) for answer in answers]
     assert [state["sessionId"] for state in states] == sessions[:2]
 
 
 @pytest.mark.parametrize("origin", ["cli", "mcp"])
-async def test_RB_129_others_get_a_session_of_their_own_unless_they_name_one(house: House, origin: str) -> None:
-    answers = [await house.ask(origin=origin) for _ in range(2)]
-    named = await house.ask(origin=origin, session_id="mine")
+async def test_RB_129_others_get_a_session_of_their_own_unless_they_name_one(
+    project: EngineProject, origin: str
+) -> None:
+    answers = [await project.ask(origin=origin) for _ in range(2)]
+    named = await project.ask(origin=origin, session_id="mine")
     assert len({answers[0]["sessionId"], answers[1]["sessionId"], named["sessionId"]}) == 3
     assert named["sessionId"] == "mine"
 
 
-async def test_a_session_that_nobody_knows_is_refused_over_http(house: House) -> None:
-    assert (await house.ask(origin="api", session_id="nosuch"))["code"] == "not_found"
-    made = await house.ask(origin="api")
-    assert (await house.ask(origin="api", session_id=made["sessionId"]))["ok"]
+async def test_a_session_that_nobody_knows_is_refused_over_http(project: EngineProject) -> None:
+    assert (await project.ask(origin="api", session_id="nosuch"))["code"] == "not_found"
+    made = await project.ask(origin="api")
+    assert (await project.ask(origin="api", session_id=made["sessionId"]))["ok"]
 
 
 async def test_a_clean_end_folds_the_log_of_the_records_into_their_file(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 from loop_ls.cli.repl.lines import Lines
 from loop_ls.testing.models import SILENCE
 
-from .served import Served, serving
+from .served import ServedProject, serving
 
 
 @pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Served]:
+async def served(tmp_path: Path) -> AsyncIterator[ServedProject]:
     async with serving(tmp_path) as made:
         yield made
 
@@ -25,7 +25,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
 class Prompt:
     """What a person types, reads, and answers."""
 
-    def __init__(self, served: Served, answer: str = "y") -> None:
+    def __init__(self, served: ServedProject, answer: str = "y") -> None:
         self.said: list[str] = []
         self.asked: list[str] = []
         self.answer = answer
@@ -42,7 +42,7 @@ class Prompt:
 
 
 @pytest.mark.parametrize("answer", ["n", "", "what?"])
-async def test_RB_092_nothing_changes_when_the_confirmation_is_declined(served: Served, answer: str) -> None:
+async def test_RB_092_nothing_changes_when_the_confirmation_is_declined(served: ServedProject, answer: str) -> None:
     ids = await served.held(2)
     prompt = Prompt(served, answer)
     await prompt.type("/loops stop all")
@@ -52,7 +52,7 @@ async def test_RB_092_nothing_changes_when_the_confirmation_is_declined(served: 
     assert [(await served.ended(run_id))["status"] for run_id in ids] == ["cancelled", "cancelled"]
 
 
-async def test_RB_093_a_prefix_finds_a_loop_and_an_ambiguous_one_lists_them(served: Served) -> None:
+async def test_RB_093_a_prefix_finds_a_loop_and_an_ambiguous_one_lists_them(served: ServedProject) -> None:
     ids = [await served.begin() for _ in range(18)]  # of 18 ids two begin with the same digit
     for run_id in ids:
         await served.ended(run_id)
@@ -65,7 +65,7 @@ async def test_RB_093_a_prefix_finds_a_loop_and_an_ambiguous_one_lists_them(serv
     assert sum(run_id in told for run_id in ids if run_id[0] == twice) >= 2
 
 
-async def test_RB_121_the_table_of_loops(served: Served) -> None:
+async def test_RB_121_the_table_of_loops(served: ServedProject) -> None:
     await served.ended(await served.begin(goal="Done already."))
     served.say(write=SILENCE)
     going = await served.begin(goal="Build " + "a very long goal " * 5)
@@ -89,7 +89,7 @@ async def test_RB_121_the_table_of_loops(served: Served) -> None:
 
 
 @pytest.mark.parametrize("word", ["definitions", "defs"])
-async def test_RB_122_definitions_with_roles_and_ends_and_first_errors(served: Served, word: str) -> None:
+async def test_RB_122_definitions_with_roles_and_ends_and_first_errors(served: ServedProject, word: str) -> None:
     served.write("loops/broken.json", "{")
     told = re.sub(r" {2,}", "  ", await Prompt(served).type(f"/loops {word}"))
     assert "pair  One writes, one judges.  coder → reviewer  evaluation_bound" in told
@@ -98,7 +98,7 @@ async def test_RB_122_definitions_with_roles_and_ends_and_first_errors(served: S
 
 
 async def test_RB_123_a_loop_started_at_the_prompt_is_shown_live_and_the_prompt_comes_back_at_its_end(
-    served: Served,
+    served: ServedProject,
 ) -> None:
     go = asyncio.Event()
     inner = served.models.ask
@@ -126,7 +126,7 @@ async def test_RB_123_a_loop_started_at_the_prompt_is_shown_live_and_the_prompt_
     assert "✓ approved in iteration 1" in told
 
 
-async def test_RB_123_an_interruption_gives_the_prompt_back_and_leaves_the_loop_running(served: Served) -> None:
+async def test_RB_123_an_interruption_gives_the_prompt_back_and_leaves_the_loop_running(served: ServedProject) -> None:
     served.say(write=SILENCE)
     prompt = Prompt(served)
     typing = asyncio.create_task(prompt.type("/loops start pair Write a poem."))
@@ -141,7 +141,7 @@ async def test_RB_123_an_interruption_gives_the_prompt_back_and_leaves_the_loop_
     await served.engine.control("stop", "all")
 
 
-async def test_RB_125_both_ways_give_the_same_records(served: Served) -> None:
+async def test_RB_125_both_ways_give_the_same_records(served: ServedProject) -> None:
     answers: dict[str, Any] = {"write": ["draft", "better draft"], "judge_it": ["NEEDS CHANGES: more\nof it", "LGTM"]}
     served.say(**answers)
     await Prompt(served).type("/loops start pair Write a poem.")

@@ -20,7 +20,7 @@ from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.formats.role_loop.roles import ROLES, Access, Role, known_roles
 
-from .conftest import SETTINGS, House
+from .conftest import SETTINGS, EngineProject
 
 ENVIRON = {"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "sk-very-secret-indeed"}
 READING = {"file_read", "file_list", "file_search"}
@@ -45,10 +45,10 @@ class Discovered:
 
 
 def box(root: Path, access: Access, servers: Any = None, sandbox: Sandbox | NoSandbox | None = None) -> RoleToolbox:
-    desk = StageNotes(
+    notes = StageNotes(
         Records(root.parent / "data", lambda: 0.0), "mine", "run", "project", "sprint", "run/pair/1/write"
     )
-    return RoleToolbox(tools_of(access, root, desk, ENVIRON, sandbox or find_sandbox()), servers)
+    return RoleToolbox(tools_of(access, root, notes, ENVIRON, sandbox or find_sandbox()), servers)
 
 
 async def names(toolbox: RoleToolbox) -> set[str]:
@@ -81,35 +81,35 @@ def calling(toolbox: RoleToolbox) -> Call:
     return call
 
 
-async def seen(house: House, definition: str, stage: str) -> list[str]:
+async def seen(project: EngineProject, definition: str, stage: str) -> list[str]:
     """The names of the tools that a stage was really offered."""
-    await house.run(definition)
-    return [tool.name for tool in house.models.asked(stage)[0].tools]
+    await project.run(definition)
+    return [tool.name for tool in project.models.asked(stage)[0].tools]
 
 
-async def test_RB_079_a_coder_gets_no_tool_that_starts_anything_on_its_own(house: House) -> None:
-    offered = await seen(house, "pair", "write")
+async def test_RB_079_a_coder_gets_no_tool_that_starts_anything_on_its_own(project: EngineProject) -> None:
+    offered = await seen(project, "pair", "write")
     assert offered
     assert not [name for name in offered if is_excluded(name)]
-    refused = await box(house.root, "full", Discovered()).call("loop_start", {"definition": "pair", "goal": "again"})
+    refused = await box(project.root, "full", Discovered()).call("loop_start", {"definition": "pair", "goal": "again"})
     assert refused.failed
     assert "there is no tool" in refused.text
 
 
-async def test_RB_080_a_reviewer_has_no_tool_that_writes(house: House) -> None:
-    assert "file_write" not in await seen(house, "pair", "judge-it")
-    refused = await box(house.root, "readonly").call("file_write", {"path": "x", "content": "y"})
+async def test_RB_080_a_reviewer_has_no_tool_that_writes(project: EngineProject) -> None:
+    assert "file_write" not in await seen(project, "pair", "judge-it")
+    refused = await box(project.root, "readonly").call("file_write", {"path": "x", "content": "y"})
     assert (refused.failed, refused.text) == (True, "there is no tool `file_write`")
-    assert not (house.root / "x").exists()
+    assert not (project.root / "x").exists()
 
 
 @pytest.mark.parametrize("access", ["readonly", "readonly-shell", "minimal"])
-async def test_RB_080_nobody_without_full_access_is_offered_what_writes(house: House, access: Access) -> None:
-    writing = {tool.spec.name for tool in writing_tools(Workspace(house.root))}
+async def test_RB_080_nobody_without_full_access_is_offered_what_writes(project: EngineProject, access: Access) -> None:
+    writing = {tool.spec.name for tool in writing_tools(Workspace(project.root))}
     assert len(writing) > 1
-    offered = await names(box(house.root, access))
+    offered = await names(box(project.root, access))
     assert not offered & writing
-    assert writing <= await names(box(house.root, "full"))
+    assert writing <= await names(box(project.root, "full"))
 
 
 @pytest.mark.parametrize("command", ["rm a.py", "python3 -c 1", "sed -i s/a/b/ a.py", "/bin/cat a.py", "./cat", ""])
@@ -119,10 +119,10 @@ async def test_RB_081_an_explorer_runs_only_what_is_on_the_list(root: Path, expl
     assert (root / "a.py").exists()
 
 
-async def test_RB_082_a_minimal_role_has_no_tools(house: House) -> None:
-    house.define("little", roles=[{"name": "title", "role": "title-generator", "prompt": "Say APPROVED."}])
-    house.say(title="APPROVED")
-    assert await seen(house, "little", "title") == []
+async def test_RB_082_a_minimal_role_has_no_tools(project: EngineProject) -> None:
+    project.define("little", roles=[{"name": "title", "role": "title-generator", "prompt": "Say APPROVED."}])
+    project.say(title="APPROVED")
+    assert await seen(project, "little", "title") == []
 
 
 def test_RB_083_the_most_steps_are_100() -> None:
@@ -134,7 +134,7 @@ def test_RB_083_the_most_steps_are_100() -> None:
     assert step_cap(0, coder) == 100
 
 
-async def test_RB_083_a_stage_takes_no_more_steps_than_its_cap(house: House) -> None:
+async def test_RB_083_a_stage_takes_no_more_steps_than_its_cap(project: EngineProject) -> None:
     from loop_ls.engine.core.messages import ToolCall
     from loop_ls.engine.core.ports import ModelReply
 
@@ -144,9 +144,9 @@ async def test_RB_083_a_stage_takes_no_more_steps_than_its_cap(house: House) -> 
         asked.append(request.place)
         return ModelReply("", "p", "m", calls=(ToolCall("1", "file_list", {}, "{}"),))
 
-    house.models.ask = ask  # type: ignore[method-assign,assignment]
-    house.define("long", roles=[{"name": "write", "role": "coder", "prompt": "Write.", "max_iterations": 500}])
-    state = await house.run("long")
+    project.models.ask = ask  # type: ignore[method-assign,assignment]
+    project.define("long", roles=[{"name": "write", "role": "coder", "prompt": "Write.", "max_iterations": 500}])
+    state = await project.run("long")
     assert (state["status"], len(asked)) == ("failed", 100)
 
 
@@ -189,13 +189,13 @@ async def test_RB_109_no_level_and_no_setting_adds_what_starts_loops(root: Path,
     assert not found & set(FOREIGN)
 
 
-async def test_RB_109_a_server_of_the_project_is_asked_for_full_access_only(house: House) -> None:
+async def test_RB_109_a_server_of_the_project_is_asked_for_full_access_only(project: EngineProject) -> None:
     from loop_ls.engine.core.plan import Plan
     from loop_ls.engine.roles.stage_agents import stage_agents
 
     settings = {"assist": {"provider": "p", "model": "m"}, "servers": {"own": {"command": ["x"]}}}
-    plan = Plan("run", "role_loop", str(house.root), "pair", "loops/pair.json", settings=settings)
-    made = stage_agents(house.records, ENVIRON)(plan, None, house.models)  # type: ignore[arg-type]
+    plan = Plan("run", "role_loop", str(project.root), "pair", "loops/pair.json", settings=settings)
+    made = stage_agents(project.records, ENVIRON)(plan, None, project.models)  # type: ignore[arg-type]
     for name, wanted in (("coder", True), ("explorer", False), ("reviewer", False), ("vision", False)):
         job = Job(None, "s", ROLES[name], "", 1, "mine", "e")  # type: ignore[arg-type]
         job = Job(_place(), job.stage, job.role, "", 1, "mine", "e")
@@ -398,8 +398,8 @@ async def test_long_output_is_cut_and_nobody_waits_for_us(coder: Call) -> None:
 async def test_notes_stay_in_their_session(root: Path, coder: Call) -> None:
     made = (await coder("artifact_create", title="T", content="C")).text.removeprefix("artifact ")
     assert (await coder("artifact_read", id=made)).text == "C"
-    desk = StageNotes(Records(root.parent / "data", lambda: 0.0), "yours", "run", "p", "s", "by")
-    other = calling(RoleToolbox(tools_of("full", root, desk, ENVIRON, find_sandbox())))
+    notes = StageNotes(Records(root.parent / "data", lambda: 0.0), "yours", "run", "p", "s", "by")
+    other = calling(RoleToolbox(tools_of("full", root, notes, ENVIRON, find_sandbox())))
     assert (await other("artifact_read", id=made)).failed
     todo = (await coder("todo_add", title="Write tests")).text.removeprefix("todo ")
     await coder("todo_update", id=todo, status="done")

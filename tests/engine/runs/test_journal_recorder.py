@@ -18,7 +18,7 @@ from loop_ls.engine.runs.journal_recorder import UNSAFE, JournalRecorder
 from loop_ls.engine.runs.secret_mask import SecretMask
 
 
-class Desk:
+class RecordedRun:
     """A run at a journal that can be left and come back to."""
 
     def __init__(self, folder: Path) -> None:
@@ -46,41 +46,43 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    made = Desk(tmp_path)
+async def recorded_run(tmp_path: Path) -> AsyncIterator[RecordedRun]:
+    made = RecordedRun(tmp_path)
     yield made
     await made.journal.close()
 
 
-async def test_a_call_in_flight_at_a_crash_is_marked_and_done_again(desk: Desk) -> None:
-    desk.control.leaving = True
-    task = asyncio.create_task(desk.recorder.call("k", lambda: asyncio.sleep(3600), before=[("step_started", {})]))
-    while not desk.control.calls:
+async def test_a_call_in_flight_at_a_crash_is_marked_and_done_again(recorded_run: RecordedRun) -> None:
+    recorded_run.control.leaving = True
+    task = asyncio.create_task(
+        recorded_run.recorder.call("k", lambda: asyncio.sleep(3600), before=[("step_started", {})])
+    )
+    while not recorded_run.control.calls:
         await asyncio.sleep(0.001)
     task.cancel()
     await asyncio.wait({task})
-    await desk.crash()
-    assert desk.in_flight == ["k"]
-    assert await desk.recorder.call("k", desk.pay, before=[("step_started", {})]) == "answer"
-    assert await desk.kinds() == ["step_started"]
+    await recorded_run.crash()
+    assert recorded_run.in_flight == ["k"]
+    assert await recorded_run.recorder.call("k", recorded_run.pay, before=[("step_started", {})]) == "answer"
+    assert await recorded_run.kinds() == ["step_started"]
 
 
 async def test_a_fact_that_could_not_be_written_ends_the_run_and_hides_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    recorded_run: RecordedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(batch: Any) -> Any:
         raise JournalRefused("io", "The disk fails.")
 
-    write = desk.journal.storage.write
-    monkeypatch.setattr(desk.journal.storage, "write", failing)
-    await desk.recorder.record("k", [("x", {})])
+    write = recorded_run.journal.storage.write
+    monkeypatch.setattr(recorded_run.journal.storage, "write", failing)
+    await recorded_run.recorder.record("k", [("x", {})])
     with pytest.raises(JournalRefused):
-        await desk.recorder.call("k2", desk.pay)
-    monkeypatch.setattr(desk.journal.storage, "write", write)
+        await recorded_run.recorder.call("k2", recorded_run.pay)
+    monkeypatch.setattr(recorded_run.journal.storage, "write", write)
     with pytest.raises(JournalRefused):
-        await desk.recorder.gate()
-    assert desk.calls == 0
-    assert await desk.kinds() == []
+        await recorded_run.recorder.gate()
+    assert recorded_run.calls == 0
+    assert await recorded_run.kinds() == []
 
 
 async def test_time_of_a_pause_is_not_time_of_the_run() -> None:
@@ -98,9 +100,9 @@ async def test_time_of_a_pause_is_not_time_of_the_run() -> None:
 
 def test_the_file_is_plain_json(tmp_path: Path) -> None:
     async def one() -> None:
-        desk = Desk(tmp_path)
-        await desk.recorder.call("k", lambda: desk.pay({"text": "hi"}), lambda said: [("x", said)])
-        await desk.journal.close()
+        recorded_run = RecordedRun(tmp_path)
+        await recorded_run.recorder.call("k", lambda: recorded_run.pay({"text": "hi"}), lambda said: [("x", said)])
+        await recorded_run.journal.close()
 
     asyncio.run(one())
     db = sqlite3.connect(tmp_path / "journal.db")
@@ -109,21 +111,21 @@ def test_the_file_is_plain_json(tmp_path: Path) -> None:
 
 
 async def test_a_run_is_no_more_than_a_few_answers_ahead_of_the_disk(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    recorded_run: RecordedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free, sync = threading.Event(), desk.journal.storage.sync
-    monkeypatch.setattr(desk.journal.storage, "sync", lambda: (free.wait(10), sync()))
+    free, sync = threading.Event(), recorded_run.journal.storage.sync
+    monkeypatch.setattr(recorded_run.journal.storage, "sync", lambda: (free.wait(10), sync()))
     for n in range(UNSAFE):
-        assert await desk.recorder.call(f"k{n}", desk.pay) == "answer"
-        assert desk.recorder.recall(f"k{n}") == "answer"
-    one_more = asyncio.create_task(desk.recorder.call("one more", desk.pay))
+        assert await recorded_run.recorder.call(f"k{n}", recorded_run.pay) == "answer"
+        assert recorded_run.recorder.recall(f"k{n}") == "answer"
+    one_more = asyncio.create_task(recorded_run.recorder.call("one more", recorded_run.pay))
     done, _ = await asyncio.wait({one_more}, timeout=0.05)
     assert not done
     free.set()
     assert await asyncio.wait_for(one_more, 10) == "answer"
-    await desk.recorder.end([("completed", {})])
-    assert await desk.recorder.call("k0", desk.pay) == "answer"
-    assert desk.calls == UNSAFE + 1
+    await recorded_run.recorder.end([("completed", {})])
+    assert await recorded_run.recorder.call("k0", recorded_run.pay) == "answer"
+    assert recorded_run.calls == UNSAFE + 1
 
 
 # -- what nobody may read ----------------------------------------------------------------------------
@@ -132,38 +134,42 @@ async def test_a_run_is_no_more_than_a_few_answers_ahead_of_the_disk(
 SECRET = "correct-horse-battery"
 
 
-def masked(desk: Desk) -> list[str]:
+def masked(recorded_run: RecordedRun) -> list[str]:
     """The run knows a secret from now on; the texts that are shown of it."""
     shown: list[str] = []
-    desk.recorder = JournalRecorder("r", desk.journal, desk.control, (), lambda run, text, place: shown.append(text))
-    desk.recorder.mask = SecretMask([SECRET])
-    desk.journal.masks["r"] = desk.recorder.mask.value
+    recorded_run.recorder = JournalRecorder(
+        "r", recorded_run.journal, recorded_run.control, (), lambda run, text, place: shown.append(text)
+    )
+    recorded_run.recorder.mask = SecretMask([SECRET])
+    recorded_run.journal.masks["r"] = recorded_run.recorder.mask.value
     return shown
 
 
-async def test_no_answer_no_fact_and_no_failure_takes_a_secret_to_the_disk(desk: Desk) -> None:
-    masked(desk)
+async def test_no_answer_no_fact_and_no_failure_takes_a_secret_to_the_disk(recorded_run: RecordedRun) -> None:
+    masked(recorded_run)
     failure = Failure("bad", f"it said {SECRET}", f"{SECRET}!")
-    live = await desk.recorder.call(
-        "k", lambda: desk.pay({"text": f"I am {SECRET}"}), lambda said: [("step_completed", {"output": said})]
+    live = await recorded_run.recorder.call(
+        "k", lambda: recorded_run.pay({"text": f"I am {SECRET}"}), lambda said: [("step_completed", {"output": said})]
     )
     assert live == {"text": "I am [secret]"}
     with pytest.raises(Failure):
-        await desk.recorder.call("f", lambda: desk.pay(failure), before=[("step_started", {"input": [SECRET]})])
-    await desk.recorder.record("n", [("warning", {"message": SECRET})], {"x": SECRET})
-    assert desk.recorder.recall("n") == {"x": "[secret]"}
-    await desk.crash()
-    assert await desk.recorder.call("k", desk.pay) == live
-    for path in desk.folder.iterdir():
+        await recorded_run.recorder.call(
+            "f", lambda: recorded_run.pay(failure), before=[("step_started", {"input": [SECRET]})]
+        )
+    await recorded_run.recorder.record("n", [("warning", {"message": SECRET})], {"x": SECRET})
+    assert recorded_run.recorder.recall("n") == {"x": "[secret]"}
+    await recorded_run.crash()
+    assert await recorded_run.recorder.call("k", recorded_run.pay) == live
+    for path in recorded_run.folder.iterdir():
         assert SECRET.encode() not in path.read_bytes()
 
 
-async def test_streamed_text_holds_no_secret_however_it_is_cut(desk: Desk) -> None:
-    shown = masked(desk)
+async def test_streamed_text_holds_no_secret_however_it_is_cut(recorded_run: RecordedRun) -> None:
+    shown = masked(recorded_run)
     for piece in ("my corr", "ect-horse", "-battery is corr"):
-        desk.recorder.stream(piece, place="a")
-    desk.recorder.stream("and c", place="b")
+        recorded_run.recorder.stream(piece, place="a")
+    recorded_run.recorder.stream("and c", place="b")
     assert shown == ["my ", "[secret] is ", "and "]
-    desk.recorder.streamed(place="a")
-    desk.recorder.streamed(place="b")
+    recorded_run.recorder.streamed(place="a")
+    recorded_run.recorder.streamed(place="b")
     assert shown == ["my ", "[secret] is ", "and ", "corr", "c"]

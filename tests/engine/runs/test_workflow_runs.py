@@ -11,7 +11,6 @@ import pytest
 
 from loop_ls.app.engine import validate
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.projections.verbose_log import verbose_lines
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
@@ -39,18 +38,13 @@ MAIN = """
 SCRIPT = {"write": ["one", "two"], "review": ["FAIL: empty", "PASS"], "judge": ["NO", "YES"], "report": "done"}
 
 
-class Doors(ScriptedModels):
-    def problem(self, name: str) -> ModelFailure | None:
-        return None
-
-
-class Whole:
+class EngineProject:
     """A workspace, a data folder and the engines that were opened over them."""
 
     def __init__(self, folder: Path) -> None:
         self.root, self.data = folder / "project", folder / "data"
         self.root.mkdir()
-        self.models = Doors(SCRIPT)
+        self.models = ScriptedModels(SCRIPT)
         self.engine: Engine | None = None
         self.write(main=MAIN, cycle=CYCLE.replace("steps", "execution: {provider: ollama, model: m}\n    steps", 1))
 
@@ -86,22 +80,22 @@ class Whole:
 
 
 @pytest.fixture
-async def it(tmp_path: Path) -> AsyncIterator[Whole]:
-    found = Whole(tmp_path)
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    found = EngineProject(tmp_path)
     await found.open()
     yield found
     assert found.engine is not None
     await found.engine.close()
 
 
-async def test_WB_045_a_developer_loop_runs_to_its_end(it: Whole) -> None:
-    answer = await it.start()
-    facts = await it.facts(answer["runId"])
-    assert it.models.order == ["wishes", "write", "review", "judge", "write", "review", "judge", "report"]
+async def test_WB_045_a_developer_loop_runs_to_its_end(project: EngineProject) -> None:
+    answer = await project.start()
+    facts = await project.facts(answer["runId"])
+    assert project.models.order == ["wishes", "write", "review", "judge", "write", "review", "judge", "report"]
     assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
     end = facts[-1]
     assert (end["kind"], end["reason"], end["finalOutput"]) == ("completed", "condition_met", "done")
-    assert it.models.prompts("report") == ["After 2: PASS"]
+    assert project.models.prompts("report") == ["After 2: PASS"]
     lines = list(verbose_lines((fact["kind"], fact) for fact in facts))
     assert lines == [
         "[INFO] Condition evaluation: 'The review says PASS' -> NO",
@@ -109,67 +103,67 @@ async def test_WB_045_a_developer_loop_runs_to_its_end(it: Whole) -> None:
     ]
 
 
-async def test_an_engine_that_leaves_and_comes_back_pays_for_nothing_twice(it: Whole) -> None:
-    it.models = Doors({**SCRIPT, "review": ["FAIL: empty", SILENCE]})
-    run_id = (await it.start())["runId"]
+async def test_an_engine_that_leaves_and_comes_back_pays_for_nothing_twice(project: EngineProject) -> None:
+    project.models = ScriptedModels({**SCRIPT, "review": ["FAIL: empty", SILENCE]})
+    run_id = (await project.start())["runId"]
     async with asyncio.timeout(20):
-        while len(it.models.asked("review")) < 2:
+        while len(project.models.asked("review")) < 2:
             await asyncio.sleep(0.01)
-    assert it.engine is not None
-    await it.engine.close()
-    paid = it.models.order[:-1]  # the last call is in flight
-    it.models = Doors({**SCRIPT, "review": "PASS", "judge": "YES"})
-    await it.open()
-    facts = await it.facts(run_id)
+    assert project.engine is not None
+    await project.engine.close()
+    paid = project.models.order[:-1]  # the last call is in flight
+    project.models = ScriptedModels({**SCRIPT, "review": "PASS", "judge": "YES"})
+    await project.open()
+    facts = await project.facts(run_id)
     assert paid == ["wishes", "write", "review", "judge", "write"]
-    assert it.models.order == ["review", "judge", "report"]
+    assert project.models.order == ["review", "judge", "report"]
     assert [fact["output"] for fact in facts if fact["kind"] == "iteration"] == ["FAIL: empty", "PASS"]
     assert [fact["seq"] for fact in facts] == list(range(1, len(facts) + 1))
 
 
-async def test_WB_077_a_stop_ends_the_run_at_once(it: Whole) -> None:
-    it.models = Doors({**SCRIPT, "write": SILENCE})
-    run_id = (await it.start())["runId"]
+async def test_WB_077_a_stop_ends_the_run_at_once(project: EngineProject) -> None:
+    project.models = ScriptedModels({**SCRIPT, "write": SILENCE})
+    run_id = (await project.start())["runId"]
     async with asyncio.timeout(20):
-        while not it.models.asked("write"):
+        while not project.models.asked("write"):
             await asyncio.sleep(0.01)
-    assert it.engine is not None
-    await it.engine.control("stop", run_id)
-    facts = await it.facts(run_id)
+    assert project.engine is not None
+    await project.engine.control("stop", run_id)
+    facts = await project.facts(run_id)
     assert facts[-1]["kind"] == "cancelled"
-    assert it.models.order == ["wishes", "write"]
+    assert project.models.order == ["wishes", "write"]
 
 
-async def test_WB_035_a_list_as_input_is_refused_by_its_rule(it: Whole) -> None:
-    it.write(main="steps: [{name: t, template: {name: cycle, with: {input: [1, 2]}}}]")
-    refused = await it.refusal()
+async def test_WB_035_a_list_as_input_is_refused_by_its_rule(project: EngineProject) -> None:
+    project.write(main="steps: [{name: t, template: {name: cycle, with: {input: [1, 2]}}}]")
+    refused = await project.refusal()
     assert refused["code"] == "file_has_errors"
     assert "WF608" in refused["message"]
 
 
-async def test_WB_044_an_error_refuses_the_run_and_a_warning_does_not(it: Whole) -> None:
-    it.write(main="execution: {provider: ollama, model: m}\nsteps: [{name: a, run: x, need: [b]}]")
-    refused = await it.refusal()
+async def test_WB_044_an_error_refuses_the_run_and_a_warning_does_not(project: EngineProject) -> None:
+    project.write(main="execution: {provider: ollama, model: m}\nsteps: [{name: a, run: x, need: [b]}]")
+    refused = await project.refusal()
     assert refused["code"] == "file_has_errors"
     assert "WF006" in refused["message"]
     assert "need" in refused["message"]
 
-    it.write(main="execution: {provider: ollama, model: m, temperature: 9}\nsteps: [{name: a, run: x}]")
-    answer = await it.start()  # WF118 is a warning
-    assert (await it.facts(answer["runId"]))[-1]["kind"] == "completed"
+    project.write(main="execution: {provider: ollama, model: m, temperature: 9}\nsteps: [{name: a, run: x}]")
+    answer = await project.start()  # WF118 is a warning
+    assert (await project.facts(answer["runId"]))[-1]["kind"] == "completed"
 
 
-async def test_WB_047_a_repeated_key_is_refused_by_its_rule(it: Whole) -> None:
-    it.write(main="execution: {provider: ollama, model: m}\nsteps:\n  - name: a\n    run: x\n    run: y\n")
-    refused = await it.refusal()
+async def test_WB_047_a_repeated_key_is_refused_by_its_rule(project: EngineProject) -> None:
+    project.write(main="execution: {provider: ollama, model: m}\nsteps:\n  - name: a\n    run: x\n    run: y\n")
+    refused = await project.refusal()
     assert refused["code"] == "file_has_errors"
     assert "WF005" in refused["message"]
 
 
-async def test_WB_059_a_circle_is_refused_and_its_path_is_named(it: Whole) -> None:
+async def test_WB_059_a_circle_is_refused_and_its_path_is_named(project: EngineProject) -> None:
     head = "execution: {provider: ollama, model: m}\n"
-    it.write(main=head + "steps: [{name: one, needs: [two], run: x}, {name: two, run: '{{one}}'}]")
-    refused = await it.refusal()
+    project.write(main=head + "steps: [{name: one, needs: [two], run: x}, {name: two, run: '{{one}}'}]")
+    refused = await project.refusal()
     assert refused["code"] == "file_has_errors"
     assert "one" in refused["message"]
     assert "two" in refused["message"]

@@ -16,7 +16,7 @@ from loop_ls.testing.workflows import whole
 STEP = 'execution: {provider: %s, model: m}\nsteps:\n  - {name: write, run: "Write"}\n'
 
 
-class House:
+class EngineProject:
     def __init__(self, folder: Path) -> None:
         self.root, self.data = folder / "project", folder / "data"
         self.root.mkdir()
@@ -32,8 +32,8 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    made = House(tmp_path)
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    made = EngineProject(tmp_path)
     providers = Providers({})
     made.engine = build(made.data, providers, made.root)  # type: ignore[attr-defined]
     await made.engine.open()  # type: ignore[attr-defined]
@@ -55,30 +55,30 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     ids=["key", "large", "no text", "broken", "folder"],
 )
 async def test_a_mock_run_whose_answers_cannot_be_read_is_refused(
-    house: House, path: str, content: bytes | None, told: str
+    project: EngineProject, path: str, content: bytes | None, told: str
 ) -> None:
-    file = house.root / path.replace(".yaml", ".answers.yaml").replace(".json", ".answers.yaml")
+    file = project.root / path.replace(".yaml", ".answers.yaml").replace(".json", ".answers.yaml")
     if content is None:
         file.mkdir()
         told = told if path == "main.yaml" else "directory"
     else:
         file.write_bytes(content)
-    answer = await house.start(path)
+    answer = await project.start(path)
     assert (answer["ok"], answer["code"]) == (False, "file_has_errors"), answer
     assert file.name in answer["message"] and told in answer["message"], answer["message"]
     file.rmdir() if content is None else file.unlink()
-    assert (await house.start(path))["ok"]
+    assert (await project.start(path))["ok"]
 
 
-async def test_answers_that_nobody_needs_keep_no_run_from_its_start(house: House) -> None:
+async def test_answers_that_nobody_needs_keep_no_run_from_its_start(project: EngineProject) -> None:
     """The file is faulty, and its run asks another provider, which has answers of its own."""
-    (house.root / "main.answers.yaml").write_bytes(b"\xff\xfe\xfa")
+    (project.root / "main.answers.yaml").write_bytes(b"\xff\xfe\xfa")
     own = {"kind": "scripted", "script": [{"say": "fine"}]}
-    (house.root / ".loop-ls.yaml").write_text(json.dumps({"providers": {"mine": own}}))
-    (house.root / "main.yaml").write_text(whole("main", STEP % "mine"))
-    answer = await house.start(mock=False)
+    (project.root / ".loop-ls.yaml").write_text(json.dumps({"providers": {"mine": own}}))
+    (project.root / "main.yaml").write_text(whole("main", STEP % "mine"))
+    answer = await project.start(mock=False)
     assert answer["ok"], answer
-    (house.root / "main.yaml").write_text(whole("main", STEP % "scripted"))
-    answer = await house.start(mock=False)
+    (project.root / "main.yaml").write_text(whole("main", STEP % "scripted"))
+    answer = await project.start(mock=False)
     assert (answer["ok"], answer["code"]) == (False, "provider_unavailable"), answer
     assert "main.answers.yaml cannot be read" in answer["message"]

@@ -16,7 +16,7 @@ from loop_ls.testing.workflows import whole
 FLOW = 'execution: {provider: ollama, model: m}\nsteps:\n  - {name: write, run: "Write"}\n'
 
 
-class House:
+class EngineProject:
     def __init__(self, folder: Path, engine: Engine) -> None:
         self.root, self.engine = folder, engine
         (folder / "main.yaml").write_text(whole("main", FLOW))
@@ -30,13 +30,13 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
     (tmp_path / "project").mkdir()
     (tmp_path / "data").mkdir()
     providers = Providers({})
     engine = build(tmp_path / "data", providers, tmp_path / "project")
     await engine.open()
-    yield House(tmp_path / "project", engine)
+    yield EngineProject(tmp_path / "project", engine)
     await engine.close()
     await providers.aclose()
 
@@ -65,22 +65,22 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     ],
     ids=lambda value: str(value)[:24],
 )
-async def test_a_limit_that_cannot_be_read_refuses_the_start(house: House, settings: Any, told: str) -> None:
-    answer = await house.start(settings)
+async def test_a_limit_that_cannot_be_read_refuses_the_start(project: EngineProject, settings: Any, told: str) -> None:
+    answer = await project.start(settings)
     assert (answer["ok"], answer["code"]) == (False, "file_has_errors"), answer
     assert told in answer["message"] and answer["hint"], answer["message"]
-    answer = await house.start("limits: {budgetUsd: 3}\n")
+    answer = await project.start("limits: {budgetUsd: 3}\n")
     assert answer["ok"], answer
-    started = (await house.engine.events(answer["runId"]))["events"][0]
+    started = (await project.engine.events(answer["runId"]))["events"][0]
     assert started["limits"] == {"budgetUsd": 3}
 
 
-async def test_a_limit_of_the_editor_that_cannot_be_read_refuses_the_start(house: House) -> None:
-    answer = await house.start(None, settings={"limits": {"maxTokens": "many"}})
+async def test_a_limit_of_the_editor_that_cannot_be_read_refuses_the_start(project: EngineProject) -> None:
+    answer = await project.start(None, settings={"limits": {"maxTokens": "many"}})
     assert (answer["ok"], answer["code"]) == (False, "bad_argument")
     assert "`limits.maxTokens` has to be" in answer["message"]
 
 
-async def test_other_faults_of_settings_stop_no_run(house: House) -> None:
-    answer = await house.start("rules: {WF001: loud}\nprovidrs: {}\nproviders: {mine: {future: 1}}\n")
+async def test_other_faults_of_settings_stop_no_run(project: EngineProject) -> None:
+    answer = await project.start("rules: {WF001: loud}\nprovidrs: {}\nproviders: {mine: {future: 1}}\n")
     assert answer["ok"], answer

@@ -52,7 +52,7 @@ steps:
 """
 
 
-class Doors(ScriptedModels):
+class PartlyBrokenModels(ScriptedModels):
     """Models of which some cannot be asked."""
 
     def __init__(self, *broken: str) -> None:
@@ -65,7 +65,7 @@ class Doors(ScriptedModels):
         return None
 
 
-class Desk:
+class StartProject:
     """A workspace on the disk, a data folder, and a preparer over both."""
 
     def __init__(self, folder: Path) -> None:
@@ -97,7 +97,7 @@ class Desk:
     async def start(self, path: str = "main.yaml", **others: Any) -> Prepared:
         given = {"input": "a tool", "parameters": {"topic": "weather"}, **others}
         request = read_request({"root": str(self.root), "path": str(self.root / path), **given})
-        return await self.preparer.prepare(request, lambda plan: Doors(*self.broken))
+        return await self.preparer.prepare(request, lambda plan: PartlyBrokenModels(*self.broken))
 
     async def refused(self, path: str = "main.yaml", **others: Any) -> Refused:
         with pytest.raises(Refused) as refused:
@@ -110,8 +110,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def project(tmp_path: Path) -> StartProject:
+    return StartProject(tmp_path)
 
 
 def loop(name: str) -> dict[str, str]:
@@ -122,203 +122,205 @@ def step(name: str) -> dict[str, str]:
     return {"kind": "step", "name": name}
 
 
-async def test_the_first_fact_holds_all_that_the_run_needs(desk: Desk) -> None:
-    desk.write("other.yaml", CYCLE)
-    plan = await desk.plan()
+async def test_the_first_fact_holds_all_that_the_run_needs(project: StartProject) -> None:
+    project.write("other.yaml", CYCLE)
+    plan = await project.plan()
     assert set(plan.texts) == {"main.yaml", "cycle.yaml"}
-    assert plan.texts["cycle.yaml"] == (desk.root / "cycle.yaml").read_text()
+    assert plan.texts["cycle.yaml"] == (project.root / "cycle.yaml").read_text()
     assert dict(plan.keys) == {"main": "main.yaml", "cycle": "cycle.yaml"}
     assert (plan.name, plan.path, plan.elements, plan.input) == ("main", "main.yaml", None, "a tool")
 
 
-async def test_texts_are_named_by_their_hash(desk: Desk) -> None:
-    prepared = await desk.start()
-    text = (desk.root / "main.yaml").read_text()
+async def test_texts_are_named_by_their_hash(project: StartProject) -> None:
+    prepared = await project.start()
+    text = (project.root / "main.yaml").read_text()
     assert prepared.started.files["main.yaml"] == hash_of(text)
     assert prepared.texts[hash_of(text)] == text
     assert text not in str(prepared.started.fact())
 
 
-async def test_a_loop_runs_what_it_depends_on_and_nothing_after_it(desk: Desk) -> None:
-    plan = await desk.plan(target=loop("develop"), parameters={})
+async def test_a_loop_runs_what_it_depends_on_and_nothing_after_it(project: StartProject) -> None:
+    plan = await project.plan(target=loop("develop"), parameters={})
     assert plan.elements == ("develop", "plan")
-    prepared = await desk.start(target=loop("develop"), parameters={}, maxIterations=3)
+    prepared = await project.start(target=loop("develop"), parameters={}, maxIterations=3)
     assert prepared.started.limits == {
         "maxIterations": 3,
         "criterion": {"type": "condition", "value": "The review says PASS"},
     }
 
 
-async def test_a_step_reaches_only_what_it_needs(desk: Desk) -> None:
-    desk.errors["cycle.yaml"] = [Problem("WF201", "no name", 3)]
-    plan = await desk.plan(target=step("plan"), parameters={})
+async def test_a_step_reaches_only_what_it_needs(project: StartProject) -> None:
+    project.errors["cycle.yaml"] = [Problem("WF201", "no name", 3)]
+    plan = await project.plan(target=step("plan"), parameters={})
     assert (plan.elements, set(plan.texts)) == (("plan",), {"main.yaml"})
-    assert (await desk.refused(target=step("report"))).code == "file_has_errors"
+    assert (await project.refused(target=step("report"))).code == "file_has_errors"
 
 
 async def test_a_file_that_is_not_there_is_refused_before_its_folder_is_looked_through(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    project: StartProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def looked_through(root: str) -> None:
         raise AssertionError(root)
 
     monkeypatch.setattr("loop_ls.engine.starting.folder.candidates", looked_through)
-    assert (await desk.refused("none.yaml")).code == "not_found"
+    assert (await project.refused("none.yaml")).code == "not_found"
 
 
-async def test_targets_that_are_not_there_or_something_else_are_refused(desk: Desk) -> None:
-    assert (await desk.refused(target=loop("nothing"))).code == "not_found"
-    assert (await desk.refused(target=loop("plan"))).message == "`plan` is a step, no loop."
-    assert (await desk.refused("none.yaml")).code == "not_found"
-    (desk.root / "notes.yaml").write_text("a: 1\n")
-    assert (await desk.refused("notes.yaml")).code == "bad_argument"
+async def test_targets_that_are_not_there_or_something_else_are_refused(project: StartProject) -> None:
+    assert (await project.refused(target=loop("nothing"))).code == "not_found"
+    assert (await project.refused(target=loop("plan"))).message == "`plan` is a step, no loop."
+    assert (await project.refused("none.yaml")).code == "not_found"
+    (project.root / "notes.yaml").write_text("a: 1\n")
+    assert (await project.refused("notes.yaml")).code == "bad_argument"
 
 
-async def test_a_folder_of_outputs_that_is_not_the_projects_own_is_refused_before_the_start(desk: Desk) -> None:
-    desk.settings("outputsDir: /tmp\n")
-    refused = await desk.refused()
+async def test_a_folder_of_outputs_that_is_not_the_projects_own_is_refused_before_the_start(
+    project: StartProject,
+) -> None:
+    project.settings("outputsDir: /tmp\n")
+    refused = await project.refused()
     assert (refused.code, "`outputsDir` is `/tmp`" in refused.message) == ("file_has_errors", True)
-    desk.settings("outputsDir: out\n")
-    await desk.start()
-    (desk.root / ".loop-ls.yaml").unlink()
-    assert (await desk.refused(settings={"outputsDir": "../else"})).code == "file_has_errors"
+    project.settings("outputsDir: out\n")
+    await project.start()
+    (project.root / ".loop-ls.yaml").unlink()
+    assert (await project.refused(settings={"outputsDir": "../else"})).code == "file_has_errors"
 
 
-async def test_WB_044_a_file_with_an_error_is_refused_by_naming_it(desk: Desk) -> None:
-    desk.errors["main.yaml"] = [Problem("WF403", "`max_iterations` is missing", 9), Problem("WF006", "x", 11)]
-    refused = await desk.refused()
+async def test_WB_044_a_file_with_an_error_is_refused_by_naming_it(project: StartProject) -> None:
+    project.errors["main.yaml"] = [Problem("WF403", "`max_iterations` is missing", 9), Problem("WF006", "x", 11)]
+    refused = await project.refused()
     assert refused.message == "main.yaml has 2 errors: line 9, WF403: `max_iterations` is missing"
     assert [each["line"] for each in refused.details["findings"]] == [9, 11]
 
 
-async def test_WB_044_an_error_in_a_called_file_counts_too(desk: Desk) -> None:
-    desk.errors["cycle.yaml"] = [Problem("WF203", "nothing to do", 7)]
-    assert (await desk.refused()).details["path"] == "cycle.yaml"
+async def test_WB_044_an_error_in_a_called_file_counts_too(project: StartProject) -> None:
+    project.errors["cycle.yaml"] = [Problem("WF203", "nothing to do", 7)]
+    assert (await project.refused()).details["path"] == "cycle.yaml"
 
 
 async def test_a_file_that_is_not_there_is_refused_without_looking_through_its_folder(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    project: StartProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder may be `/`."""
     walked: list[str] = []
     monkeypatch.setattr(
         "loop_ls.engine.starting.folder.candidates", lambda folder: (walked.append(folder) or (), False)
     )
-    assert (await desk.refused("none.yaml")).code == "not_found"
+    assert (await project.refused("none.yaml")).code == "not_found"
     assert walked == []
 
 
-async def test_WB_049_a_file_that_is_not_called_does_not_count(desk: Desk) -> None:
-    (desk.root / "broken.yaml").write_text('$schema: "workflow/v2.0"\nname: broken\nsteps: [\n')
-    await desk.start()
-    assert desk.checked == ["main.yaml", "cycle.yaml"]
+async def test_WB_049_a_file_that_is_not_called_does_not_count(project: StartProject) -> None:
+    (project.root / "broken.yaml").write_text('$schema: "workflow/v2.0"\nname: broken\nsteps: [\n')
+    await project.start()
+    assert project.checked == ["main.yaml", "cycle.yaml"]
 
 
-async def test_WB_045_repeated_blocks_run_joined(desk: Desk) -> None:
-    desk.write("twice.yaml", 'steps:\n  - {name: a, run: "A"}\nsteps:\n  - {name: b, run: "{{a}}"}\n')
-    desk.errors["twice.yaml"] = [Problem("WF005", "`steps` is written twice", 9)]
-    await desk.start("twice.yaml")
+async def test_WB_045_repeated_blocks_run_joined(project: StartProject) -> None:
+    project.write("twice.yaml", 'steps:\n  - {name: a, run: "A"}\nsteps:\n  - {name: b, run: "{{a}}"}\n')
+    project.errors["twice.yaml"] = [Problem("WF005", "`steps` is written twice", 9)]
+    await project.start("twice.yaml")
 
 
-async def test_WB_047_any_other_repeated_key_is_refused(desk: Desk) -> None:
-    desk.write("twice.yaml", 'steps:\n  - {name: a, run: "A", run: "B"}\n')
-    desk.errors["twice.yaml"] = [Problem("WF005", "`run` is written twice", 8)]
-    assert (await desk.refused("twice.yaml")).code == "file_has_errors"
+async def test_WB_047_any_other_repeated_key_is_refused(project: StartProject) -> None:
+    project.write("twice.yaml", 'steps:\n  - {name: a, run: "A", run: "B"}\n')
+    project.errors["twice.yaml"] = [Problem("WF005", "`run` is written twice", 8)]
+    assert (await project.refused("twice.yaml")).code == "file_has_errors"
 
 
-async def test_WB_059_a_cycle_is_refused_and_its_path_is_named(desk: Desk) -> None:
-    desk.write("ring.yaml", 'steps:\n  - {name: a, run: "{{b}}"}\n  - {name: b, run: "{{a}}"}\n')
-    refused = await desk.refused("ring.yaml")
+async def test_WB_059_a_cycle_is_refused_and_its_path_is_named(project: StartProject) -> None:
+    project.write("ring.yaml", 'steps:\n  - {name: a, run: "{{b}}"}\n  - {name: b, run: "{{a}}"}\n')
+    refused = await project.refused("ring.yaml")
     assert refused.code == "file_has_errors"
     assert "`a` → `b` → `a`" in refused.message
 
 
-async def test_what_nobody_supplies_is_asked_for_by_name(desk: Desk) -> None:
-    refused = await desk.refused(input=None, parameters={})
+async def test_what_nobody_supplies_is_asked_for_by_name(project: StartProject) -> None:
+    refused = await project.refused(input=None, parameters={})
     assert (refused.code, refused.details) == ("input_required", {"names": ["input", "topic"]})
-    assert (await desk.refused(parameters={})).details == {"names": ["topic"]}
-    assert (await desk.refused(target=loop("develop"), input=None)).details == {"names": ["input"]}
-    await desk.start(target=step("plan"), input="", parameters={})
+    assert (await project.refused(parameters={})).details == {"names": ["topic"]}
+    assert (await project.refused(target=loop("develop"), input=None)).details == {"names": ["input"]}
+    await project.start(target=step("plan"), input="", parameters={})
 
 
-async def test_unsaved_texts_of_the_editor_are_what_runs(desk: Desk) -> None:
-    changed = desk.write("cycle.yaml", CYCLE.replace("Write", "Draft"))
-    desk.write("cycle.yaml", CYCLE)
-    texts = {str(desk.root / "cycle.yaml"): changed, "/elsewhere/x.yaml": "y"}
-    plan = await desk.plan(texts=texts)
+async def test_unsaved_texts_of_the_editor_are_what_runs(project: StartProject) -> None:
+    changed = project.write("cycle.yaml", CYCLE.replace("Write", "Draft"))
+    project.write("cycle.yaml", CYCLE)
+    texts = {str(project.root / "cycle.yaml"): changed, "/elsewhere/x.yaml": "y"}
+    plan = await project.plan(texts=texts)
     assert plan.texts["cycle.yaml"] == changed
-    new = {str(desk.root / "new.yaml"): changed.replace("name: cycle", "name: new")}
-    assert set((await desk.plan(path="new.yaml", texts=new, parameters={"goal": "", "previous": ""})).texts) == {
+    new = {str(project.root / "new.yaml"): changed.replace("name: cycle", "name: new")}
+    assert set((await project.plan(path="new.yaml", texts=new, parameters={"goal": "", "previous": ""})).texts) == {
         "new.yaml"
     }
 
 
-async def test_a_file_that_changed_is_read_again(desk: Desk) -> None:
-    await desk.start()
-    desk.write("moved.yaml", CYCLE.replace("Write", "Draft"))
-    (desk.root / "cycle.yaml").unlink()
-    renamed = (desk.root / "moved.yaml").read_text().replace("name: moved", "name: cycle")
-    (desk.root / "moved.yaml").write_text(renamed)
-    assert dict((await desk.plan()).keys)["cycle"] == "moved.yaml"
+async def test_a_file_that_changed_is_read_again(project: StartProject) -> None:
+    await project.start()
+    project.write("moved.yaml", CYCLE.replace("Write", "Draft"))
+    (project.root / "cycle.yaml").unlink()
+    renamed = (project.root / "moved.yaml").read_text().replace("name: moved", "name: cycle")
+    (project.root / "moved.yaml").write_text(renamed)
+    assert dict((await project.plan()).keys)["cycle"] == "moved.yaml"
 
 
-async def test_WB_105_the_workflow_in_the_callers_folder_wins(desk: Desk) -> None:
-    desk.write("deep/cycle.yaml", CYCLE.replace("Write", "Dig"))
-    desk.write("deep/main.yaml", MAIN)
-    assert dict((await desk.plan(path="deep/main.yaml")).keys)["deep/cycle"] == "deep/cycle.yaml"
+async def test_WB_105_the_workflow_in_the_callers_folder_wins(project: StartProject) -> None:
+    project.write("deep/cycle.yaml", CYCLE.replace("Write", "Dig"))
+    project.write("deep/main.yaml", MAIN)
+    assert dict((await project.plan(path="deep/main.yaml")).keys)["deep/cycle"] == "deep/cycle.yaml"
 
 
-async def test_a_callee_that_does_not_exist_is_refused(desk: Desk) -> None:
-    (desk.root / "cycle.yaml").unlink()
-    refused = await desk.refused()
+async def test_a_callee_that_does_not_exist_is_refused(project: StartProject) -> None:
+    (project.root / "cycle.yaml").unlink()
+    refused = await project.refused()
     assert (refused.code, "cycle" in refused.message) == ("not_found", True)
 
 
-async def test_a_start_is_refused_when_nobody_can_be_asked(desk: Desk) -> None:
-    desk.broken = ("ollama",)
-    refused = await desk.refused()
+async def test_a_start_is_refused_when_nobody_can_be_asked(project: StartProject) -> None:
+    project.broken = ("ollama",)
+    refused = await project.refused()
     assert refused.code == "provider_unavailable"
     assert refused.message.endswith("provider `ollama` has no key.")
     assert refused.hint == "Set its variable."
     two = "[{provider: ollama, model: m}, {provider: lmstudio, model: m}]"
-    desk.write("chain.yaml", f"steps:\n  - {{name: a, run: A, providers: {two}}}\n")
-    await desk.start("chain.yaml")
+    project.write("chain.yaml", f"steps:\n  - {{name: a, run: A, providers: {two}}}\n")
+    await project.start("chain.yaml")
 
 
-async def test_the_models_of_a_vote_are_shown_before_they_are_asked(desk: Desk) -> None:
+async def test_the_models_of_a_vote_are_shown_before_they_are_asked(project: StartProject) -> None:
     vote = "prompt: x, require: majority, executions: [{provider: openai, model: m}, {provider: ollama, model: m}]"
-    desk.write("vote.yaml", f"steps:\n  - {{name: vote, consensus: {{{vote}}}}}\n")
-    refused = await desk.refused("vote.yaml")
+    project.write("vote.yaml", f"steps:\n  - {{name: vote, consensus: {{{vote}}}}}\n")
+    refused = await project.refused("vote.yaml")
     assert refused.code == "consent_required"
     assert [each["host"] for each in refused.details["endpoints"]] == ["api.openai.com"]
-    await desk.start("vote.yaml", consent=agreed(desk.data, refused.details))
-    await desk.start("vote.yaml")
+    await project.start("vote.yaml", consent=agreed(project.data, refused.details))
+    await project.start("vote.yaml")
 
 
-async def test_a_variable_of_the_environment_is_shown_before_it_goes_anywhere(desk: Desk) -> None:
-    text = desk.write("leak.yaml", 'env: {K: "${MY_SECRET}"}\nsteps:\n  - {name: a, run: "{{env.K}}"}\n', "openai")
+async def test_a_variable_of_the_environment_is_shown_before_it_goes_anywhere(project: StartProject) -> None:
+    text = project.write("leak.yaml", 'env: {K: "${MY_SECRET}"}\nsteps:\n  - {name: a, run: "{{env.K}}"}\n', "openai")
     assert "MY_SECRET" in text
-    refused = await desk.refused("leak.yaml")
+    refused = await project.refused("leak.yaml")
     assert [each["variable"] for each in refused.details["endpoints"]] == ["MY_SECRET", "OPENAI_API_KEY"]
 
 
-async def test_a_mock_run_needs_no_provider_and_no_consent(desk: Desk) -> None:
-    desk.write("paid.yaml", CYCLE, "openai")
-    desk.broken = ("openai",)
-    prepared = await desk.start("paid.yaml", mock=True, parameters={"goal": "", "previous": ""})
+async def test_a_mock_run_needs_no_provider_and_no_consent(project: StartProject) -> None:
+    project.write("paid.yaml", CYCLE, "openai")
+    project.broken = ("openai",)
+    prepared = await project.start("paid.yaml", mock=True, parameters={"goal": "", "previous": ""})
     assert prepared.started.mock
 
 
-async def test_nobody_to_judge_is_refused_before_anything_is_paid(desk: Desk) -> None:
-    bare = (desk.root / "main.yaml").read_text().replace("execution: {provider: ollama, model: m}", "")
-    (desk.root / "main.yaml").write_text(bare)
-    called = (desk.root / "cycle.yaml").read_text().replace("execution: {provider: ollama, model: m}", "")
-    (desk.root / "cycle.yaml").write_text(called)
-    assert (await desk.refused()).code == "provider_unavailable"
+async def test_nobody_to_judge_is_refused_before_anything_is_paid(project: StartProject) -> None:
+    bare = (project.root / "main.yaml").read_text().replace("execution: {provider: ollama, model: m}", "")
+    (project.root / "main.yaml").write_text(bare)
+    called = (project.root / "cycle.yaml").read_text().replace("execution: {provider: ollama, model: m}", "")
+    (project.root / "cycle.yaml").write_text(called)
+    assert (await project.refused()).code == "provider_unavailable"
 
 
-async def test_settings_of_the_project_are_recorded_without_anything_secret(desk: Desk) -> None:
-    desk.settings(
+async def test_settings_of_the_project_are_recorded_without_anything_secret(project: StartProject) -> None:
+    project.settings(
         """
         judge: {provider: ollama, model: judge}
         rules: {WF103: off}
@@ -326,34 +328,34 @@ async def test_settings_of_the_project_are_recorded_without_anything_secret(desk
           mine: {kind: openai, baseUrl: "https://example.test/${MY_KEY}/v1", apiKeyEnv: MY_KEY}
         """
     )
-    desk.environ["MY_KEY"] = "sk-very-secret"
-    prepared = await desk.start()
+    project.environ["MY_KEY"] = "sk-very-secret"
+    prepared = await project.start()
     assert prepared.started.settings == {
         "judge": {"provider": "ollama", "model": "judge"},
         "providers": {
             "mine": {"kind": "openai", "baseUrl": "https://example.test/${MY_KEY}/v1", "apiKeyEnv": "MY_KEY"}
         },
     }
-    desk.settings("providers: {mine: {kind: openai, baseUrl: 'https://me:secret@example.test/v1'}}")
-    refused = await desk.refused()
+    project.settings("providers: {mine: {kind: openai, baseUrl: 'https://me:secret@example.test/v1'}}")
+    refused = await project.refused()
     assert refused.message.startswith("`providers.mine.baseUrl` holds a user name or a password before the host")
     assert "secret" not in refused.message
     assert "secret" not in str(prepared)
 
 
-async def test_the_narrower_of_two_caps_holds_and_stands_in_the_first_fact(desk: Desk) -> None:
-    desk.settings("limits: {budgetUsd: 5, wallClock: 10m, maxTokens: 900}")
-    prepared = await desk.start(limits={"budgetUsd": 0.5, "wallClock": "1h"})
+async def test_the_narrower_of_two_caps_holds_and_stands_in_the_first_fact(project: StartProject) -> None:
+    project.settings("limits: {budgetUsd: 5, wallClock: 10m, maxTokens: 900}")
+    prepared = await project.start(limits={"budgetUsd": 0.5, "wallClock": "1h"})
     assert prepared.started.limits == {"budgetUsd": 0.5, "wallClock": 600, "maxTokens": 900}
 
 
-async def test_a_cap_on_dollars_needs_the_price_of_every_model(desk: Desk) -> None:
-    desk.settings("""
+async def test_a_cap_on_dollars_needs_the_price_of_every_model(project: StartProject) -> None:
+    project.settings("""
         limits: {budgetUsd: 5}
         judge: {provider: deepseek, model: nobody-knows}
     """)
-    desk.environ["DEEPSEEK_API_KEY"] = "sk-0123456789abcdef"
-    refused = await desk.refused()
+    project.environ["DEEPSEEK_API_KEY"] = "sk-0123456789abcdef"
+    refused = await project.refused()
     assert refused.code == "bad_argument"
     assert "nobody-knows" in refused.message and "providers.deepseek.price" in refused.hint
 
@@ -361,13 +363,13 @@ async def test_a_cap_on_dollars_needs_the_price_of_every_model(desk: Desk) -> No
 @pytest.mark.parametrize(
     "limits", [3, {"budgetUSD": 1}, {"budgetUsd": 0}, {"budgetUsd": True}, {"maxTokens": 1.5}, {"wallClock": "soon"}]
 )
-async def test_UP_44_a_cap_that_is_misspelt_refuses_the_start(desk: Desk, limits: Any) -> None:
-    assert (await desk.refused(limits=limits)).code == "bad_argument"
+async def test_UP_44_a_cap_that_is_misspelt_refuses_the_start(project: StartProject, limits: Any) -> None:
+    assert (await project.refused(limits=limits)).code == "bad_argument"
 
 
-async def test_the_projects_ceiling_bounds_what_a_start_may_ask(desk: Desk) -> None:
-    desk.settings("limits: {maxIterations: 3}")
-    prepared = await desk.start(target=loop("develop"), maxIterations=9)
+async def test_the_projects_ceiling_bounds_what_a_start_may_ask(project: StartProject) -> None:
+    project.settings("limits: {maxIterations: 3}")
+    prepared = await project.start(target=loop("develop"), maxIterations=9)
     assert prepared.started.limits["maxIterations"] == 3
 
 
@@ -393,33 +395,33 @@ def test_a_request_may_name_its_file_by_uri_and_its_parameters_as_they_come(tmp_
     assert (request.path, request.parameters, request.input) == ("a b.yaml", {"n": "3"}, None)
 
 
-async def test_files_are_checked_among_all_that_they_can_call(desk: Desk) -> None:
+async def test_files_are_checked_among_all_that_they_can_call(project: StartProject) -> None:
     """Else a rule would miss the callee of an element that is not even run."""
-    desk.write("other.yaml", CYCLE)
+    project.write("other.yaml", CYCLE)
     two = MAIN + '  - {name: more, template: {name: other, with: {goal: "{{plan}}", previous: ""}}}\n'
-    desk.write("main.yaml", two)
+    project.write("main.yaml", two)
     seen: list[set[str | None]] = []
 
     def validate(workspace: Workspace, documents: Sequence[Document]) -> list[list[Problem]]:
         seen.append({document.name for document in workspace.documents.values()})
         return [[] for _ in documents]
 
-    desk.preparer = WorkflowPreparer(desk.data, validate)
-    await desk.start(target=step("plan"), parameters={})
+    project.preparer = WorkflowPreparer(project.data, validate)
+    await project.start(target=step("plan"), parameters={})
     assert seen[0] == {"main", "cycle", "other"}
 
 
 @pytest.mark.parametrize(("levels", "starts"), [(16, True), (17, False), (40, False)])
 async def test_calls_that_are_too_deep_are_refused_before_the_start_in_one_sentence(
-    desk: Desk, levels: int, starts: bool
+    project: StartProject, levels: int, starts: bool
 ) -> None:
     for number in range(levels):
-        desk.write(f"w{number}.yaml", f"steps: [{{name: s, template: {{name: w{number + 1}}}}}]")
-    desk.write(f"w{levels}.yaml", "steps: [{name: s, run: Do}]")
+        project.write(f"w{number}.yaml", f"steps: [{{name: s, template: {{name: w{number + 1}}}}}]")
+    project.write(f"w{levels}.yaml", "steps: [{name: s, run: Do}]")
     if starts:
-        assert (await desk.start("w0.yaml")).started.name == "w0"
+        assert (await project.start("w0.yaml")).started.name == "w0"
         return
-    refused = await desk.refused("w0.yaml")
+    refused = await project.refused("w0.yaml")
     assert refused.code == "file_has_errors"
     assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; 16 levels are possible"
 
@@ -430,12 +432,12 @@ MIXED = "steps: [{{name: s, template: {{name: {0}}}}}]\n" + LOOP.replace("name: 
 
 
 @pytest.mark.parametrize("calls", [LOOP, BLOCK, MIXED], ids=["loops", "loops of steps", "both"])
-async def test_calls_of_loops_are_counted_as_deep_as_those_of_steps(desk: Desk, calls: str) -> None:
+async def test_calls_of_loops_are_counted_as_deep_as_those_of_steps(project: StartProject, calls: str) -> None:
     for number in range(17):
-        desk.write(f"w{number}.yaml", calls.format(f"w{number + 1}"))
-    desk.write("w17.yaml", "steps: [{name: s, run: Do}]")
-    assert (await desk.start("w1.yaml")).started.name == "w1"
-    refused = await desk.refused("w0.yaml")
+        project.write(f"w{number}.yaml", calls.format(f"w{number + 1}"))
+    project.write("w17.yaml", "steps: [{name: s, run: Do}]")
+    assert (await project.start("w1.yaml")).started.name == "w1"
+    refused = await project.refused("w0.yaml")
     assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; 16 levels are possible"
 
 

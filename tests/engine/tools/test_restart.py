@@ -11,7 +11,6 @@ from typing import Any
 
 from loop_ls.client.consent import agreed
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.testing import mcp_server
@@ -25,12 +24,7 @@ FLOW = """
 """
 
 
-class Door(ScriptedModels):
-    def problem(self, name: str) -> ModelFailure | None:
-        return None
-
-
-async def opened(folder: Path, models: Door, environ: dict[str, str]) -> Engine:
+async def opened(folder: Path, models: ScriptedModels, environ: dict[str, str]) -> Engine:
     preparer = WorkflowPreparer(folder / "data", lambda workspace, documents: [[] for _ in documents], environ)
     program = WorkflowProgram(environ.get, environ)
     engine = Engine(folder / "data", {"workflow": program}, lambda plan: models, preparer)
@@ -55,7 +49,7 @@ async def test_a_run_goes_on_behind_the_last_answered_call(tmp_path: Path) -> No
     server = {"command": [sys.executable, "-S", mcp_server.FILE], "env": {"MCP_LOG": "${MCP_LOG}"}}
     (root / ".loop-ls.yaml").write_text(json.dumps({"servers": {"things": server}}))
     environ = {"MCP_LOG": str(log), "PATH": os.environ["PATH"]}
-    first = Door({"find": [calls(("add", {"a": 1, "b": 2})), SILENCE]})
+    first = ScriptedModels({"find": [calls(("add", {"a": 1, "b": 2})), SILENCE]})
     engine = await opened(tmp_path, first, environ)
     argument = {"root": str(root), "path": str(root / "flow.yaml"), "input": "x"}
     asked = await engine.start(argument)
@@ -63,7 +57,7 @@ async def test_a_run_goes_on_behind_the_last_answered_call(tmp_path: Path) -> No
     await until(engine, run_id, "tool_called")
     await engine.close()
 
-    second = Door({"find": "it is 3"})
+    second = ScriptedModels({"find": "it is 3"})
     engine = await opened(tmp_path, second, environ)
     facts = await until(engine, run_id, "completed", "failed")
     await engine.close()

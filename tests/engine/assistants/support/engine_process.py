@@ -21,7 +21,7 @@ from loop_ls.engine.assistants.program import AssistantProgram
 from loop_ls.engine.journal import Entry, Row, SqliteStorage
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
-from tests.engine.assistants.support.house import ENDS, PATH, Doors
+from tests.engine.assistants.support.project import ENDS, PATH, ScriptedModels
 
 
 class DyingStorage(SqliteStorage):
@@ -44,7 +44,7 @@ async def main(folder: Path, approve: bool) -> None:
     engine = Engine(
         data,
         {"assistant": AssistantProgram()},
-        lambda plan: Doors({}),
+        lambda plan: ScriptedModels({}),
         preparer,
         storage=lambda: storage(data / "journal.db"),
     )

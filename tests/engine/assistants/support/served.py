@@ -18,7 +18,7 @@ from loop_ls.engine.api.sockets.socket_teardown import sockets_of
 from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.users import Tokens
-from tests.engine.assistants.support.house import House
+from tests.engine.assistants.support.project import EngineProject
 
 OWNER_TOKEN = "owner-token-for-tests"
 FIXER = "fixer"
@@ -63,7 +63,7 @@ class Client:
         await self.io.emit(event, {"agentId": FIXER, **data})
 
 
-class Served(House):
+class ServedProject(EngineProject):
     http: httpx.AsyncClient
     last: Client
     presence: Presence
@@ -117,9 +117,9 @@ class Served(House):
 
 
 @asynccontextmanager
-async def served(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> AsyncIterator[Served]:
-    it = Served(folder)
-    engine = await it.open()
+async def serving(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> AsyncIterator[ServedProject]:
+    project = ServedProject(folder)
+    engine = await project.open()
 
     async def nothing() -> None:
         return None
@@ -127,24 +127,31 @@ async def served(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> A
     async def busy() -> bool:
         return True
 
-    it.presence = Presence(teardown=nothing, busy=busy, leave=lambda: None, grace=None)
-    assistants = AssistantService(engine, Assistants(it.root))
-    sockets = sockets_of(assistants, it.presence, grace)
+    project.presence = Presence(teardown=nothing, busy=busy, leave=lambda: None, grace=None)
+    assistants = AssistantService(engine, Assistants(project.root))
+    sockets = sockets_of(assistants, project.presence, grace)
     sock = listen(0)
     port = sock.getsockname()[1]
-    it.url = f"http://127.0.0.1:{port}"
-    facts = Facts(OWNER_TOKEN, "w", str(it.data), "2026-01-01T00:00:00.000Z", port)
+    project.url = f"http://127.0.0.1:{port}"
+    facts = Facts(OWNER_TOKEN, "w", str(project.data), "2026-01-01T00:00:00.000Z", port)
     listening = Listening(sock)
     app = application(
-        engine, facts, it.presence, lambda: None, tokens=it.tokens, assistants=assistants, sockets=sockets, mcp=mcp
+        engine,
+        facts,
+        project.presence,
+        lambda: None,
+        tokens=project.tokens,
+        assistants=assistants,
+        sockets=sockets,
+        mcp=mcp,
     )
     await listening.start(app)
-    async with httpx.AsyncClient(base_url=it.url, trust_env=False, timeout=20) as it.http:
+    async with httpx.AsyncClient(base_url=project.url, trust_env=False, timeout=20) as project.http:
         try:
-            yield it
+            yield project
         finally:
-            for client in it.clients:
+            for client in project.clients:
                 await client.io.disconnect()
             await sockets.aclose()
-            await it.close()
+            await project.close()
             await listening.stop()

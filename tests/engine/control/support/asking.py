@@ -49,12 +49,7 @@ class Asks:
         return "draft"
 
     def engine(self) -> Engine:
-        return Engine(self.folder / "data", {"workflow": self}, lambda plan: Door(), self)
-
-
-class Door(ScriptedModels):
-    def problem(self, name: str) -> None:
-        return None
+        return Engine(self.folder / "data", {"workflow": self}, lambda plan: ScriptedModels(), self)
 
 
 async def main() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from loop_ls.app.engine import validate
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.testing.models import ScriptedModels
@@ -29,18 +28,13 @@ POLISH = EXECUTION + (
 )
 
 
-class Doors(ScriptedModels):
-    def problem(self, name: str) -> ModelFailure | None:
-        return None
-
-
 class Project:
     """`files` are workflows by name; `polish` loops over `draft` unless they say otherwise."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.root, self.data = folder, folder / "project", folder / "data"
         self.root.mkdir()
-        self.models = Doors({"judge": ["NO"]})
+        self.models = ScriptedModels({"judge": ["NO"]})
         self.engine: Engine | None = None
         self.write(draft=DRAFT, polish=POLISH)
 

@@ -11,7 +11,6 @@ from typing import Any
 from loop_ls.app.engine import validate
 from loop_ls.client.consent import agreed
 from loop_ls.engine.assistants.program import AssistantProgram
-from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat
@@ -23,19 +22,14 @@ ENDS = ("completed", "failed", "cancelled")
 PATH = "fixer.assistant.json"
 
 
-class Doors(ScriptedModels):
-    def problem(self, name: str) -> ModelFailure | None:
-        return None
-
-
-class House:
+class EngineProject:
     """`assistant` are the keys of the file; `agent` says what its script says."""
 
     def __init__(self, folder: Path, environ: dict[str, str] | None = None) -> None:
         self.root, self.data = folder / "project", folder / "data"
         self.root.mkdir(parents=True)
         self.agent = FakeAgent(folder / "agent")
-        self.models = Doors({})
+        self.models = ScriptedModels({})
         self.environ = environ
         self.pattern_limit = 5.0
         self.engine: Engine | None = None

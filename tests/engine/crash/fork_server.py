@@ -1,6 +1,6 @@
 """Lives of an engine, each in a process of its own that is forked from here, so that none waits for imports.
 
-`python nursery.py`: one JSON object a line on standard input (`{folder, database, scenario, kind, when}`), one
+`python fork_server.py`: one JSON object a line on standard input (`{folder, database, scenario, kind, when}`), one
 `{status}` a line on standard output. A life ends itself with SIGKILL right before, or right after, the first
 transaction with a fact of `kind`; without `kind` it ends when the run has ended.
 """
@@ -39,7 +39,7 @@ TOKENS, CAP = 1500, 20_000
 ENDS = ("completed", "failed", "cancelled")
 
 
-class Life:
+class EngineChild:
     def __init__(self, order: dict[str, Any]) -> None:
         self.folder = Path(order["folder"])
         self.scenario, self.kind, self.when = order["scenario"], order["kind"], order["when"]
@@ -163,7 +163,7 @@ def live(line: str) -> None:
     os.dup2(log, 2)
     status = 1
     try:
-        asyncio.run(Life(order).live())
+        asyncio.run(EngineChild(order).live())
         status = 0
     except BaseException:
         traceback.print_exc()
