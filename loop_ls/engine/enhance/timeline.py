@@ -147,7 +147,7 @@ def _round(entry: Mapping[str, Json]) -> str:
     risk = " · the same failure as before" if entry["label"] == "fixation-risk" else ""
     lines = [f"## Round {entry['round']}: {entry['status']}{cost}{risk}", ""]
     lines += ["### What failed", *(_bullets(entry["failed"], _failure) or ["nothing"]), ""]
-    if entry["unfixable"]:
+    if entry.get("unfixable"):
         lines += ["### Cannot be mended by editing", *_bullets(entry["unfixable"], _unfixable), ""]
     if entry.get("planned"):
         lines += [escaped(str(entry["planned"])), ""]
