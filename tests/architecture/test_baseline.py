@@ -26,6 +26,7 @@ def broken() -> list[tuple[str, str]]:
 
 def test_rules_are_only_broken_less_often() -> None:
     found = broken()
-    assert Counter(code for code, _ in found) == Counter(KNOWN), "write smaller figures here, never larger ones"
+    counted = Counter(code for code, _ in found)
+    assert {code: number for code, number in counted.items() if number > KNOWN[code]} == {}
     excused = {(code, file) for file, codes in PROJECT["per-file-ignores"].items() for code in codes if code in KNOWN}
     assert excused == {(code, file) for code, file in found if code != "ANN401"}, "take out what is not needed"
