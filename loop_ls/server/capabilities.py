@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.record import equal_record
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
@@ -137,7 +137,7 @@ def _suggest_command(info: object, options: object) -> str:
     return "editor.action.triggerSuggest" if "Visual Studio Code" in name or "code-server" in name else ""
 
 
-def _texts(found: object) -> list[Any]:
+def _texts(found: object) -> list[Json]:
     return found if isinstance(found, list) else []
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from loop_ls.text.json_value import JsonObject
+
 Answer = dict[str, Any]
 
 
@@ -11,7 +13,7 @@ def refused(code: str, message: str, hint: str = "", **details: Any) -> Answer:
     return {"ok": False, "code": code, "message": message, "hint": hint, **details}
 
 
-def sentence(answer: Answer) -> str:
+def sentence(answer: JsonObject) -> str:
     """A refusal as a person reads it."""
     words = [str(answer.get("message") or f"The command was refused ({answer.get('code')}).")]
     if hint := answer.get("hint"):

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-Function = Callable[["Context", JsonObject], Awaitable[Answer]]
+Function = Callable[["Context", JsonObject], Awaitable[JsonObject]]
 
 
-def _of_runs(call: Callable[[Runs, JsonObject], Awaitable[Answer]]) -> Function:
+def _of_runs(call: Callable[[Runs, JsonObject], Awaitable[JsonObject]]) -> Function:
     async def command(context: Context, argument: Json) -> Answer:
         return await call(context.runs.get(), argument)
 
@@ -73,7 +73,7 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-async def execute_command(context: Context, name: str, given: object) -> Answer:
+async def execute_command(context: Context, name: str, given: object) -> JsonObject:
     """Never raises: whoever clicked gets an answer that can be shown."""
     answer = await _answer(context, name, given)
     if not answer.get("ok") and name in COMMANDS and COMMANDS[name].told and not context.session.settles_answers:
@@ -106,7 +106,7 @@ async def _answer(context: Context, name: str, given: Any) -> Answer:
         return refused("internal", message, "The server's log has the details.")
 
 
-async def _passed_on(context: Context, command: Command, run_id: str) -> Answer:
+async def _passed_on(context: Context, command: Command, run_id: str) -> JsonObject:
     """A command about one run that the engine answers alone."""
     operation = command.operation
     assert operation is not None

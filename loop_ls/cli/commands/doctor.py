@@ -19,6 +19,7 @@ from loop_ls.cli.commands.check import CLEAN, write
 from loop_ls.cli.engine.connect import add_place, data_dir_of, root_of
 from loop_ls.extras import EXTRAS, install_command, is_installed
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 HELP = "say what loop-ls finds on this machine"
 
@@ -79,7 +80,7 @@ def _not_fenced(place: str) -> dict[str, str]:
     return found
 
 
-def _sandbox() -> dict[str, Any]:
+def _sandbox() -> JsonObject:
     """`{name}` of the one in force, or `{name: None, reason}`."""
     from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
 

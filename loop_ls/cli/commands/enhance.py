@@ -19,6 +19,7 @@ from loop_ls.client import EngineClient
 from loop_ls.client.exported_texts import first_text
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.hash import text_hash
+from loop_ls.text.json_value import JsonObject
 
 HELP = "run a workflow in rounds and mend its file between them"
 
@@ -75,7 +76,7 @@ def _about(args: argparse.Namespace, run_id: str, tell: Tell) -> int:
     return settled(work, args.json)
 
 
-async def _timeline(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+async def _timeline(engine: EngineClient, run_id: str, args: argparse.Namespace) -> JsonObject:
     return await engine.enhance(run_id, "timeline")
 
 
@@ -88,11 +89,11 @@ async def _status(engine: EngineClient, run_id: str, args: argparse.Namespace) -
     return {**answer, "markdown": " · ".join(str(one) for one in said if one)}
 
 
-async def _continue(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+async def _continue(engine: EngineClient, run_id: str, args: argparse.Namespace) -> JsonObject:
     return await engine.enhance(run_id, "choose", {"choice": "continue"})
 
 
-async def _skip(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+async def _skip(engine: EngineClient, run_id: str, args: argparse.Namespace) -> JsonObject:
     return await engine.enhance(run_id, "choose", {"choice": "skip"})
 
 
@@ -126,7 +127,7 @@ async def _revert(engine: EngineClient, run_id: str, args: argparse.Namespace) -
     return {"ok": True, "markdown": f"{found.path} is as it was in round 1"}
 
 
-Tell = Callable[[EngineClient, str, argparse.Namespace], Awaitable[Answer]]
+Tell = Callable[[EngineClient, str, argparse.Namespace], Awaitable[JsonObject]]
 _ABOUT: dict[str, Tell] = {
     "timeline": _timeline,
     "status": _status,

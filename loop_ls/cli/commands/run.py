@@ -102,7 +102,7 @@ async def start_and_watch(
     return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose, ask=ask)
 
 
-async def _agree(engine: EngineClient, request: Answer, manner: Manner) -> int:
+async def _agree(engine: EngineClient, request: JsonObject, manner: Manner) -> int:
     """Nothing that a run is told changes what it may do, so nobody has to say it."""
     told = dict.fromkeys(("input", "goal", "message"), "-")
     answer = await _start(engine, {**told, **request, "agreeOnly": True}, manner)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.cli.engine.connect import root_of
+from loop_ls.text.json_value import JsonObject
 
 
 class Wrong(Exception):
@@ -62,7 +63,7 @@ def wanted(args: argparse.Namespace) -> Wanted:
     return Wanted(root, request)
 
 
-def _definition(word: str, args: argparse.Namespace) -> tuple[Path, dict[str, Any]] | None:
+def _definition(word: str, args: argparse.Namespace) -> tuple[Path, JsonObject] | None:
     """A role loop by its name, where that is no file and no workflow: those of the workspace and the
     built-in ones."""
     from loop_ls.cli.engine.connect import data_dir_of

@@ -14,6 +14,7 @@ from loop_ls.cli.watch.words import noted
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Loop, Row, Stage, message_of
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 Event = dict[str, Any]
 
@@ -69,7 +70,7 @@ class Watched:
         place = next(reversed(self._streams))
         return place, self._streams[place]
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: JsonObject) -> None:
         self.view.take(event)
         place = str(event.get("place", ""))
         match event["kind"]:

@@ -19,6 +19,7 @@ from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.words import ending
 from loop_ls.engine.projections.verbose_log import verbose_lines
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.cli.watch.live import LivePicture
@@ -129,7 +130,7 @@ def _kept(watched: Watched) -> str:
     return f"Kept: {' and '.join(kept)}." if kept else "Nothing was finished yet."
 
 
-def _summary(state: Answer, output: str) -> Answer:
+def _summary(state: JsonObject, output: str) -> JsonObject:
     names = ("runId", "name", "status", "reason", "iteration", "maxIterations", "costUsd", "tokens", "elapsedMs")
     found = {name: state[name] for name in names if name in state}
     failed = {"error": state["error"]} if state.get("error") else {}

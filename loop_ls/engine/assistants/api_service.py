@@ -96,7 +96,7 @@ class AssistantService:
         answer = await self.engine.state(active.run_id)
         return answer["state"] if answer["ok"] else None
 
-    async def _last(self, agent: str) -> Answer | None:
+    async def _last(self, agent: str) -> JsonObject | None:
         """The last loop of the assistant that has ended, with how it did."""
         found = await self.find(agent)
         uri = None if found is None else uri_of(found.path)

@@ -307,7 +307,7 @@ def _turn(kind: str, body: dict[str, Any], at: float) -> Changes:
     return {"stage": label, "turn": {"index": index, "role": body.get("role"), "label": label}, "dispatch": sent}
 
 
-def _status(state: RunState, kind: str, body: dict[str, Any], at: float) -> Changes:
+def _status(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
     match kind:
         case "paused":
             parked = {"resumes_at": body.get("until"), "because": body.get("because")}
@@ -352,7 +352,7 @@ def _ended(status: str, reason: str, at: float) -> Changes:
     return {"status": status, "reason": reason, "ended_at": at, **closed}
 
 
-def _question(kind: str, body: dict[str, Any]) -> Changes:
+def _question(kind: str, body: JsonObject) -> Changes:
     shown = ("question", "planId", "reason", "conflict", "failureReason", "round", "place")
     return {"kind": kind, **{name: body[name] for name in shown if name in body}}
 
@@ -363,7 +363,7 @@ def _asked(state: RunState, body: dict[str, Any]) -> Changes:
     return {"asked": (*state.asked, asked), "status": "waiting_approval" if waits else state.status}
 
 
-def _answered(state: RunState, body: dict[str, Any]) -> Changes:
+def _answered(state: RunState, body: JsonObject) -> Changes:
     left = tuple(each for each in state.asked if each.get("place") != body.get("place"))
     done = state.status == "waiting_approval" and not left
     return {"asked": left, "status": "running" if done else state.status}
@@ -400,7 +400,7 @@ def _iteration_begins(state: RunState, body: dict[str, Any]) -> Changes:
     }
 
 
-def _cut(body: dict[str, Any]) -> Changes:
+def _cut(body: JsonObject) -> Changes:
     shown = {"place": body.get("place", ""), "purpose": body.get("purpose"), "maxTokens": body.get("maxTokens")}
     return {name: value for name, value in shown.items() if value is not None}
 

@@ -273,7 +273,7 @@ end $$;
 """
 
 #: version -> what brings a journal of that version to the next one.
-MIGRATIONS: dict[int, Callable[[Any], None]] = {}
+MIGRATIONS: dict[int, Callable[[object], None]] = {}
 
 
 def prepare(db: Any, migrations: dict[int, Callable[[Any], None]] = MIGRATIONS) -> None:

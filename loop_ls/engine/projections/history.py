@@ -13,6 +13,7 @@ from loop_ls.contract.run_view.parts import Row as RowView
 from loop_ls.contract.run_view.parts import Stage
 from loop_ls.engine.roles.records.rows import is_role_loop, role_rows
 from loop_ls.formats.workflow.judge_question import until_question
+from loop_ls.text.json_value import JsonObject
 
 Event = dict[str, Any]
 Row = dict[str, Any]
@@ -48,7 +49,7 @@ def status_of(row: RowView) -> str:
     return "needs_rework" if row.status == "completed" and row.verdict not in (None, "yes") else row.status
 
 
-def _iteration(run_id: str, row: RowView) -> Row:
+def _iteration(run_id: str, row: RowView) -> JsonObject:
     known = {"completed_at": row.ended_at, "output": row.output, "error": row.error, "usd": row.usd}
     judged = {"verdict": row.verdict, "answer": row.answer, "local": row.local, "condition": row.condition}
     told = {name: value for name, value in (known | judged).items() if value is not None}
@@ -72,7 +73,7 @@ def _iteration(run_id: str, row: RowView) -> Row:
     }
 
 
-def _question(row: RowView) -> Row:
+def _question(row: RowView) -> JsonObject:
     if row.verdict is None or row.local or row.criterion != "until":
         return {}
     return {"question": until_question(row.interpolated or row.condition or "", row.output or "")}

@@ -42,7 +42,7 @@ PAGE = 1000
 class Replayable(Protocol):
     """A program that does more than its recorder hears."""
 
-    def retold(self, recall: Any) -> Program:
+    def retold(self, recall: object) -> Program:
         """The same one for a way that was gone before: it leaves nothing behind and looks at nothing that may
         be another by now. `recall` answers what is recorded under a key."""
         ...
@@ -111,7 +111,7 @@ class Nobody:
     async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
         raise Stopped
 
-    async def embed(self, request: Any, on_wait: Any = None) -> EmbedReply:
+    async def embed(self, request: object, on_wait: object = None) -> EmbedReply:
         raise Stopped
 
 

@@ -99,7 +99,7 @@ class Changes:
             self._pass()
         return self._state.changed or {}
 
-    def _come_to(self, kind: str, place: Any) -> None:
+    def _come_to(self, kind: str, place: object) -> None:
         """Facts that the record has not, such as a warning that nobody gave then, lead nowhere."""
         for number in range(self._at, len(self._facts)):
             fact = self._facts[number]

@@ -90,7 +90,7 @@ def _counted(names: Iterable[Any]) -> dict[str, int]:
     return dict(Counter(str(name) for name in names))
 
 
-def _moment(text: Any) -> datetime | None:
+def _moment(text: object) -> datetime | None:
     try:
         return datetime.fromisoformat(str(text)) if text else None
     except ValueError:

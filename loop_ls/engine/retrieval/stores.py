@@ -89,5 +89,5 @@ def _number(value: object, usual: float) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else usual
 
 
-def _texts(value: Any) -> tuple[str, ...]:
+def _texts(value: object) -> tuple[str, ...]:
     return tuple(str(each) for each in value) if isinstance(value, list) else ()

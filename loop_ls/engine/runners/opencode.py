@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from loop_ls.engine.core.ports import Json
 from loop_ls.engine.providers.failures import retry_after
@@ -14,6 +13,7 @@ from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.codex import with_persona
 from loop_ls.engine.runners.output_parser import AgentOutput, count, mapping, number, parsed, text
 from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
+from loop_ls.text.json_value import JsonObject
 
 
 class Opencode:
@@ -95,7 +95,7 @@ class OpencodeOutput:
     def heard(self) -> AgentOutput:
         return self._heard
 
-    def _limited(self, data: dict[str, Any]) -> None:
+    def _limited(self, data: JsonObject) -> None:
         """Credit that is used up has a status of its own; a limit that lasts longer than anybody waits is one too."""
         headers = mapping(data.get("responseHeaders"))
         wait = retry_after({str(name): str(value) for name, value in headers.items()})

@@ -10,6 +10,7 @@ from typing import Any
 
 from loop_ls.engine.runners.output_parser import AgentOutput, count, longer, mapping, number, parsed, text
 from loop_ls.engine.runners.runner import Hear
+from loop_ls.text.json_value import JsonObject
 
 
 class StreamJson:
@@ -51,7 +52,7 @@ class StreamJson:
             heard.output = ""
         return heard
 
-    def _limited(self, info: dict[str, Any]) -> None:
+    def _limited(self, info: JsonObject) -> None:
         """The last word on the usage limit counts: after a refusal another limit may let the work go on."""
         self._heard.exhausted = info.get("status") == "rejected"
         self._heard.resets_at = number(info.get("resetsAt")) if self._heard.exhausted else None
@@ -68,7 +69,7 @@ class StreamJson:
                 self._texts.append(said)
                 self._hear(said)
 
-    def _count(self, message: str, usage: dict[str, Any]) -> None:
+    def _count(self, message: str, usage: JsonObject) -> None:
         """What each message took, for work that ends without its result: the lines of one say the same again."""
         if usage and message:
             self._counts[message] = (_sent(usage), count(usage.get("output_tokens")))
@@ -92,7 +93,7 @@ class StreamJson:
             self._result = told
 
 
-def _used(event: dict[str, Any]) -> tuple[int, int]:
+def _used(event: JsonObject) -> tuple[int, int]:
     """Tokens that went in and came out. `usage` leaves out what agents below it took; `modelUsage` has all of them."""
     usage, models = mapping(event.get("usage")), mapping(event.get("modelUsage"))
     parts = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
@@ -106,6 +107,6 @@ def _sent(usage: dict[str, Any]) -> int:
     return sum(count(usage.get(part)) for part in parts)
 
 
-def _errors(event: dict[str, Any]) -> str:
+def _errors(event: JsonObject) -> str:
     errors = event.get("errors")
     return "; ".join(map(str, errors)) if isinstance(errors, list) else ""

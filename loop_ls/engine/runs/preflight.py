@@ -8,7 +8,6 @@ checker say more about a file; these are the things that the engine itself canno
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from loop_ls.engine.bodies.called import MAX_DEPTH
 from loop_ls.engine.context.workflow_library import Library
@@ -16,10 +15,11 @@ from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.formats.workflow.model import Argument, Element, Loop, Step, Template, Workflow
 from loop_ls.index.graph.graph import cycles, dependencies
+from loop_ls.text.json_value import Json
 
 
 def refusal(
-    library: Library, key: str, settings: Mapping[str, Any], elements: Iterable[str] | None = None
+    library: Library, key: str, settings: Mapping[str, Json], elements: Iterable[str] | None = None
 ) -> Failure | None:
     """Why a run of this workflow (or of these elements of it) is not begun; None: nothing is in its way."""
     judging = JudgeSettings.of(settings)

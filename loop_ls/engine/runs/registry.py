@@ -18,6 +18,7 @@ from loop_ls.engine.core.ports import Approval
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState, Status
 from loop_ls.engine.journal import Journal, JournalRefused, RunRow
+from loop_ls.text.json_value import JsonObject
 
 PAGE = 1000
 DAMAGED = "damaged"
@@ -40,7 +41,7 @@ class LiveRun:
     answered: set[str] = field(default_factory=set)
     asked: asyncio.Lock = field(default_factory=asyncio.Lock)
     task: asyncio.Task[None] | None = None
-    lost: dict[str, Any] | None = None  # how it ended, when the journal could not take that
+    lost: JsonObject | None = None  # how it ended, when the journal could not take that
     mine: bool = True
     found_in: Status | None = None  # its status before the journal had no room for it
     claim: str = ""

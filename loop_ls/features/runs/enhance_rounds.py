@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.contract.endings import line, sign
+from loop_ls.text.json_value import Json
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view import rounds
 
-Json = Mapping[str, Any]
 
 _DOING = {
     "idle": "starting",
@@ -111,10 +111,10 @@ _ENDED: dict[str, tuple[str, str | None]] = {
 }
 
 
-def _failure(one: Json) -> StepFailure:
+def _failure(one: Mapping[str, Json]) -> StepFailure:
     told = (str(one.get(name) or "") for name in ("id", "step", "kind", "class", "message"))
     return StepFailure(*told)
 
 
-def _change(one: Json) -> StepChange:
+def _change(one: Mapping[str, Json]) -> StepChange:
     return StepChange(str(one.get("target") or ""), str(one.get("reason") or ""))

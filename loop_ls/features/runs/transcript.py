@@ -69,7 +69,7 @@ def _stage(row: Json, level: str) -> Iterable[str]:
     yield from _block("Error", _message(row.get("error")))
 
 
-def _block(name: str, text: Any) -> Iterator[str]:
+def _block(name: str, text: object) -> Iterator[str]:
     if not isinstance(text, str) or not text:
         return
     if name:
@@ -77,9 +77,9 @@ def _block(name: str, text: Any) -> Iterator[str]:
     yield from (fenced(text), "")
 
 
-def _message(error: Any) -> str:
+def _message(error: object) -> str:
     return str(error.get("message") or "") if isinstance(error, Mapping) else ""
 
 
-def _cost(usd: Any) -> str:
+def _cost(usd: object) -> str:
     return money(float(usd)) if isinstance(usd, int | float) else ""

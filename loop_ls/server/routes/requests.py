@@ -78,7 +78,7 @@ def listed(params: JsonObject, name: str) -> list[JsonObject]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def about(context: Context, params: Json) -> Asked | None:
+def about(context: Context, params: JsonObject) -> Asked | None:
     """None for a document that is not open, or none of ours: another server answers for it; or too large to
     be read: of its text nothing is known, so that nothing can be told or edited."""
     opened = context.session.find(named(params))

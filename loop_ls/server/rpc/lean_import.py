@@ -147,7 +147,7 @@ class _Attributes:
     def __init__(self, lazily: _Lazily, cls: type) -> None:
         self._lazily, self._cls = lazily, cls
 
-    def __get__(self, instance: object, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> object:
         self._lazily.build(self._cls)
         return getattr(owner, "__attrs_attrs__")  # noqa: B009 (attrs puts it there)
 

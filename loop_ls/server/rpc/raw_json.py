@@ -26,5 +26,5 @@ def sequence(items: Sequence[Written]) -> Written:
     return Written("[" + ",".join(items) + "]")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, Written) else json.dumps(value, separators=(",", ":"))

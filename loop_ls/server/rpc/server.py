@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pygls.server import JsonRPCServer
 
@@ -25,5 +25,5 @@ class RpcServer(JsonRPCServer):
         # Params are read as they came, so there is no converter (pygls structures each message with one).
         super().__init__(partial(LoopProtocol, host), lambda: None)  # type: ignore[arg-type, return-value]
 
-    def report_server_error(self, error: Exception, source: Any) -> None:
+    def report_server_error(self, error: Exception, source: object) -> None:
         logger.error("%s", error, exc_info=error)

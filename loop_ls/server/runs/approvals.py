@@ -13,6 +13,7 @@ from lsprotocol import types as lsp
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.show_document import show_text
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.markdown import fenced
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Approvals:
         if not answer.get("ok"):
             self._client.show(lsp.MessageType.Warning, sentence(answer))
 
-    async def _show(self, record: RunRecord, asked: Json) -> None:
+    async def _show(self, record: RunRecord, asked: JsonObject) -> None:
         """The output as a document of its own, which the editor can show however long it is."""
         what = f"iteration-{asked.get('iteration', 'output')}"
         data = await self._runs.data_folder(record.run_id)

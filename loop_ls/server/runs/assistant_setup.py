@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from loop_ls.formats.registry import ASSISTANT
 from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents.replace_text import replace_text
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.formats.assistant.parts import AssistantParts
@@ -65,7 +66,7 @@ def _meant(there: list[AssistantParts], name: str | None) -> AssistantParts | No
     return next((one for one in there if name in (one.key, one.name)), None)
 
 
-def _listed(opened: OpenDocument, one: AssistantParts) -> Json:
+def _listed(opened: OpenDocument, one: AssistantParts) -> JsonObject:
     part = one.get("name")
     assert part is not None
     line = opened.document.absolute(part.piece, part.entry.key.span).start.line

@@ -25,6 +25,7 @@ from loop_ls.server.runs.engine_connection import LIMIT, EngineAccess, EngineLin
 from loop_ls.server.runs.event_subscription import RunWatch
 from loop_ls.server.runs.labels import worded
 from loop_ls.server.runs.notifier import RunNotifier
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
@@ -119,7 +120,7 @@ class Runs:
         return answer
 
     async def _ask_and_start(
-        self, opened: OpenDocument | None, request: Json, answer: Answer, folder: Folder | None = None
+        self, opened: OpenDocument | None, request: JsonObject, answer: JsonObject, folder: Folder | None = None
     ) -> None:
         if await consent.allowed(self._client, answer):
             await self._start(opened, request, folder, answer)
@@ -195,7 +196,7 @@ class Runs:
                 self._own(self._attach(link), f"engine of {link.root}")
         return found
 
-    def _worded(self, state: Json) -> Json:
+    def _worded(self, state: JsonObject) -> JsonObject:
         """In the same words as its lens, where its facts are known here."""
         for _, watch in self._links.values():
             record = watch.records.get(str(state.get("runId")))
@@ -379,7 +380,7 @@ class Runs:
             return refusal(error)
 
 
-def hindrance(opened: OpenDocument) -> Answer:
+def hindrance(opened: OpenDocument) -> JsonObject:
     """Why a document is not run, or an empty object."""
     name = opened.uri.rpartition("/")[2] or "file without a name"
     if uris.to_path(opened.uri) is None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
 
     from loop_ls.client.session import EngineClient
     from loop_ls.server.client import Client
-    from loop_ls.server.command_answers import Answer
     from loop_ls.server.documents.session import OpenDocument, Session
     from loop_ls.server.documents.text_sync import Texts
     from loop_ls.server.refresh import Refresh
@@ -37,6 +38,6 @@ class RunContext:
 class RunAccess(Protocol):
     """Reaches the engine that has a run."""
 
-    async def ask_home(self, run_id: str, ask: Callable[[EngineClient], Awaitable[Any]]) -> Answer: ...
+    async def ask_home(self, run_id: str, ask: Callable[[EngineClient], Awaitable[object]]) -> JsonObject: ...
 
     async def data_folder(self, run_id: str) -> Path | None: ...

@@ -15,6 +15,7 @@ from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW, format_of_target, runnable_formats
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.command_answers import Answer, refused
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view.parts import Verdict
@@ -146,7 +147,7 @@ def _no_element(document: Document, target: Json) -> Answer:
     return refused("not_found", f"There is no {target['kind']} `{target['name']}` in this workflow.", hint)
 
 
-def _built_in() -> list[Json]:
+def _built_in() -> list[JsonObject]:
     """Those that come with the product: they are started by their name, without a file."""
     from loop_ls.formats.role_loop.built_in_loops import BUILT_IN, built_in_text
     from loop_ls.formats.role_loop.model import RoleLoop
@@ -162,7 +163,7 @@ def _built_in() -> list[Json]:
     return found
 
 
-def _definition(folder: Folder, document: Document) -> Json:
+def _definition(folder: Folder, document: Document) -> JsonObject:
     parts = document.whole.role_loop
     roles = [str(role) for stage in parts.in_run_order if (role := parts.role_of(stage))]
     found: Json = {"name": parts.name or "", "uri": document.uri, "roles": roles, "parameters": list(parts.declared)}

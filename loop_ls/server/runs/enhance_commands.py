@@ -19,6 +19,7 @@ from loop_ls.server.command_answers import Answer, refused
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.replace_text import replace_text
 from loop_ls.server.documents.show_document import show_text
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -44,7 +45,7 @@ async def start(context: Context, argument: Json) -> Answer:
     return {**answer, "state": {"state": "running_round", "round": 1}} if answer.get("ok") else answer
 
 
-async def go_on(context: Context, argument: Json) -> Answer:
+async def go_on(context: Context, argument: JsonObject) -> JsonObject:
     return await _choose(context, argument, "continue")
 
 
@@ -216,6 +217,6 @@ def _listed(wrong: tuple[Wrong, ...]) -> str:
     return "; ".join(one.message for one in wrong) + "."
 
 
-def _no_loop(uri: str) -> Answer:
+def _no_loop(uri: str) -> JsonObject:
     name = uri.rpartition("/")[2]
     return refused("not_found", f"`{name}` has no enhance loop.", "`loopLs.enhance.start` starts one.")

@@ -17,6 +17,7 @@ from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.text.hash import text_hash
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
@@ -84,7 +85,7 @@ class Rounds:
 
     # -- edits ------------------------------------------------------------------------------------
 
-    async def _apply(self, record: RunRecord, question: Json) -> None:
+    async def _apply(self, record: RunRecord, question: JsonObject) -> None:
         sent = _about(record.folded.rounds.sent, question)
         opened = self._session.open.get(record.key)
         if sent is None or opened is None:

@@ -14,6 +14,7 @@ from loop_ls.server.documents import uris
 from loop_ls.server.runs.engine_connection import EngineLink
 from loop_ls.server.runs.foreign_runs import ForeignRuns
 from loop_ls.server.runs.run_record import RunRecord
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
@@ -237,7 +238,7 @@ class RunWatch:
             return session.open[key]
         return next((one for one in session.open.values() if uris.key(uris.real(one.uri)) == key), None)
 
-    def _place(self, record: RunRecord, about: Json) -> None:
+    def _place(self, record: RunRecord, about: JsonObject) -> None:
         """Tie the run to its file and to the text of its loops as it is now."""
         opened = None if record.key else self._opened(about)
         if opened is not None:

@@ -10,6 +10,7 @@ from lsprotocol import types as lsp
 from loop_ls.features.runs.enhance_rounds import ended_in_rounds, progress_in_words
 from loop_ls.formats.registry import ASSISTANT
 from loop_ls.server.client import Refused
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.client import Client
@@ -69,7 +70,7 @@ class RunProgress:
             self._open = False
             self._send({"kind": "end", "message": message})
 
-    def _send(self, value: Json) -> None:
+    def _send(self, value: JsonObject) -> None:
         self._client.notify(lsp.PROGRESS, {"token": self.token, "value": value})
 
 
@@ -109,7 +110,7 @@ def ending(record: RunRecord) -> str:
     return f"{reason} after {iteration} iteration{'s' if iteration != 1 else ''}" if iteration else reason
 
 
-def run_of(token: Any) -> str | None:
+def run_of(token: object) -> str | None:
     """The run that a progress token stands for."""
     if not isinstance(token, str) or not token.startswith(PREFIX):
         return None

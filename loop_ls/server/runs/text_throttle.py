@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from loop_ls.text.json_value import JsonObject
+
 Json = dict[str, Any]
 #: Seconds between two messages of one run.
 INTERVAL = 0.1
@@ -44,7 +46,7 @@ class TextFeed:
         self._timers.clear()
         self._pending.clear()
 
-    def _release(self, run: str, events: list[Json]) -> None:
+    def _release(self, run: str, events: list[JsonObject]) -> None:
         self._send(events[0])
         if len(events) > 1:
             self._pending[run] = events[1:]
@@ -56,5 +58,5 @@ class TextFeed:
             self._release(run, events)
 
 
-def _place(event: Json) -> Json:
+def _place(event: JsonObject) -> JsonObject:
     return {name: value for name, value in event.items() if name not in ("text", "at")}

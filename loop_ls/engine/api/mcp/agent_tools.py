@@ -19,7 +19,7 @@ from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.projections.history import Row
 from loop_ls.engine.roles.outcome import NO_OUTPUT, first_line
 from loop_ls.formats.registry import ROLE_LOOP
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 
 A = TypeVar("A", bound=Done)
 
@@ -66,7 +66,7 @@ class AgentTool:
         return object_schema(self.argument)
 
 
-async def use(loops: Loops, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+async def use(loops: Loops, name: str, arguments: Mapping[str, Json]) -> tuple[str, bool]:
     """The answer of a tool, and whether it is a refusal."""
     tool = TOOLS.get(name)
     if tool is None:
@@ -130,7 +130,7 @@ def _parameters(given: Any) -> dict[str, Any]:
 # -- watch -------------------------------------------------------------------------------------------
 
 
-async def loop_list(loops: Loops, given: Mapping[str, Any]) -> str:
+async def loop_list(loops: Loops, given: Mapping[str, Json]) -> str:
     status = given.get("status") or None
     rows = [loop_row(state) for state in _allowed(await loops.runs())["runs"]]
     found = [row for row in rows if status in (None, row["status"])]
@@ -203,7 +203,7 @@ async def loop_control(loops: Loops, given: Mapping[str, Any]) -> str:
     return f"Loop {rows[0]['runId']} is {told}."
 
 
-async def loop_definitions(loops: Loops, given: Mapping[str, Any]) -> str:
+async def loop_definitions(loops: Loops, given: Mapping[str, Json]) -> str:
     found = _allowed(await loops.definitions())["definitions"]
     lines = [line for one in found if one["format"] == ROLE_LOOP for line in _definition(one)]
     return "\n".join(lines) or "There are no loop definitions."

@@ -32,10 +32,10 @@ INSTRUCTIONS = (
     "reached. Start one with loop_start, watch it with loop_status, end it with loop_control."
 )
 #: Gives the engine as the one who asks may use it.
-LoopsOf = Callable[[Any], "Loops"]
+LoopsOf = Callable[[object], "Loops"]
 
 
-def server_of(loops_of: LoopsOf) -> Server[Any]:
+def server_of(loops_of: LoopsOf) -> Server[object]:
     """The SDK's server over an engine. Raises `ImportError` where the SDK is not installed."""
     from mcp import types
     from mcp.server.lowlevel import Server
@@ -50,7 +50,7 @@ def server_of(loops_of: LoopsOf) -> Server[Any]:
             ]
         )
 
-    async def called(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def called(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
         text, failed = await use(loops_of(context), params.name, params.arguments or {})
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
 

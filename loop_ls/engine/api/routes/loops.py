@@ -77,7 +77,7 @@ async def shown(request: Request, state: RunStateView) -> Response:
     return JSONResponse({"ok": True, "loop": loop, "state": state, "iteration": latest, "stages": stages})
 
 
-async def with_records(request: Request, state: RunStateView, rows: list[Row]) -> Loop:
+async def with_records(request: Request, state: RunStateView, rows: list[JsonObject]) -> Loop:
     """The loop of a run; a role loop with its project, and its iterations (`rows`) with their sprints."""
     loop = loop_row(state)
     if state["format"] == ROLE_LOOP:
@@ -184,7 +184,7 @@ async def _latest_events(request: Request, run_id: str) -> list[JsonObject]:
     return facts["events"] if facts["ok"] else []
 
 
-async def _unbegun(request: Request, run_id: str) -> list[Row]:
+async def _unbegun(request: Request, run_id: str) -> list[JsonObject]:
     """A role loop is in its first iteration from the start, before a fact says so."""
     rows = iterations(run_id, await _latest_events(request, run_id))
     return rows if len(rows) == 1 and rows[0]["iteration_number"] == 1 else []

@@ -161,7 +161,7 @@ class AnthropicReader:
             self.heard.model = str(message.get("model") or "")
             self._usage(message.get("usage"))
 
-    def _usage(self, usage: Any) -> None:
+    def _usage(self, usage: object) -> None:
         if not isinstance(usage, dict):
             return
         sent, got = tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens"))

@@ -211,7 +211,7 @@ def _choices(event: JsonObject) -> list[JsonObject]:
     return [each for each in choices if isinstance(each, dict) and not each.get("index")][:1]
 
 
-def _status(error: Any) -> int:
+def _status(error: object) -> int:
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, int) and 400 <= code < 600:
         return code

@@ -198,7 +198,7 @@ def _rounds(value: object, where: str) -> tuple[tuple[ToolCall, ...], ...]:
     return tuple(_calls(each, number, where) for number, each in enumerate(rounds, 1))
 
 
-def _calls(value: Any, number: int, where: str) -> tuple[ToolCall, ...]:
+def _calls(value: object, number: int, where: str) -> tuple[ToolCall, ...]:
     listed = value if isinstance(value, list) else [value]
     found = []
     for position, each in enumerate(listed, 1):
