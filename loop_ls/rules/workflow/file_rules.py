@@ -45,10 +45,7 @@ def syntax(site: Site) -> Iterator[Draft]:
     for fault in site.piece.faults:
         if fault.code in told or (told and fault.code == "indentation"):
             continue  # what follows from the first slip
-        if fault.code in _ALL_ALIKE:
-            told.add(fault.code)
-        else:
-            told.add("")
+        told.add(fault.code if fault.code in _ALL_ALIKE else "")
         once = fault.code if fault.code in _EVERYWHERE else ""
         yield site.found(fault.span, fault.message, fixes=_mending(site, fault))._replace(once=once)
 

@@ -474,3 +474,20 @@ def test_WF210_and_WF109_mcp_cli_ignores_more() -> None:
     """,
         ["WF109"],
     )
+
+
+def test_WF001_two_slips_of_a_kind_are_two_and_tabs_are_one() -> None:
+    check_findings("""
+        steps:
+          - name: "a" x
+                   # ^^ error: WF001
+            run: "b" y
+                  # ^^ error: WF001
+    """)
+    check_findings("""
+        steps:
+          - name: a
+        \t\trun: x
+        ^^ error: WF001
+        \t\tmodel: y
+    """)
