@@ -108,3 +108,11 @@ def test_WF901_knows_every_provider_that_the_engine_runs_by_name() -> None:
         steps:
           - {name: greet, run: "Greet {{input}}"}
     """)
+
+
+@pytest.mark.parametrize(("level", "expected"), [(None, [2]), ("error", [1]), ("hint", [4]), ("off", [])])
+def test_a_level_in_the_settings_is_that_of_the_finding(level: str | None, expected: list[int]) -> None:
+    source = 'steps:\n  - {name: greet, timeout: 0s, run: "Greet {{input}}"}\n'
+    given = settings(rules={"WF118": level} if level else {})
+    found = findings_of(read_fixture(source), settings=given)["flow.yaml"]
+    assert [one.severity for one in found] == expected
