@@ -26,6 +26,8 @@ from tests.mutants.forks import Forks, TimeIsUp
 from tests.mutants.record import RECORD, is_worse, lowered, recorded
 from tests.mutants.sites import Mutant, mutants_in
 
+#: What is drawn from where no part is named.
+PARTS = ("engine", "rules", "features", "server")
 _LIVED = ("lived", "untested")
 Outcomes = list[tuple[Mutant, str]]
 
@@ -33,7 +35,7 @@ Outcomes = list[tuple[Mutant, str]]
 def main(words: Sequence[str] | None = None) -> int:
     record = recorded()
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__.partition("\n")[0])
-    parser.add_argument("part", nargs="*", default=[*record], help="folders of loop_ls, such as rules or engine/bodies")
+    parser.add_argument("part", nargs="*", default=PARTS, help="folders of loop_ls, such as rules or engine/bodies")
     parser.add_argument("--seed", type=_seed, default=1, help="a number, or `commit`: from the name of the last one")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=15)
@@ -52,6 +54,9 @@ def main(words: Sequence[str] | None = None) -> int:
     for test in sorted(forks.failing):
         print(f"left out, fails without any mutant: {test}")
     print(f"{' '.join(args.part)}, seed {args.seed}: {len(outcomes)} of {len(found)} mutants tried")
+    if not outcomes:
+        print("no mutant was tried in this time", file=sys.stderr)
+        return 2
     return _told(outcomes, record, args.record)
 
 

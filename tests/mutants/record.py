@@ -28,6 +28,6 @@ def is_worse(lived: int, tried: int, share: float) -> bool:
 
 
 def lowered(record: Mapping[str, float], lived: Mapping[str, int], tried: Mapping[str, int]) -> dict[str, float]:
-    """The record with every share that was bettered by enough mutants."""
+    """The record with every share that was bettered, or is told for the first time, by enough mutants."""
     better = {part: round(100 * lived[part] / tried[part], 1) for part in tried if tried[part] >= ENOUGH}
-    return {part: min(share, better.get(part, share)) for part, share in record.items()}
+    return {**record, **{part: min(share, record.get(part, 100.0)) for part, share in better.items()}}
