@@ -92,7 +92,7 @@ WRITING = _targets(
      f"{_FEATURES}/complete/test_completion_values.py::"
      "test_an_element_explains_itself"),
     ("hover", "loop_ls.features.hover.hover", f"{_FEATURES}/hover/test_hover.py::test_D_keys_and_values"),
-    ("hover, last run", "loop_ls.features.runs.shown_run",
+    ("hover, last run", "loop_ls.features.docs.variable",
      f"{_FEATURES}/hover/test_hover.py::"
      "test_a_variable_tells_what_it_was_in_the_last_run"),
     ("hover on variables", "loop_ls.features.docs.variable",

@@ -18,7 +18,7 @@ from loop_ls.cli.main import main
         ("check --format", "loop-ls check: `--format` needs a value."),
         ("check --fail-on foo", "loop-ls check: `foo` is no value of `--fail-on`; there are error, warning,"),
         ("new lop x", "loop-ls new: `lop` is no kind; did you mean `loop`?"),
-        ("runs show", "loop-ls runs show: `ID` is missing."),
+        ("runs delete", "loop-ls runs delete: `ID` is missing."),
         ("runs show a b", "loop-ls runs show: `b` is one word too many."),
         ("run --inptu x y", "loop-ls run: `--inptu` is no option of `loop-ls run`; did you mean `--input`?"),
         ("run --zzzzz", "loop-ls run: `--zzzzz` is no option of `loop-ls run`."),

@@ -70,8 +70,10 @@ async def test_an_engine_that_leaves_gives_its_runs_to_the_others_at_once(cell: 
     workload = Workload(tmp_path, iterations=30, seconds=0.02)
     one = await cell("a", workload)
     runs = await one.start(4)
-    other = await cell("b", workload)
     async with asyncio.timeout(10):
+        while "a" not in workload.at.values():
+            await asyncio.sleep(0.01)
+        other = await cell("b", workload)
         while len(workload.paid) < 8:
             await asyncio.sleep(0.01)
     await one.close()

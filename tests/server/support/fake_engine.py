@@ -208,7 +208,8 @@ class FakeEngine:
             if run.stopped:
                 await self._say(run, "cancelled", cause="user", totalIterations=iteration - 1)
                 return
-            await self._say(run, "iteration_started", loop=loop, iteration=iteration, maxIterations=most)
+            place = f"{loop}/{iteration}"
+            await self._say(run, "iteration_started", loop=loop, iteration=iteration, maxIterations=most, place=place)
             for attempt in range(script.get("fails", 0)):
                 await self._say(
                     run, "retrying", loop=loop, iteration=iteration, attempt=attempt + 1, because=_OVERLOADED
@@ -222,10 +223,9 @@ class FakeEngine:
                 await asyncio.sleep(0.002)
             await self._say(
                 run, "iteration", loop=loop, iteration=iteration, output=f"draft {iteration}", maxIterations=most,
-                place=f"{loop}/{iteration}",
+                place=place,
             )  # fmt: skip
             if script.get("asks") == iteration:
-                place = f"{loop}/{iteration}"
                 await self._say(
                     run, "manual_approval_required", loopId=loop, iteration=iteration, output="a draft", place=place
                 )
@@ -235,7 +235,7 @@ class FakeEngine:
             yes = iteration == script.get("yes")
             await self._say(
                 run, "judged", loop=loop, iteration=iteration, criterion="until", condition="Good",
-                verdict="yes" if yes else "no", answer="YES" if yes else "NO", outputRef=f"{loop}/{iteration}",
+                verdict="yes" if yes else "no", answer="YES" if yes else "NO", outputRef=place, place=place,
             )  # fmt: skip
             if yes:
                 break
