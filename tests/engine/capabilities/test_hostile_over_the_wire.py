@@ -81,7 +81,7 @@ async def heard(wire: Wire, token: str, transport: str, *starts: dict[str, Any])
                     more.clear()
                     await more.wait()
     finally:
-        await client.disconnect()
+        await client.eio.disconnect(abort=True)  # a poll that is open would be waited for, half a minute
     return told
 
 
