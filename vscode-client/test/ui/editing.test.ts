@@ -82,7 +82,8 @@ test("a new loop comes from its template and has nothing wrong", async () => {
   await window.lens("Run loop").waitFor();
   expect(existsSync(path.join(folder, "tidy_up_draft.yaml"))).toBe(true);
   expect(written("tidy_up.yaml")).toContain("workflow: tidy_up_draft");
-  expect(await window.page.locator(".squiggly-error").count()).toBe(0);
+  // the two files are written one after the other, and the first is looked at before the second is heard of
+  await expect.poll(() => window.page.locator(".squiggly-error").count(), { timeout: 5000 }).toBe(0);
 });
 
 test("a newcomer tries it without a key", async () => {

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Locator } from "playwright-core";
 import { endless, poems } from "../editor/flows";
 import { inEditor } from "../editor/inEditor";
+import { chosen } from "../editor/runsView";
 import type { EditorWindow } from "../editor/window";
 
 const editor = inEditor();
@@ -118,7 +119,7 @@ test("an iteration is run again from its own line: what came before it is taken"
 
 test("a mock run is one of the ways to run, and says that it is one", async () => {
   await item("haiku").click({ button: "right" });
-  await window.page.locator(".monaco-menu .action-item", { hasText: "Execute Using Profile" }).first().click();
+  await chosen(window.page, window.page.locator(".monaco-menu .action-item", { hasText: "Execute Using Profile" }).first());
   await window.pick("Mock run");
   await window.answer("a frog");
   await window.told(/condition met · mock ·/).waitFor();
