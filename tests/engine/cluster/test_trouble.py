@@ -71,7 +71,7 @@ async def test_a_database_that_fails_over_to_its_standby_is_followed(
 async def test_clocks_that_differ_by_an_hour_take_no_run_from_anybody_and_hold_up_no_takeover(
     cell: Open, tmp_path: Path
 ) -> None:
-    workload = Workload(tmp_path, iterations=12, seconds=0.05)
+    workload = Workload(tmp_path, iterations=30, seconds=0.05)
     early, late, right = [await cell(name, workload, skew=skew) for name, skew in (("e", 3600), ("l", -3600), ("r", 0))]
     runs = await right.start(9)
     await paid(workload, 36)
@@ -80,7 +80,7 @@ async def test_clocks_that_differ_by_an_hour_take_no_run_from_anybody_and_hold_u
     await asyncio.gather(late.ended(runs), right.ended(runs))
     for run_id in runs:
         facts = await right.facts(run_id)
-        check(facts, 12)
+        check(facts, 30)
         recovered = [fact for fact in facts if fact["kind"] == "recovered"]
         assert len(recovered) <= 1
     assert not [call for call in finished if workload.paid[call] > 1]
@@ -91,7 +91,7 @@ async def test_clocks_that_differ_by_an_hour_take_no_run_from_anybody_and_hold_u
 async def test_a_worker_that_is_killed_while_it_recovers_another_leaves_the_runs_to_a_third(
     cell: Open, tmp_path: Path, moment: str
 ) -> None:
-    workload = Workload(tmp_path, iterations=12, seconds=0.05)
+    workload = Workload(tmp_path, iterations=60, seconds=0.05)
     first = await cell("first", workload)
     runs = await first.start(4)
     await paid(workload, 16)
@@ -102,7 +102,7 @@ async def test_a_worker_that_is_killed_while_it_recovers_another_leaves_the_runs
     third = await cell("third", workload)
     await third.ended(runs)
     for run_id in runs:
-        check(await third.facts(run_id), 12)
+        check(await third.facts(run_id), 60)
     assert finished
     assert not [call for call in finished if workload.paid[call] > 1]
 
