@@ -51,7 +51,7 @@ export function Timeline({ rows, live, rounds, unit, selected, now, reading, onS
   useEffect(() => {
     if (!focusing.current) return;
     const row = box.current?.querySelector<HTMLElement>('[aria-selected="true"]');
-    if (!row) return;
+    if (row?.id !== `row-${cursor.current}`) return; // a key has come since: its row is drawn next
     focusing.current = false;
     row.focus({ preventScroll: true });
   });
