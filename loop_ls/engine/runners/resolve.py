@@ -64,9 +64,10 @@ def is_agent(provider: str, settings: Mapping[str, Any]) -> bool:
 
 def is_fenced(words: Sequence[str]) -> bool:
     """Whether an agent that is started so can be kept from tools that its role may not use: it is one of those that
-    are known, and no file of the project that is only called so."""
+    are known, no file of the project that is only called so, and started without options of the settings, which could
+    switch its limits off."""
     program = PurePath(words[0])
-    return program.name in KNOWN_AGENTS.values() and (program.is_absolute() or program.name == words[0])
+    return len(words) == 1 and program.name in KNOWN_AGENTS.values() and (program.is_absolute() or program.name == words[0])
 
 
 def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:

@@ -220,6 +220,8 @@ def test_an_agent_that_works_is_shown_with_the_settings_that_the_project_has_for
         (["tools/opencode"], False),
         (["my-agent", "--print"], False),
         (["claude-wrapper"], False),
+        (["claude", "--dangerously-skip-permissions"], False),
+        (["codex", "--profile", "wide"], False),
     ],
 )
 def test_an_agent_that_nobody_can_fence_in_is_shown_as_such(cli: list[str], fenced: bool) -> None:
