@@ -21,6 +21,9 @@ TOLD = 1.0
 #: DBOS gives a workflow up after so many claims; runs that wait see many restarts.
 CLAIMS = 1_000_000
 THREADS = 16
+#: A worker that is stopped inside a transaction keeps its locks, and nobody could take over what it had: the server
+#: ends such a transaction after this long.
+LET_GO = "-c idle_in_transaction_session_timeout=5000"
 NAME = "runs"
 
 
@@ -56,7 +59,7 @@ class RunQueue:
                 "run_migrations": False,
                 "sys_db_pool_size": THREADS,
                 "max_executor_threads": THREADS,
-                "db_engine_kwargs": {"connect_args": {**CONNECT, "application_name": "loop-ls"}},
+                "db_engine_kwargs": {"connect_args": {**CONNECT, "application_name": "loop-ls", "options": LET_GO}},
                 "scheduler_polling_interval_sec": RARELY,
                 "notification_coalesce_sec": TOLD,
                 "log_level": "ERROR",
