@@ -67,7 +67,9 @@ def is_fenced(words: Sequence[str]) -> bool:
     are known, no file of the project that is only called so, and started without options of the settings, which could
     switch its limits off."""
     program = PurePath(words[0])
-    return len(words) == 1 and program.name in KNOWN_AGENTS.values() and (program.is_absolute() or program.name == words[0])
+    if len(words) > 1 or program.name not in KNOWN_AGENTS.values():
+        return False
+    return program.is_absolute() or program.name == words[0]
 
 
 def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:
