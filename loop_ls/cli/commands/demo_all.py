@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from loop_ls.text.json_value import JsonObject
-
-Request = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +19,7 @@ class Show:
     folder: str
     path: str
     told: str
-    request: Request = field(default_factory=dict)
+    request: JsonObject = field(default_factory=dict)
 
 
 SHOWS = (

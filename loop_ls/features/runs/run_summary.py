@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from loop_ls.contract.run_view.parts import amount
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.lenses.lenses import progress_of_loop, progress_of_run, with_state
 from loop_ls.features.lenses.object_files import ended_of_whole, progress_of_whole
@@ -18,11 +18,10 @@ from loop_ls.features.runs.shown_run import shown_run
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view import fold
+    from loop_ls.text.json_value import JsonObject
 
-Json = Mapping[str, Any]
 
-
-def seen(state: Json, view: fold.RunView | None = None) -> ShownRun:
+def seen(state: JsonObject, view: fold.RunView | None = None) -> ShownRun:
     """What is shown of a run; without a view of its facts, as far as its state tells."""
     run = shown_run(state, view)
     if state.get("format") == "enhance" and (run.rounds is None or not run.rounds.most):
@@ -52,19 +51,19 @@ def said(run: ShownRun) -> tuple[str, str]:
     return "", with_state(run, progress_of_loop(loop) if loop.iteration else "starting")
 
 
-def _rounds(state: Json, run: ShownRun) -> Rounds:
+def _rounds(state: JsonObject, run: ShownRun) -> Rounds:
     """The counter of an enhance loop whose facts are not here."""
     question = state.get("question")
     match run.status:
         case "completed":
             phase = "converged" if run.reason == "converged" else "gave_up"
-        case "paused" if isinstance(question, Mapping):
+        case "paused" if isinstance(question, dict):
             phase = "conflict" if question.get("reason") == "conflict" else "awaiting_user"
         case "cancelled" | "failed" | "interrupted":
             phase = run.status
         case _:
             phase = "running_round"
     caps = state.get("caps")
-    cap = caps.get("budgetUsd") if isinstance(caps, Mapping) else None
+    cap = amount(caps, "budgetUsd") if isinstance(caps, dict) else None
     most = run.max_iterations or 0
-    return Rounds(phase, run.iteration, most, run.cost_usd or 0.0, float(cap or 0.0), run.reason or "")
+    return Rounds(phase, run.iteration, most, run.cost_usd or 0.0, cap or 0.0, run.reason or "")
