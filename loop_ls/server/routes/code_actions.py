@@ -40,7 +40,7 @@ def on_actions(context: Context, params: JsonObject) -> list[JsonObject] | None:
     return [_written(context, opened, action, span) for action in offered if _wanted(action, only)]
 
 
-def resolve(context: Context, action: Json) -> Json:
+def resolve(context: Context, action: JsonObject) -> Json:
     data = action.get("data")
     if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
         return action

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.server.routes.requests import named
 from loop_ls.text.json_value import JsonObject
@@ -10,14 +10,12 @@ from loop_ls.text.json_value import JsonObject
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
-Json = dict[str, Any]
-
 
 def opened(context: Context, params: JsonObject) -> None:
     context.texts.opened(params)
 
 
-def changed(context: Context, params: Json) -> None:
+def changed(context: Context, params: JsonObject) -> None:
     context.texts.changed(params)
 
 

@@ -11,6 +11,7 @@ from loop_ls.features.folding import folds
 from loop_ls.features.links import links
 from loop_ls.features.selection import selection
 from loop_ls.server.routes.requests import Asked, about
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def on_links(context: Context, params: Json) -> list[Json] | None:
+def on_links(context: Context, params: JsonObject) -> list[Json] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -30,7 +31,7 @@ def on_links(context: Context, params: Json) -> list[Json] | None:
     ]
 
 
-def on_folds(context: Context, params: Json) -> list[Json] | None:
+def on_folds(context: Context, params: JsonObject) -> list[Json] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -47,7 +48,7 @@ def on_folds(context: Context, params: Json) -> list[Json] | None:
     return found
 
 
-def on_selection(context: Context, params: Json) -> list[Json] | None:
+def on_selection(context: Context, params: JsonObject) -> list[Json] | None:
     asked = about(context, params)
     if asked is None:
         return None

@@ -21,7 +21,7 @@ def test_a_route_leads_to_a_function_of_context_and_params_that_waits_only_where
     assert inspect.isfunction(route.function)
     first, second = inspect.signature(route.function).parameters.values()
     assert (first.name, first.annotation) == ("context", "Context")
-    assert second.annotation in ("JsonObject", "Json")  # a JSON object either way
+    assert second.annotation == "JsonObject"
     assert inspect.iscoroutinefunction(route.function) == (route.kind is Kind.WAIT)
 
 
