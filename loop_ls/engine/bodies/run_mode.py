@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.context import Finished
+from loop_ls.engine.bodies.skills import skill_texts
 from loop_ls.engine.bodies.steps import Try
-from loop_ls.engine.bodies.tools import ServerTools, rounds_of, servers_of, wants_skills
+from loop_ls.engine.bodies.tools import ServerTools, rounds_of, servers_of
 from loop_ls.engine.context.interpolation import interpolate
 from loop_ls.engine.context.model_targets import asking
 from loop_ls.engine.model_calls.ask import Question, ask
@@ -26,10 +26,10 @@ async def run_prompt(attempt: Try, text: str) -> Finished:
         max_tokens=how.max_tokens,
         timeout=how.timeout,
         once=attempt.retried,
+        system=await skill_texts(attempt),
         shown={**attempt.place.fields(), "step": step.name},
     )
     warnings = attempt.unknown(rendered.unknown, f"`{step.name}`") if attempt.attempt == 1 else []
-    await _warn_of_skills(attempt)
     before = [attempt.started(), *warnings]
     toolbox = _toolbox(attempt, how.timeout)
     if toolbox is None:
@@ -57,13 +57,3 @@ def _toolbox(attempt: Try, limit: float | None) -> ServerTools | None:
         return None
     servers = servers_of(attempt.step, attempt.frame.workflow.execution, sessions.known)
     return ServerTools(sessions, servers, limit) if servers else None
-
-
-async def _warn_of_skills(attempt: Try) -> None:
-    """Say once for each step that its skills are missing, rather than let a model pretend to have them."""
-    step, frame = attempt.step, attempt.frame
-    sessions = frame.context.sessions
-    if wants_skills(step, frame.workflow.execution, sessions.known if sessions else ()):
-        message = f"`{step.name}` names skills, which this engine does not have: it works without them"
-        fact = Warned(code="no_skills", message=message).fact(attempt.place)
-        await frame.recorder.record(f":tools/{frame.key}/{step.name}", [fact])

@@ -28,13 +28,6 @@ def servers_of(step: Step, execution: Execution, known: Container[str] = ()) -> 
     return tuple(dict.fromkeys(name for name in named or () if name != SKILLS or name in known))
 
 
-def wants_skills(step: Step, execution: Execution, known: Container[str] = ()) -> bool:
-    """Whether a step relies on skills that nothing offers."""
-    named = execution.servers if step.servers is None else step.servers
-    skills = execution.skills if step.skills is None else step.skills
-    return SKILLS not in known and (bool(skills) or SKILLS in (named or ()))
-
-
 def rounds_of(step: Step, execution: Execution) -> int | None:
     """How many rounds of tools a step may take; None: nobody said."""
     return execution.max_iterations if step.max_iterations is None else step.max_iterations

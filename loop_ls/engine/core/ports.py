@@ -220,6 +220,7 @@ class ModelRequest:
     (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
     `tools` are offered; `turns` are the rounds of tools since the prompt. `budget_usd` is what an agent, whose
     cost nobody can bound, may spend on it. `bill` hears of the attempts that gave no answer.
+    `schema` is the JSON Schema of the answer, for providers that hold a model to one; what comes is text all the same.
     `patient`: nobody is asked after this provider and its `fallback`, so the last of them, where it is left alone
     for a while, is waited for.
     """
@@ -236,6 +237,7 @@ class ModelRequest:
     attempts: int | None = None
     tools: tuple[ToolSpec, ...] = ()
     turns: tuple[Turn, ...] = ()
+    schema: Mapping[str, Json] | None = None
     budget_usd: float | None = None
     bill: Bill | None = field(default=None, compare=False, repr=False)
     patient: bool = False
@@ -250,6 +252,8 @@ class ModelRequest:
             yield from turn.texts
         for tool in self.tools:
             yield f"{tool.name} {tool.description} {json.dumps(dict(tool.schema))}"
+        if self.schema is not None:
+            yield json.dumps(dict(self.schema))
 
 
 @dataclass(frozen=True, slots=True)

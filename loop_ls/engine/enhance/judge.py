@@ -30,7 +30,7 @@ from loop_ls.engine.core.ports import Fact, Recorder, Stopped
 from loop_ls.engine.enhance.edit_target import Ack, EditTarget, Sent
 from loop_ls.engine.enhance.ops.operations import Operation
 from loop_ls.engine.enhance.plan.apply import Errors, Planning
-from loop_ls.engine.enhance.plan.plan_context import PlanContext, known_skills
+from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.propose import Planner, Proposed
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report import round_record
@@ -334,9 +334,8 @@ class EnhanceJudge:
         return common(self.knobs, number, spent)
 
     def _planning(self, copy: WorkingCopy) -> Planning:
-        known = replace(self.known, skills=known_skills(copy.workspace, copy.document))
         return Planning(
-            known,
+            self.known,
             self.course.baseline,
             self.errors,
             self.course.hashes(),

@@ -78,7 +78,10 @@ class _Loop:
         start = self.open(plan.texts[plan.path])
         self.course = EnhanceMemory(self._baseline(start), texts={0: plan.texts[plan.path]})
         self.known = PlanContext(
-            pool=self.knobs.fallback_pool, first_maxima=maxima(start.document), workflow_exists=self._exists
+            pool=self.knobs.fallback_pool,
+            skills=frozenset(plan.details.get("skills") or ()),
+            first_maxima=maxima(start.document),
+            workflow_exists=self._exists,
         )
         planner = plan.details["planner"]
         self.planner = Planner(
@@ -239,5 +242,7 @@ def _workspace(plan: Plan) -> Workspace:
 
 
 def _constants(plan: Plan) -> Sequence[str]:
-    document = Document.open("file:///constants.yaml", plan.texts[plan.path])
-    return [pair.text for pair in document.env.values() if pair.text and len(pair.text) >= 8]
+    """Of all files: the planner sees called workflows as well."""
+    opened = (Document.open(f"file:///{path}", text) for path, text in plan.texts.items())
+    values = (pair.text for document in opened for pair in document.env.values())
+    return [value for value in values if value and len(value) >= 8]

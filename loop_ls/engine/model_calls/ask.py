@@ -6,7 +6,7 @@ A failed call is an answer too: it is kept, so a replay does not pay for it agai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -53,6 +53,7 @@ class Question:
     shown: dict[str, Json] = field(default_factory=dict)  # fields of streamed text
     system: str | None = None
     turns: tuple[Turn, ...] = ()
+    schema: Mapping[str, Json] | None = None
     offered: Callable[[], Awaitable[tuple[ToolSpec, ...]]] | None = None
 
     def request(self, target: Target) -> ModelRequest:
@@ -62,6 +63,7 @@ class Question:
             prompt=self.prompt,
             system=self.system,
             turns=self.turns,
+            schema=self.schema,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             timeout=self.timeout,

@@ -25,6 +25,7 @@ from loop_ls.engine.starting.settings_guard import of_enhance, require_sound_set
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs
+from loop_ls.index.disk.skill_files import skill_files
 from loop_ls.index.document import Document
 from loop_ls.index.effective import execution_models
 
@@ -162,6 +163,7 @@ def _as_loop(
         "planner": {"provider": planner.target.provider, "model": planner.target.model},
         "headless": not editor,
         "uri": request.enhance.get("uri") or request.uri,
+        "skills": sorted(skill_files(request.root)),
         "roots": [[root.folder, root.pattern] for root in snapshot.roots.roots],
     }
     limits = {

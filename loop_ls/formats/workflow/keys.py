@@ -69,7 +69,7 @@ EXECUTION = shape(
     Key(
         "skills",
         Type.TEXTS,
-        "Skills that steps may use.",
+        "Skills that steps have: a model is told `skills/NAME/SKILL.md` of each before its prompt.",
         offers="skills",
         reference="mcp-cli switches the skills service on but does not narrow it to this list.",
     ),
@@ -216,7 +216,7 @@ STEP = shape(
     Key(
         "skills",
         Type.TEXTS,
-        "Skills that this step may use, in place of those of `execution`.",
+        "Skills that this step has (`skills/NAME/SKILL.md`), in place of those of `execution`.",
         inherits=("execution",),
         offers="skills",
     ),

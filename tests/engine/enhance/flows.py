@@ -9,7 +9,7 @@ from typing import Any
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.ops.operations import Operation
 from loop_ls.engine.enhance.plan.apply import Planned, Planning
-from loop_ls.engine.enhance.plan.plan_context import PlanContext, known_skills, maxima
+from loop_ls.engine.enhance.plan.plan_context import PlanContext, maxima
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.formats.common.target import Target
 from loop_ls.index.disk.roots import Roots
@@ -114,7 +114,7 @@ def planning_case(text: str = FLOW, **known: Any) -> PlanningCase:
     copy = start(text)
     usual = PlanContext(
         pool=POOL,
-        skills=known_skills(copy.workspace, copy.document),
+        skills=frozenset({"tables"}),
         first_maxima=maxima(copy.document),
         workflow_exists=lambda reference: reference == "shorten",
     )

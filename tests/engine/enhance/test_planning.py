@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.core.ports import ModelReply
 from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
 from loop_ls.engine.enhance.plan.answer import NoPlan, read_answer
 from loop_ls.engine.enhance.plan.plan_context import primaries
@@ -16,7 +17,7 @@ from loop_ls.engine.enhance.plan.working_copy import differences
 from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text
 from tests.engine.enhance.flows import FLOW, POOL, PlanningCase, errors_of, op_named, ops_of, planning_case, start
-from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of
+from tests.engine.enhance.loops import HEAD, THREE, Loop, failing, instructions, plan_of
 
 PROMPT = {"op": "set_instructions", "target": "publish", "run": "Publish {{review}} soon"}
 FALLBACK = {"provider": POOL[0].provider, "model": POOL[0].model}
@@ -293,6 +294,38 @@ def test_fields_of_one_closed_schema_are_fields() -> None:
     assert found.ops == ({"op": "set_instructions", "target": "draft", "run": "Write", "reason": "r", "addresses": []},)
 
 
+@pytest.mark.parametrize(
+    ("op", "target", "args", "expected"),
+    [
+        ("set_retries", "draft", {"max_retries": "2"}, {"target": "draft", "max_retries": 2}),
+        ("set_generation", "draft", {"temperature": "0.2"}, {"target": "draft", "temperature": 0.2}),
+        ("set_needs", "draft", {"add": '["a", "b"]'}, {"target": "draft", "add": ["a", "b"]}),
+        ("set_instructions", "draft", {"run": "42"}, {"target": "draft", "run": "42"}),
+        ("set_condition", "draft", {"if": "null"}, {"target": "draft", "if": None}),
+        ("set_on_failure", "draft", {"on_failure": "halt"}, {"target": "draft", "on_failure": "halt"}),
+        ("set_retries", "draft", {"max_retries": "two"}, {"target": "draft", "max_retries": "two"}),
+        ("add_step", "check", {"run": "Look"}, {"name": "check", "run": "Look"}),
+    ],
+)
+def test_values_of_the_closed_form_are_what_their_field_is(
+    op: str, target: str, args: dict[str, str], expected: dict[str, Any]
+) -> None:
+    pairs = [{"key": key, "value": value} for key, value in args.items()]
+    form = {"op": op, "target": target, "args": pairs, "reason": "", "addresses": []}
+    [found] = read_answer(json.dumps({"rationale": "r", "ops": [form], "unfixable": [], "give_up": None})).ops
+    assert found == {"op": op, **expected, "reason": "", "addresses": []}
+
+
+async def test_a_planner_is_held_to_the_form_of_a_plan_and_has_twice_the_room_after_a_cut() -> None:
+    cut = ModelReply('{"rationale": "r", "ops": [', "acme", "wise", 10, 10, 0.0, finish="length", max_tokens=4096)
+    loop = Loop(script={"review": failing("bad_answer")}, planner=[cut, plan_of()], knobs={"maxRounds": 2})
+    await loop.run()
+    first, second = loop.planner_calls
+    assert first.schema is not None
+    assert first.schema["required"] == ["rationale", "ops", "unfixable", "give_up"]
+    assert (first.max_tokens, second.max_tokens) == (None, 8192)
+
+
 async def test_a_planner_with_little_room_gets_a_question_that_fits() -> None:
     """A workflow of 40 lines, long outputs, several rounds: less than 4,096 tokens with the answer."""
     steps = "".join(
@@ -320,3 +353,30 @@ async def test_a_planner_with_little_room_gets_a_question_that_fits() -> None:
             "name: review",
         ):
             assert told in asked.prompt
+
+
+CALLING = (
+    HEAD
+    + """\
+loops:
+  - {name: polish, workflow: shorten, with: {draft: "{{input}}"}, max_iterations: 2, until: It is short}
+"""
+)
+SHORTEN = HEAD.replace("name: report", "name: shorten") + (
+    'env: {TOKEN: "0123-secret-4567"}\nsteps:\n  - name: cut\n    run: Cut {{draft}} in half\n'
+)
+
+
+async def test_the_planner_sees_the_files_that_the_work_is_done_in_and_no_constants_of_theirs() -> None:
+    loop = Loop(CALLING, {"judge": "NO"}, [plan_of()], more={"shorten.yaml": SHORTEN})
+    await loop.run()
+    [asked, *_] = loop.planner_calls
+    assert "Cut {{draft}} in half" in asked.prompt
+    assert "0123-secret-4567" not in asked.prompt
+
+
+async def test_a_called_workflow_is_out_of_reach() -> None:
+    op = instructions("polish/cut", "Cut {{draft}} to a third")
+    loop = Loop(CALLING, {"judge": "NO"}, [plan_of(op)], more={"shorten.yaml": SHORTEN})
+    await loop.run()
+    assert [one["reasonCode"] for one in loop.of("op_rejected")] == ["unknown_target"] * 2

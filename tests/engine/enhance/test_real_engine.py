@@ -115,6 +115,21 @@ async def test_an_editor_takes_the_edit_and_the_loop_converges(project: EnginePr
     assert project.file.read_text() == THREE
 
 
+async def test_a_skill_that_a_plan_adds_is_told_in_the_next_round(project: EngineProject) -> None:
+    skill = project.root / "skills" / "tone" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("Be kind to whoever wrote it.")
+    project.models.script["planner"] = [plan_of({"op": "add_skill", "target": "review", "skill": "tone"})]
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "converged"
+    asked = [one for one in project.models.requests if one.place.endswith("/review")]
+    assert ["Be kind" in (one.system or "") for one in asked] == [False, True]
+    [planner] = [one for one in project.models.requests if one.purpose == "planner"]
+    assert "add_skill(target" in planner.prompt
+    assert '"skills": ["tone"]' in planner.prompt
+
+
 async def test_EB_064_another_plan_is_not_meant(project: EngineProject) -> None:
     engine = await project.open()
     run_id = (await project.start(engine, editor=True))["runId"]

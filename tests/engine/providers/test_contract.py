@@ -30,6 +30,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "a system prompt": {"system": "You are brief."},
     "a temperature that only some take": {"temperature": 1.7},
     "a limit": {"max_tokens": 10},
+    "a form of the answer": {"schema": {"type": "object", "properties": {"a": {"type": "string"}}}},
     "tools": {"tools": (LOOK,)},
     "a tool without a schema": {"tools": (ToolSpec("now"),)},
     "a tool that takes nothing": {"tools": (ToolSpec("now", "The time.", {"type": "object"}),)},

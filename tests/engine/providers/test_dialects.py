@@ -127,6 +127,23 @@ async def test_a_parameter_that_a_model_does_not_take_is_left_out_from_then_on()
         await house.aclose()
 
 
+async def test_a_model_that_is_held_to_no_schema_is_asked_without_one_from_then_on() -> None:
+    def plain(sent: dict[str, Any]) -> Reply:
+        if "response_format" in sent:
+            error = {"error": {"message": "This model does not support response format `json_schema`."}}
+            return 400, "application/json", json.dumps(error).encode()
+        return stream(chunk("{}", "stop"))
+
+    form = {"type": "object", "properties": {}, "additionalProperties": False}
+    async with server(plain) as (url, seen):
+        house, ask = asked(url)
+        assert (await ask("house", schema=form)).text == "{}"
+        assert seen[0]["response_format"]["json_schema"] == {"name": "answer", "strict": True, "schema": form}
+        assert (await ask("house", schema=form)).text == "{}"
+        assert len(seen) == 3
+        await house.aclose()
+
+
 async def test_the_other_name_of_the_reply_limit_is_tried() -> None:
     def modern(sent: dict[str, Any]) -> Reply:
         if "max_tokens" in sent:

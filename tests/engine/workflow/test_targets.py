@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -125,15 +126,50 @@ async def test_a_wait_of_the_provider_is_shown_at_once() -> None:
     assert (await running).output == "ok"
 
 
-async def test_missing_skills_are_told_once_for_each_step() -> None:
+async def test_missing_skills_are_told_once_for_each_step(tmp_path: Path) -> None:
     files = {
         "main": "loops: [{name: l, workflow: work, max_iterations: 3, until: It says DONE}]",
         "work": "steps: [{name: work, run: x, skills: [pdf]}, {name: plain, run: x}]",
     }
-    ran = await run(files, {"judge": "NO"})
+    ran = await run(files, {"judge": "NO"}, root=str(tmp_path))
     assert [warning for warning in ran.warnings if "skills" in warning] == [
-        "`work` names skills, which this engine does not have: it works without them"
+        "`work` names skills that are not there (skills/pdf/SKILL.md): it works without them"
     ]
+
+
+async def test_a_step_is_told_the_skills_that_it_names(tmp_path: Path) -> None:
+    for name, text in (("tables", "Align the columns."), ("tone", "Be kind."), ("other", "Never told.")):
+        (tmp_path / "skills" / name).mkdir(parents=True)
+        (tmp_path / "skills" / name / "SKILL.md").write_text(text)
+    flow = """
+        execution: {provider: acme, model: large, skills: [tone]}
+        steps:
+          - {name: inherits, run: x}
+          - {name: own, run: x, skills: [tables, tone]}
+          - {name: none, run: x, skills: []}
+    """
+    ran = await run(flow, root=str(tmp_path))
+    told = [request.system or "" for request in ran.models.requests]
+    assert ["Be kind." in one for one in told] == [True, True, False]
+    assert ["Align the columns." in one for one in told] == [False, True, False]
+    assert not any("Never told." in one for one in told)
+    assert ran.warnings == []
+
+
+async def test_a_skill_is_read_inside_of_the_project_alone(tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "SKILL.md").write_text("a key")
+    project = tmp_path / "project"
+    (project / "skills").mkdir(parents=True)
+    (project / "skills" / "link").symlink_to(tmp_path / "secret")
+    ran = await run("steps: [{name: a, run: x, skills: [link, ../../secret]}]", root=str(project))
+    assert [request.system for request in ran.models.requests] == [None]
+    assert "not there" in ran.warnings[0]
+
+
+async def test_who_wants_skills_and_names_none_is_told_where_they_are_listed(tmp_path: Path) -> None:
+    ran = await run("steps: [{name: a, run: x, servers: [skills]}]", root=str(tmp_path))
+    assert ran.warnings == ["`a` wants `skills` and names none: list them in `skills`"]
 
 
 async def test_text_is_shown_while_it_comes() -> None:

@@ -11,12 +11,39 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
+from loop_ls.engine.enhance.ops.operations import Field
+
 Json = Any
 RATIONALE_MOST = 2000
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 #: More than any setting allows is no plan; trying each of a hundred thousand would hold up everything else.
 OPS_MOST = 50
 _KEYS = frozenset({"rationale", "ops", "unfixable", "give_up"})
+
+
+def _closed(**properties: Json) -> dict[str, Json]:
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+_TEXT = {"type": "string"}
+#: The form of an answer for providers that hold a model to a JSON Schema: closed and all required, as the strictest of
+#: them want it. The value of a field is JSON as text, whose type is that of the operation's field.
+PLAN_SCHEMA = _closed(
+    rationale=_TEXT,
+    ops={
+        "type": "array",
+        "items": _closed(
+            op={"type": "string", "enum": [*ENHANCER_ALLOWED_OPS]},
+            target=_TEXT,
+            args={"type": "array", "items": _closed(key=_TEXT, value=_TEXT)},
+            reason=_TEXT,
+            addresses={"type": "array", "items": _TEXT},
+        ),
+    },
+    unfixable={"type": "array", "items": _closed(failure=_TEXT, reason=_TEXT)},
+    give_up={"type": ["string", "null"]},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +105,26 @@ def _flat(op: Json) -> Json:
     pairs = op["args"]
     if not all(isinstance(one, dict) and isinstance(one.get("key"), str) and "value" in one for one in pairs):
         return op
-    return {**{one["key"]: one["value"] for one in pairs}, **{key: one for key, one in op.items() if key != "args"}}
+    kind = ENHANCER_ALLOWED_OPS.get(str(op.get("op")))
+    fields = {} if kind is None else kind.fields
+    given = {one["key"]: _typed(one["value"], fields.get(one["key"])) for one in pairs}
+    rest = {key: one for key, one in op.items() if key != "args"}
+    if kind is not None and "target" not in fields and "target" in rest:
+        named = rest.pop("target")  # the form has a target for all, and what is added has a name
+        given = {**({"name": named} if named and "name" in fields else {}), **given}
+    return {**given, **rest}
+
+
+def _typed(value: Json, field: Field | None) -> Json:
+    """A value that came as text, as what its field is; as it came where that cannot be read."""
+    if not isinstance(value, str) or field is None or field.schema.get("type") == "string" or "enum" in field.schema:
+        return value
+    if field.schema.get("type") == ["string", "null"]:
+        return None if value.strip() in ("", "null") else value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def _unfixable(value: Json) -> tuple[dict[str, str], ...]:

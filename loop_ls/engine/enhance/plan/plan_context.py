@@ -6,17 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loop_ls.formats.common.target import Target
-from loop_ls.formats.registry import WORKFLOW
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Models, effective, execution_models
-from loop_ls.index.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """`pool` are the fallbacks that the user offers, `first_maxima` the `max_iterations` of round 1. `checked`
-    are the steps that a plan has added a check for. `workflow_exists` answers whether a reference from this
-    file means another one."""
+    """`pool` are the fallbacks that the user offers, `skills` those that have a folder, `first_maxima` the
+    `max_iterations` of round 1. `checked` are the steps that a plan has added a check for. `workflow_exists`
+    answers whether a reference from this file means another one."""
 
     pool: tuple[Target, ...] = ()
     skills: frozenset[str] = frozenset()
@@ -58,13 +56,3 @@ def maxima(document: Document) -> dict[str, int]:
         if most is not None:
             found[element.name] = most
     return found
-
-
-def known_skills(workspace: Workspace, document: Document) -> frozenset[str]:
-    """Skills that are named anywhere in these files: no list of skills stands on its own."""
-    found: set[str] = set()
-    for one in {document.uri: document, **workspace.documents}.values():
-        if one.format == WORKFLOW:
-            found.update(word.text for word in (one.execution.words("skills") if one.execution else ()))
-            found.update(word.text for element in one.elements for word in element.block.words("skills"))
-    return frozenset(found)

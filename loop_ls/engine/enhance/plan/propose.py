@@ -23,7 +23,7 @@ from loop_ls.contract.facts.enhance import (
 )
 from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Failure, Models, Recorder
-from loop_ls.engine.enhance.plan.answer import NoPlan, Proposal, read_answer
+from loop_ls.engine.enhance.plan.answer import PLAN_SCHEMA, NoPlan, Proposal, read_answer
 from loop_ls.engine.enhance.plan.apply import Planned, Planning, Refusal
 from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.prompt import ROOM, SMALL_ROOM, SYSTEM, Asked, prompt
@@ -81,6 +81,7 @@ class Planner:
     price: Callable[[int, int], float | None] = lambda sent, got: None
     spent: Decimal = field(default_factory=Decimal)
     paid: Decimal = field(default_factory=Decimal)  # for the answer that came last
+    wider: int | None = None  # tokens for an answer, after one that was cut
 
     def estimate(self, observed: Observed) -> float | None:
         """What the first answer may cost."""
@@ -157,11 +158,12 @@ class Planner:
             prompt=self.mask(prompt(asked, repair)),
             targets=(self.target,),
             temperature=0.0,
-            max_tokens=_SHORT_ANSWER if self.room <= SMALL_ROOM else None,
+            max_tokens=self._answer_room,
             timeout=self.knobs.planner_timeout_seconds,
             purpose="planner",
             request_place=turn.place.part("planner"),
             system=SYSTEM,
+            schema=PLAN_SCHEMA,
             shown={**turn.place.fields(), "purpose": "planner"},
         )
         try:
@@ -171,7 +173,14 @@ class Planner:
             return None
         self.paid = dollars(answer["usd"] if answer["usd"] is not None else self.knobs.unknown_price_usd_per_call)
         self.spent += self.paid
+        if answer["finish"] == "length" and self.room > SMALL_ROOM and answer.get("maxTokens"):
+            self.wider = 2 * answer["maxTokens"]
         return str(answer["text"])
+
+    @property
+    def _answer_room(self) -> int | None:
+        """Twice as much after an answer that was cut: half a plan is none."""
+        return _SHORT_ANSWER if self.room <= SMALL_ROOM else self.wider
 
     async def _failed(self, turn: Turn, number: int, code: str, message: str, usd: float | None = None) -> None:
         failed = PlannerFailed(

@@ -49,6 +49,8 @@ class Anthropic:
         }
         if request.tools:
             body["tools"] = [_tool(each) for each in request.tools]
+        if request.schema is not None and "output_config" not in without:
+            body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
         if request.system:
             body["system"] = request.system
         if request.temperature is not None and "temperature" not in without:

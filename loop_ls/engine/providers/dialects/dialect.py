@@ -6,6 +6,7 @@ A reader is fed decoded events. It says what was heard, when the answer is whole
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -90,11 +91,23 @@ class Unaccepted:
     """Which parameter a provider refused, learnt from its words (models differ, lists would age)."""
 
     names: tuple[str, ...] = field(
-        default=("temperature", "max_completion_tokens", "max_tokens", "stream_options"),
+        default=(
+            *("temperature", "max_completion_tokens", "max_tokens", "stream_options"),
+            *("response_format", "output_config"),
+        ),
+    )
+    #: What a provider may call a parameter instead.
+    others: Mapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: {
+            "response_format": ("response format", "json_schema", "structured output"),
+            "output_config": ("output_format", "json_schema", "structured output"),
+        }
     )
 
     def find(self, said: str, sent: dict[str, Any]) -> str | None:
-        return next((name for name in self.names if name in sent and name in said), None)
+        words = said.lower()
+        named = ((name, (name, *self.others.get(name, ()))) for name in self.names if name in sent)
+        return next((name for name, called in named if any(one in words for one in called)), None)
 
 
 class Asked:

@@ -48,6 +48,9 @@ class OpenAI:
             body["max_completion_tokens" if new else "max_tokens"] = request.max_tokens
         if request.tools:
             body["tools"] = [_tool(each) for each in request.tools]
+        if request.schema is not None:
+            form = {"name": "answer", "strict": True, "schema": dict(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
         for name in without - {"max_tokens", "max_completion_tokens"}:
             body.pop(name, None)
         return Call(f"{provider.socket_url}/chat/completions", self.headers(provider, key), body)

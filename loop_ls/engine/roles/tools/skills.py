@@ -1,16 +1,14 @@
-"""Skills of a workspace: `skills/<name>/SKILL.md`, texts that say how something is done here."""
+"""Skills of a workspace as tools: texts that say how something is done here."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 
 from loop_ls.engine.roles.tools.tool import Refusal, RoleTool, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
+from loop_ls.index.disk.skill_files import skill_files
 from loop_ls.text.json_value import Json
-
-FOLDER, FILE = "skills", "SKILL.md"
 
 
 def skill_tools(workspace: Workspace) -> list[RoleTool]:
@@ -26,17 +24,12 @@ def skill_tools(workspace: Workspace) -> list[RoleTool]:
     ]
 
 
-def _files(workspace: Workspace) -> dict[str, Path]:
-    found = sorted((workspace.root / FOLDER).glob(f"*/{FILE}"))
-    return {path.parent.name: path for path in found if path.resolve().is_relative_to(workspace.root)}
-
-
 def _list(workspace: Workspace) -> str:
-    return "\n".join(_files(workspace)) or "no skills here"
+    return "\n".join(skill_files(workspace.root)) or "no skills here"
 
 
 def _read(workspace: Workspace, given: Mapping[str, Json]) -> str:
-    name, known = text(given, "skill"), _files(workspace)
+    name, known = text(given, "skill"), skill_files(workspace.root)
     if name not in known:
         raise Refusal(f"There is no skill `{name[:60]}`; there are {', '.join(known) or 'none'}.")
     try:

@@ -1,0 +1,19 @@
+"""Skill folders of a project: `skills/<name>/SKILL.md`, texts that say how something is done there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_FOLDER, _FILE = "skills", "SKILL.md"
+
+
+def skill_path(name: str) -> str:
+    """Where a skill lies, relative to the root."""
+    return f"{_FOLDER}/{name}/{_FILE}"
+
+
+def skill_files(root: Path) -> dict[str, Path]:
+    """The skills of a project by name, sorted. Links that lead out of it are not followed."""
+    inside = root.resolve()
+    found = sorted((root / _FOLDER).glob(f"*/{_FILE}"))
+    return {path.parent.name: path for path in found if path.resolve().is_relative_to(inside)}
