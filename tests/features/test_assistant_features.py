@@ -165,7 +165,7 @@ def test_hover_on_every_criterion(ask: Ask, type_: str) -> None:
 
 
 def test_hover_tells_what_a_loop_may_cost(ask: Ask) -> None:
-    assert "at most 4 iterations × $0.500 = $2.00" in asked(ask, LOOP.replace("4\n", "$04\n")).told
+    assert "at most 4 iterations × $0.50 = $2.00" in asked(ask, LOOP.replace("4\n", "$04\n")).told
     assert "Cost" in asked(ask, LOOP.replace("Fixer", "Fi$0xer")).told
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.cli.files.one_file import OneFile, add_file, add_json, element_named, open_workflow, print_json
 from loop_ls.cli.runs.run_request import Wrong
-from loop_ls.cli.watch.words import money
+from loop_ls.contract.amounts import money
 from loop_ls.features.estimate.answers import Estimate, Price
 from loop_ls.features.estimate.estimate import estimate, price_of_script
 from loop_ls.formats.common.target import Target
@@ -51,12 +51,8 @@ def as_json(found: Estimate) -> JsonObject:
 def as_text(name: str, found: Estimate) -> str:
     least, most = found.calls
     calls = f"{least} calls or more" if most is None else _range(str(least), str(most), "calls")
-    usd = "" if found.usd is None else f", {_range(_dollars(found.usd[0]), _dollars(found.usd[1]))}"
+    usd = "" if found.usd is None else f", {_range(money(found.usd[0]), money(found.usd[1]))}"
     return f"{shown(name)}: {calls}{usd}\n  {shown(found.why)}\n"
-
-
-def _dollars(usd: float) -> str:
-    return money(usd) or "$0"
 
 
 def _range(least: str, most: str, noun: str = "") -> str:

@@ -11,8 +11,9 @@ from typing import Any
 from loop_ls.cli.commands.run import Manner, agreed
 from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, found_file, read_input
-from loop_ls.cli.watch.words import first_line, money
+from loop_ls.cli.watch.words import first_line
 from loop_ls.client import EngineClient
+from loop_ls.contract.amounts import money
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
 

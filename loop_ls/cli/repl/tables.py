@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from loop_ls.cli.runs.runs_table import ago, iteration, outcome
-from loop_ls.cli.watch.words import clock, first_line, money
+from loop_ls.cli.runs.runs_table import iteration, outcome, since
+from loop_ls.cli.watch.words import first_line
+from loop_ls.contract.amounts import clock, money
 from loop_ls.report.terminal_text import shown, width
 
 Answer = dict[str, Any]
@@ -43,7 +44,7 @@ def loops(states: list[Answer], going: int) -> list[str]:
                 f"{number}/{limit}",
                 cut(str(state.get("stage") or ""), 24),
                 said,
-                ago(state.get("startedAt"), now),
+                since(state.get("startedAt"), now),
             ]
         )
     return [f"Loops: {going} active, {len(states)} shown", *grid(rows)]
@@ -95,7 +96,7 @@ def history(answer: Answer) -> list[str]:
                 cut(str(row["id"]), 40),
                 str(row["status"]),
                 str(row.get("verdict") or ""),
-                clock(row.get("duration_seconds") or 0),
+                clock(1000 * (row.get("duration_seconds") or 0)),
                 money(row.get("usd")),
                 cut(str(row.get("output") or (row.get("error") or {}).get("message") or ""), 60),
             ]
@@ -107,7 +108,7 @@ def metrics(answer: Answer) -> list[str]:
     timings, tokens = answer["timings"], answer["tokens"]
     lines = [
         f"{short(answer['loop_id'])}  {answer['status']}  iteration {answer['current_iteration']}",
-        f"  time        {clock(answer['duration_seconds'])}",
+        f"  time        {clock(1000 * answer['duration_seconds'])}",
         f"  iterations  {_counts(answer['iterations'])}, {timings['average_iteration_seconds']:g} s each",
         f"  stages      {_counts(answer['stages'])}",
         f"  calls       {answer['calls']}, {tokens.get('input', 0)} + {tokens.get('output', 0)} tokens",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from loop_ls.cli.watch.words import clock, ending, first_line, fitted, money
+from loop_ls.cli.watch.words import ending, first_line, fitted
+from loop_ls.contract.amounts import clock, money
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
 
@@ -27,7 +28,7 @@ def state(found: Answer) -> None:
         ("stage", found.get("stage")),
         ("cost", money(found.get("costUsd"))),
         ("tokens", sum((found.get("tokens") or {}).values()) or None),
-        ("time", clock(found.get("elapsedMs", 0) / 1000)),
+        ("time", clock(found.get("elapsedMs", 0))),
         ("started", _local(found.get("startedAt"))),
         ("ended", _local(found.get("endedAt"))),
         ("limit", found.get("because")),

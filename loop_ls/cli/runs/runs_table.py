@@ -8,7 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from loop_ls.cli.watch.words import clock, fitted, money
+from loop_ls.cli.watch.words import fitted
+from loop_ls.contract.amounts import ago, clock, money
 from loop_ls.contract.endings import ending
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.paint import Paint, wants_colour
@@ -57,20 +58,13 @@ def outcome(state: JsonObject) -> str:
     return f"{told['sign']} {shown(told['short'])}" if told else status
 
 
-def ago(moment: object, now: datetime) -> str:
-    """How long ago, as people say it; the date when it is longer than a day."""
+def since(moment: object, now: datetime) -> str:
+    """How long ago a moment in ISO 8601 was; nothing where it is none."""
     try:
         at = datetime.fromisoformat(str(moment).replace("Z", "+00:00"))
     except ValueError:
         return ""
-    seconds = max(0, int((now - at).total_seconds()))
-    if seconds < 60:
-        return "just now" if seconds < 5 else f"{seconds} s ago"
-    if seconds < 3600:
-        return f"{seconds // 60} min ago"
-    if seconds < 86_400:
-        return f"{seconds // 3600} h ago"
-    return at.astimezone().strftime("%Y-%m-%d %H:%M")
+    return ago((now - at).total_seconds())
 
 
 def iteration(state: Answer) -> str:
@@ -88,8 +82,8 @@ def _cells(state: Answer, paint: Paint, now: datetime, users: bool) -> list[Cell
         (said, _tint(said, paint)),
         (iteration(state), str),
         (money(state.get("costUsd")), str),
-        (clock(state.get("elapsedMs", 0) / 1000), str),
-        (ago(state.get("startedAt"), now), paint.faint),
+        (clock(state.get("elapsedMs", 0)), str),
+        (since(state.get("startedAt"), now), paint.faint),
     ]
     return [*cells, (shown(str(state.get("user") or "")), str)] if users else cells
 

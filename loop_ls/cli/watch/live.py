@@ -10,7 +10,8 @@ from rich.live import Live
 from rich.text import Text
 
 from loop_ls.cli.watch.model import Part, Watched, mark, said
-from loop_ls.cli.watch.words import clock, first_line, fitted, last_line, loop_ending, money, tokens
+from loop_ls.cli.watch.words import first_line, fitted, last_line, loop_ending
+from loop_ls.contract.amounts import clock, count, money
 from loop_ls.contract.run_view.parts import Row
 
 PICTURES_A_SECOND = 8
@@ -85,8 +86,8 @@ class LivePicture:
         for told, style in (
             (state, "bold yellow"),
             (money(watched.view.usd), "green"),
-            (tokens(watched.view.tokens), "dim"),
-            (clock(watched.elapsed), "dim"),
+            (count(watched.view.tokens, "token") if watched.view.tokens else "", "dim"),
+            (clock(1000 * watched.elapsed), "dim"),
         ):
             if told:
                 head.append("   ")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from loop_ls.cli.watch.model import Watched, mark, said
-from loop_ls.cli.watch.words import first_line, fitted, loop_ending, money
+from loop_ls.cli.watch.words import first_line, fitted, loop_ending
+from loop_ls.contract.amounts import money
 from loop_ls.report.terminal_text import shown
 
 Event = dict[str, Any]

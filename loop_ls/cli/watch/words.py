@@ -1,34 +1,13 @@
-"""How amounts and reasons are said to people, the same in every command."""
+"""Endings and remarks of runs as lines of the terminal, the same in every command."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from loop_ls.contract import endings
+from loop_ls.contract.amounts import clock, count, money
 from loop_ls.contract.endings import line, short, sign, status_of
 from loop_ls.report.terminal_text import shown, width
-
-
-def money(usd: float | None) -> str:
-    """Dollars with as many digits as the amount needs; nothing where no price is known."""
-    if usd is None:
-        return ""
-    if usd == 0:
-        return "$0"
-    if usd >= 0.1:
-        return f"${usd:.2f}"
-    whole, _, part = f"{usd:.4f}".partition(".")
-    return f"${whole}.{part.rstrip('0'):0<2}"
-
-
-def clock(seconds: float) -> str:
-    whole = int(seconds)
-    hours, rest = divmod(whole, 3600)
-    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60:02}:{rest % 60:02}"
-
-
-def tokens(count: int) -> str:
-    return f"{count:,} tokens" if count else ""
 
 
 def first_line(text: str) -> str:
@@ -65,8 +44,9 @@ def ending(state: dict[str, Any]) -> str:
     """How a run ended, in one line: reason, iteration, cost, time. A limit never looks like success."""
     told = endings.ending(state)
     how = f"{told['sign']} {shown(told['line'])}" if told else short(str(state.get("reason") or state.get("status")))
-    count = sum((state.get("tokens") or {}).values())
-    said = (how, money(state.get("costUsd")), tokens(count), clock(state.get("elapsedMs", 0) / 1000))
+    used = sum((state.get("tokens") or {}).values())
+    tokens = count(used, "token") if used else ""
+    said = (how, money(state.get("costUsd")), tokens, clock(state.get("elapsedMs", 0)))
     return " · ".join(part for part in said if part)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from urllib.parse import unquote
 
+from loop_ls.contract.endings import ENDINGS
 from loop_ls.contract.run_view.parts import (
     Event,
     Loop,
@@ -443,6 +444,6 @@ def _warning(kind: str, event: Event) -> str:
             repeated = number(event, "repeated") or 2
             return "The output is empty." if event.get("empty") else f"The last {repeated} outputs are the same."
         case "loop_fixation_warning":
-            return "The same thing failed again."
+            return f"{ENDINGS['fixation'].short.capitalize()}."
         case _:
             return text(event, "message")

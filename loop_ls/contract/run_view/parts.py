@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from loop_ls.contract.amounts import money
 from loop_ls.text.json_value import Json, JsonObject
 
 Event = JsonObject
@@ -74,6 +75,7 @@ class Stage:
             "startedAt": self.started_at,
             "endedAt": self.ended_at,
             "usd": self.usd,
+            "cost": money(self.usd) or None,
             "tools": self.tools or None,
             "note": self.note,
         }
@@ -155,6 +157,7 @@ class Row:
             "excerpt": excerpt(self.output, self.length),
             "length": self.length,
             "usd": self.total_usd,
+            "cost": money(self.total_usd) or None,
             "tokens": self.total_tokens,
             "startedAt": self.started_at,
             "endedAt": self.ended_at,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from loop_ls.contract.amounts import money
 from loop_ls.contract.run_view.parts import Event, amount, moment, number, text
 from loop_ls.text.json_value import Json, JsonObject
 
@@ -115,6 +116,8 @@ class Round:
             "diff": self.diff,
             "usd": amount(self.cost, "round_usd"),
             "cumulativeUsd": amount(self.cost, "cumulative_usd"),
+            "cost": money(amount(self.cost, "round_usd")) or None,
+            "cumulativeCost": money(amount(self.cost, "cumulative_usd")) or None,
             "fixation": self.fixation,
             "reported": self.report is not None,
             "refused": self.refused,

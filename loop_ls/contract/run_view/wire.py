@@ -1,4 +1,5 @@
-"""Run views as they travel: what `parts` and `rounds` write. What is None does not travel; moments are ISO 8601."""
+"""Run views as they travel: what `parts` and `rounds` write. What is None does not travel; moments are ISO 8601.
+`cost` is `usd` in the words of `contract.amounts`."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ class StageView(TypedDict):
     startedAt: NotRequired[str]
     endedAt: NotRequired[str]
     usd: NotRequired[float]
+    cost: NotRequired[str]
     tools: NotRequired[int]
     note: NotRequired[str]
 
@@ -47,6 +49,7 @@ class RowView(TypedDict):
     excerpt: str
     length: int
     usd: NotRequired[float]
+    cost: NotRequired[str]
     tokens: int
     startedAt: NotRequired[str]
     endedAt: NotRequired[str]
@@ -88,6 +91,8 @@ class RoundView(TypedDict):
     diff: str
     usd: NotRequired[float]
     cumulativeUsd: NotRequired[float]
+    cost: NotRequired[str]
+    cumulativeCost: NotRequired[str]
     fixation: bool
     reported: bool
     refused: NotRequired[str]

@@ -20,16 +20,16 @@ from loop_ls.engine.durable.run_queue import RunQueue
 from loop_ls.engine.durable.spending_accounts import PostgresAccounts
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.journal.postgres_connection import PostgresConnection
-from loop_ls.engine.journal.postgres_schema import newer
+from loop_ls.engine.journal.postgres_schema import LEASE, newer
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
 from loop_ls.engine.journal.storage import Storage
 from loop_ls.engine.providers.registry import ProviderRegistry
 from loop_ls.engine.recovery.cluster_member import ClusterMember
 
-#: Seconds between two signs of life, and without one until a worker counts as dead. One whose connection is gone
-#: too, as that of a process that was killed, is dead after so many missed beats.
-BEAT, LEASE, MISSED = 1.0, 3.0, 1.7
+#: Seconds between two signs of life. A worker whose connection is gone too, as that of a process that was killed, is
+#: dead after so many missed beats, before its lease is over.
+BEAT, MISSED = 1.0, 1.7
 AGAIN = 0.25
 #: Held while tables of DBOS are made.
 MIGRATING = 4_997_013

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from loop_ls.contract.amounts import money
 from loop_ls.contract.facts.enhance import RoundNumbers, RoundStarted
 from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.core.loop_driver import Outcome, Turn
@@ -179,6 +180,6 @@ class RoundBody:
     async def _say_unpriced(self) -> None:
         """Once in a loop."""
         usd = self.unknown_price
-        message = f"a call has no known price and counts ${usd:.2f}: set `price` of its provider to know better"
+        message = f"a call has no known price and counts {money(usd)}: set `price` of its provider to know better"
         warned = Warned(code="unknown_price", message=message).fact()
         await self.recorder.record(":enhance:unpriced", [warned])

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from loop_ls.contract.amounts import money, rounds_spent
 from loop_ls.contract.answers import EnhanceStatus, EnhanceTimeline
+from loop_ls.contract.endings import ENDINGS
 from loop_ls.contract.run_view.rounds import Round, Rounds
 from loop_ls.text.markdown import code, escaped, fenced
 
@@ -29,7 +31,7 @@ def status(rounds: Rounds) -> dict[str, Json]:
     if rounds.reason:
         found |= {"reason": rounds.reason, "because": rounds.because}
     if rounds.most:
-        found["shown"] = f"Round {rounds.number} of {rounds.most} · ${rounds.spent:.2f} of ${rounds.cap or 0.0:.2f}"
+        found["shown"] = rounds_spent(rounds.number, rounds.most, rounds.spent, rounds.cap)
     return found
 
 
@@ -143,8 +145,8 @@ def markdown(found: Mapping[str, Json], name: str) -> str:
 
 def _round(entry: Mapping[str, Json]) -> str:
     usd = entry.get("roundUsd")
-    cost = f" · ${usd:.2f}" if isinstance(usd, int | float) else ""
-    risk = " · the same failure as before" if entry["label"] == "fixation-risk" else ""
+    cost = f" · {money(usd)}" if isinstance(usd, int | float) else ""
+    risk = f" · {ENDINGS['fixation'].short}" if entry["label"] == "fixation-risk" else ""
     lines = [f"## Round {entry['round']}: {entry['status']}{cost}{risk}", ""]
     lines += ["### What failed", *(_bullets(entry["failed"], _failure) or ["nothing"]), ""]
     if entry.get("unfixable"):

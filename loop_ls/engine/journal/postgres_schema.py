@@ -16,6 +16,8 @@ from loop_ls.engine.journal.schema import FORMAT
 LOCK = 4_997_012
 #: Errors of our own, as the functions raise them.
 NOT_OWNER, NEWER = "LL001", "LL002"
+#: Seconds without a sign of life until a worker counts as dead.
+LEASE = 3.0
 
 TABLES = """
 create schema if not exists loop_ls;
@@ -166,7 +168,7 @@ declare unfinished bigint; share int; pace float8;
 begin  -- so that no worker takes a whole burst off the queue. Those that take no runs do not tell how many wait.
     select count(*) into unfinished from loop_ls.run where snapshot is null;
     select least(unfinished / greatest(count(*), 1) + 2, 1000 + coalesce(max(waiting), 0)) into share
-        from loop_ls.worker where waiting is not null and seen > clock_timestamp() - interval '3 seconds';
+        from loop_ls.worker where waiting is not null and seen > clock_timestamp() - interval '{LEASE} seconds';
     pace := case when unfinished = 0 then 1.0 else 0.5 end;
     update dbos.queues set worker_concurrency = share, polling_interval_sec = pace
         where name = 'runs' and (worker_concurrency, polling_interval_sec) is distinct from (share, pace);
@@ -270,7 +272,7 @@ begin
             on conflict do nothing;
     end if;
 end $$;
-"""
+""".replace("{LEASE}", str(LEASE))
 
 #: version -> what brings a journal of that version to the next one.
 MIGRATIONS: dict[int, Callable[[object], None]] = {}

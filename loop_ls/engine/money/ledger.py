@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from loop_ls.contract.amounts import money
 from loop_ls.contract.facts.kinds import BudgetWarning, Warned
 from loop_ls.engine.core.ports import Fact
 from loop_ls.engine.money.caps import CapReached, Caps
@@ -146,14 +147,16 @@ class Ledger:
         if not self._fits(taken):
             usd, tokens = caps.usd is not None and taken.usd > caps.usd, caps.tokens
             told = (
-                f"${taken.usd:.4f} of ${caps.usd:g} are spent" if usd else f"{taken.tokens} of {tokens} tokens are used"
+                f"{money(taken.usd)} of {money(caps.usd)} are spent"
+                if usd
+                else f"{taken.tokens} of {tokens} tokens are used"
             )
             return CapReached(
                 "budget",
                 f"{self._whose}{'budgetUsd' if usd else 'maxTokens'}`: the last call took the rest and more, {told}.",
             )
         if caps.usd is not None and taken.usd + least.usd > caps.usd - 1e-12:
-            told = f"the next call may cost ${least.usd:.4f}, and ${taken.usd:.4f} of ${caps.usd:g} are spent"
+            told = f"the next call may cost {money(least.usd)}, and {money(taken.usd)} of {money(caps.usd)} are spent"
             return CapReached("budget", f"{self._whose}budgetUsd`: {told}.")
         told = f"the next call may take {least.tokens} tokens, and {taken.tokens} of {caps.tokens} are used"
         return CapReached("budget", f"{self._whose}maxTokens`: {told}.")
@@ -182,7 +185,11 @@ class Ledger:
         if self._over or self._fits(spent):
             return []
         self._over = True
-        told = [f"${spent.usd:.4f} of ${caps.usd:g}"] if caps.usd is not None and spent.usd > caps.usd + 1e-12 else []
+        told = (
+            [f"{money(spent.usd)} of {money(caps.usd)}"]
+            if caps.usd is not None and spent.usd > caps.usd + 1e-12
+            else []
+        )
         if caps.tokens is not None and spent.tokens > caps.tokens:
             told.append(f"{spent.tokens} of {caps.tokens} tokens")
         message = f"The last call took more than was left: {' and '.join(told)}. That is known only afterwards."

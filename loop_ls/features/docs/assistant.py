@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loop_ls.features.text.humanize import count, excerpt, money
+from loop_ls.contract.amounts import count, money
+from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import text_of

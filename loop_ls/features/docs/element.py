@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loop_ls.features.text.humanize import count, excerpt, listed
+from loop_ls.contract.amounts import count
+from loop_ls.features.text.humanize import excerpt, listed
 from loop_ls.index.calls import asks_judge, element_calls, innermost_runs, most_iterations
 from loop_ls.index.document import Document
 from loop_ls.index.effective import effective

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loop_ls.features.text.humanize import count, duration, excerpt, listed
+from loop_ls.contract.amounts import count
+from loop_ls.features.text.humanize import duration, excerpt, listed
 from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.common.object_parts import Item
 from loop_ls.formats.role_loop.keys import TERMINATIONS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.docs.assistant import ceiling, ceiling_text
-from loop_ls.features.text.humanize import count
 from loop_ls.formats.assistant.keys import CAP_ONLY
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.index.calls import Calls

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loop_ls.features.text.humanize import count
+from loop_ls.contract.amounts import count, money
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs
 from loop_ls.index.calls import Calls
@@ -37,7 +37,7 @@ def with_rounds(own: Knobs, calls: Calls, usd: Usd, plan: Callable[[], float | N
     """From one round that converges to all of them; `plan` is what one answer of the planner costs."""
     answers = (own.max_rounds - 1) * own.planner_attempts
     most = None if calls.most is None else calls.most * own.max_rounds + answers
-    cap = f"${own.budget_cap_usd:.2f}"
+    cap = money(own.budget_cap_usd)
     told = f"An enhance loop: at most {count(own.max_rounds, 'round')} and {count(answers, 'answer')} of the planner"
     if usd is None:
         return Calls(calls.least, most), None, f"{told}; it ends at {cap} (`budgetCapUsd`)."

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.estimate.answers import Dollars, Estimate, Price, PriceOf
 from loop_ls.features.estimate.script_price import script_price
 from loop_ls.features.language_support import support_of
-from loop_ls.features.text.humanize import count
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.price import price_faults

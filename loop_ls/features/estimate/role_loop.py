@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.docs.role_loop import most_iterations
-from loop_ls.features.text.humanize import count
 from loop_ls.formats.common.json_types import whole
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import GoalBound

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Hover, ShownRun
 from loop_ls.features.complete.describe import parameter_text
@@ -20,7 +21,7 @@ from loop_ls.features.hover.effective_value import counts_here
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.node_at import Look, look_at
 from loop_ls.features.lookup.pieces import element_at
-from loop_ls.features.text.humanize import count, duration, listed
+from loop_ls.features.text.humanize import duration, listed
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.settings.model import Settings
 from loop_ls.formats.workflow.keys import WORKFLOW

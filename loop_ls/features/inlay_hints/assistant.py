@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from loop_ls.contract.amounts import money
 from loop_ls.features.answers import Inlay
 from loop_ls.features.docs.assistant import ceiling, ceiling_text
-from loop_ls.features.text.humanize import money
 from loop_ls.index.document import Document
 from loop_ls.text.position import Position, Span
 

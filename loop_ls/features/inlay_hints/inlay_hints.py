@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.answers import Inlay, LoopView, ShownRun
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.pieces import with_starts
 from loop_ls.features.runs.outcome_texts import ENDED, VERDICTS, ended_in_words, sign
-from loop_ls.features.text.humanize import count, duration
+from loop_ls.features.text.humanize import duration
 from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document

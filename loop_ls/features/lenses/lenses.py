@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.answers import Command, Lens, LoopView, ShownRun
 from loop_ls.features.estimate.estimate import run_calls
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lenses.enhance import rounds_lenses
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign, spent
-from loop_ls.features.text.humanize import count
 from loop_ls.index.calls import element_calls, most_iterations
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loop_ls.contract.amounts import count, money
 from loop_ls.contract.endings import line
 from loop_ls.features.answers import Command, Lens, ShownRun
 from loop_ls.features.docs.assistant import ceiling, loop_in_words
@@ -11,7 +12,7 @@ from loop_ls.features.docs.role_loop import most_iterations
 from loop_ls.features.lenses.lenses import after, going
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.outcome_texts import ENDED, sign, spent
-from loop_ls.features.text.humanize import count, excerpt, money
+from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.text.position import Span

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from loop_ls.contract.endings import line, sign
+from loop_ls.contract.amounts import money, rounds_spent
+from loop_ls.contract.endings import ENDINGS, line, sign
 from loop_ls.text.json_value import Json
 
 if TYPE_CHECKING:
@@ -85,13 +86,13 @@ def burn(rounds: Rounds) -> str:
     """`Round 2 of 3 · $1.09 of $5.00`."""
     if not rounds.most:
         return "Enhance: starting"
-    return f"Round {max(rounds.number, 1)} of {rounds.most} · ${rounds.spent:.2f} of ${rounds.cap:.2f}"
+    return rounds_spent(rounds.number, rounds.most, rounds.spent, rounds.cap)
 
 
 def progress_in_words(rounds: Rounds) -> str:
     """The counter, the money, and what is being done where that is not the round itself."""
     doing = _DOING.get(rounds.phase, rounds.phase.replace("_", " ")) if rounds.most else ""
-    risk = "the same thing failed again" if rounds.fixation else ""
+    risk = ENDINGS["fixation"].short if rounds.fixation else ""
     return " · ".join(part for part in (burn(rounds), risk, doing) if part)
 
 
@@ -100,7 +101,7 @@ def ended_in_rounds(rounds: Rounds) -> str:
     status, reason = _ENDED.get(rounds.phase, ("failed", None))
     most = f" of {rounds.most}" if rounds.most and rounds.phase != "gave_up" and rounds.number else ""
     told = line(status, reason or rounds.reason or None, rounds.number, "round")
-    return f"{sign(status, reason or rounds.reason)} {told}{most} · ${rounds.spent:.2f}"
+    return f"{sign(status, reason or rounds.reason)} {told}{most} · {money(rounds.spent)}"
 
 
 #: How a loop in one of these phases has ended: its status, and the reason where the phase is one.

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loop_ls.contract.amounts import clock, count, money
 from loop_ls.contract.endings import ENDED, line, sign
 from loop_ls.features.answers import LoopView, ShownRun
-from loop_ls.features.text.humanize import clock, count, excerpt, money
+from loop_ls.features.text.humanize import excerpt
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view.parts import Verdict

@@ -7,11 +7,11 @@ guide. The server clears them on the next run or on an edit of the loop.
 
 from __future__ import annotations
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.language_support import support_of
 from loop_ls.features.runs.enhance_findings import rounds_findings
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, verdict_in_words
-from loop_ls.features.text.humanize import count
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.rules.engine.finding import Finding, Related, Severity

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from loop_ls.contract.amounts import clock, count, money
 from loop_ls.features.runs.outcome_texts import VERDICTS
-from loop_ls.features.text.humanize import clock, money
 from loop_ls.text.markdown import code, escaped, fenced
 
 Json = Mapping[str, Any]
@@ -36,7 +36,7 @@ def _status(state: Json) -> str:
         f" ({escaped(str(reason).replace('_', ' '))})" if reason and reason != state.get("status") else ""
     )
     tokens = sum((state.get("tokens") or {}).values())
-    parts = [told, _cost(state.get("costUsd")), f"{tokens:,} tokens" if tokens else ""]
+    parts = [told, _cost(state.get("costUsd")), count(tokens, "token") if tokens else ""]
     parts += [clock(int(state.get("elapsedMs") or 0)), f"run {code(str(state.get('runId')))}"]
     return " · ".join(part for part in parts if part)
 

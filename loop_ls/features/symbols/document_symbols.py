@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.answers import Placed, Symbol, SymbolKind
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.pieces import with_starts
-from loop_ls.features.text.humanize import count, excerpt
+from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document

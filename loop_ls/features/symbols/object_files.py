@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.answers import FoundSymbol, Placed, Symbol, SymbolKind
 from loop_ls.features.docs.assistant import loop_in_words
 from loop_ls.features.docs.role_loop import end_in_words, label_of
 from loop_ls.features.rename.occurrences import bare
-from loop_ls.features.text.humanize import count, excerpt
+from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.common.object_parts import Item, Part

@@ -1,16 +1,13 @@
-"""Numbers as people say them: durations, money, counts.
+"""Durations, lists and excerpts as sentences of documentation say them; amounts of runs are `contract.amounts`.
 
 Only for reading: nothing here is parsed again.
 """
 
 from __future__ import annotations
 
+from loop_ls.contract.amounts import count
+
 _UNITS = ((3600.0, "hour"), (60.0, "minute"), (1.0, "second"))
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 iteration`, `3 iterations`, `1,200 calls`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def duration(seconds: float) -> str:
@@ -40,22 +37,6 @@ def _below_a_second(seconds: float) -> str:
         if amount >= 1:
             return f"{amount:g} {noun if amount == 1 else noun + 's'}"
     return f"{seconds * 1e9:g} nanoseconds"
-
-
-def clock(milliseconds: int) -> str:
-    """`00:41`, `1:02:03`: the time a run has taken."""
-    total = max(0, milliseconds) // 1000
-    hours, minutes, seconds = total // 3600, total // 60 % 60, total % 60
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes:02}:{seconds:02}"
-
-
-def money(usd: float) -> str:
-    """Cents matter while a loop is cheap: `$0.031`, `$0.0004`, `$12.50`."""
-    if usd == 0:
-        return "$0"
-    if usd < 0.001:
-        return f"${usd:.2g}" if usd >= 0.0001 else "<$0.0001"
-    return f"${usd:.3f}" if usd < 1 else f"${usd:,.2f}"
 
 
 def listed(names: list[str], last: str = "and") -> str:

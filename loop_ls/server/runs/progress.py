@@ -1,4 +1,4 @@
-"""One work-done progress per run: `iteration 3/5 · $0.0123`, with a cancel button that stops the run."""
+"""One work-done progress per run: `iteration 3/5 · $0.012`, with a cancel button that stops the run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
+from loop_ls.contract.amounts import money
 from loop_ls.features.runs.enhance_rounds import ended_in_rounds, progress_in_words
 from loop_ls.formats.registry import ASSISTANT
 from loop_ls.server.client import Refused
@@ -90,7 +91,7 @@ def report(record: RunRecord) -> Json:
     if iteration:
         parts.append(f"iteration {iteration}/{most}" if most else f"iteration {iteration}")
     if isinstance(cost := state.get("costUsd"), int | float):
-        parts.append(f"${cost:.4f}")
+        parts.append(money(cost))
     if status != "running" or not parts:
         parts.append(_SAID.get(status) or str(status).replace("_", " "))
     found: Json = {"message": " · ".join(parts)}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.cli.runs.runs_table import ago, outcome, table
+from loop_ls.cli.runs.runs_table import outcome, since, table
 from loop_ls.report.terminal_text import width
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -49,16 +49,15 @@ def test_UP_81_how_a_run_stands(status: str, reason: str | None, said: str) -> N
     ("moment", "said"),
     [
         ("2026-03-01T11:59:58Z", "just now"),
-        ("2026-03-01T11:59:20Z", "40 s ago"),
         ("2026-03-01T11:30:00Z", "30 min ago"),
         ("2026-03-01T03:00:00Z", "9 h ago"),
+        ("2026-02-25T12:00:00Z", "4 d ago"),
         ("2026-03-01T12:00:30Z", "just now"),
         (None, ""),
     ],
 )
 def test_when_it_began(moment: str | None, said: str) -> None:
-    assert ago(moment, NOW) == said
-    assert ago("2026-01-15T12:00:00Z", NOW).startswith("2026-01-15")
+    assert since(moment, NOW) == said
 
 
 def test_a_pipe_gets_no_colour_and_whole_lines() -> None:

@@ -66,9 +66,10 @@ def test_steps_headings_and_iterations_stand_in_the_order_in_which_they_began() 
 
 def test_an_iteration_has_verdict_beginning_of_its_output_steps_and_cost() -> None:
     row = rows(view_of(*BEGUN, *iteration(1, "no"), *iteration(2, "yes")))["develop/1"]
-    told = {name: row[name] for name in ("status", "verdict", "excerpt", "usd", "tokens", "max", "first", "last")}
-    assert told == {"status": "completed", "verdict": "no", "excerpt": "output 1", "usd": 0.01, "tokens": 15, "max": 5,
+    told = {name: row[name] for name in ("status", "verdict", "excerpt", "tokens", "max", "first", "last")}
+    assert told == {"status": "completed", "verdict": "no", "excerpt": "output 1", "tokens": 15, "max": 5,
                     "first": 5, "last": 12}  # fmt: skip
+    assert (row["usd"], row["cost"]) == (0.01, "$0.01")
     assert [(stage["name"], stage["status"], stage.get("usd")) for stage in row["stages"]] == [
         ("write", "completed", 0.01),
         ("review", "completed", None),

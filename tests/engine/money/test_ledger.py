@@ -36,7 +36,7 @@ async def test_what_does_not_fit_alone_ends_the_run_but_only_once_the_others_are
     with pytest.raises(CapReached) as reached:
         await asyncio.wait_for(second, 1)
     assert reached.value.reason == "budget"
-    assert "$0.6000 of $1 are spent" in reached.value.told
+    assert "$0.60 of $1.00 are spent" in reached.value.told
 
 
 async def test_an_answer_counts_from_the_moment_it_is_there_and_once() -> None:
@@ -55,7 +55,7 @@ async def test_what_was_taken_beyond_a_cap_is_said_once_and_not_again_after_a_re
     assert ledger.count([call(0.5, 90)]) == []
     with pytest.raises(CapReached) as reached:
         ledger.check()
-    assert "took the rest and more, $2.0000 of $1 are spent" in reached.value.told
+    assert "took the rest and more, $2.00 of $1.00 are spent" in reached.value.told
     again = Ledger(spent=ledger.spent)
     again.limit(ledger.caps)
     assert again.count([call(0.1, 1)]) == []

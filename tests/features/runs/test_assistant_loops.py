@@ -205,7 +205,7 @@ def test_an_estimate_counts_iterations_and_budgets(ask: Ask) -> None:
     capped = ask(f"{text}$0", None, False, YAML)
     found = estimate(capped.workspace, capped.document)
     assert found.usd == (0.0, 5.0)
-    assert "10 iterations × $0.500 = $5.00" in found.why
+    assert "10 iterations × $0.50 = $5.00" in found.why
 
 
 def test_UP_60_a_loop_that_was_switched_off_while_it_runs_can_be_stopped(ask: Ask) -> None:

@@ -140,7 +140,7 @@ def test_giving_up_never_reads_like_a_success(last: dict[str, Any], said: str) -
 
 def test_the_same_failure_again_is_said() -> None:
     warned = facts(BEGUN, FAILED, {"kind": "loop_fixation_warning"}, PLANNED)
-    assert "the same thing failed again" in progress_in_words(shown(warned))
+    assert "the same failure again" in progress_in_words(shown(warned))
     other = shown([*warned, *facts(BEGUN, FAILED, number=3)])
     assert "again" not in progress_in_words(other)
     assert burn(shown([])) == "Enhance: starting"

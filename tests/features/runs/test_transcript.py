@@ -24,7 +24,7 @@ def test_it_says_how_it_ended_and_what_it_cost() -> None:
 
 def test_an_iteration_shows_output_question_and_answer() -> None:
     text = told(row(1, output="FAIL: empty", verdict="no", usd=0.01, question="Is it good?", answer="NO, not yet"))
-    assert "## `develop` iteration 1 of 5: NO · $0.010" in text
+    assert "## `develop` iteration 1 of 5: NO · $0.01" in text
     assert "**Output**\n\n```text\nFAIL: empty\n```" in text
     assert "**Question to the judge**\n\n```text\nIs it good?\n```" in text
     assert "**Answer of the judge**\n\n```text\nNO, not yet\n```" in text

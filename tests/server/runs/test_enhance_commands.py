@@ -323,7 +323,7 @@ def test_a_pause_is_answered_by_a_command_too(editor: Callable[..., Editor]) -> 
     titles = [lens["command"]["title"] for lens in lenses if lens["range"]["start"]["line"] == 0]
     assert titles == [
         *("▶ Continue to next round", "Show changes", "Run without changes", "⏹ Stop"),
-        "Round 1 of 3 · $0.00 of $5.00 · waiting for you",
+        "Round 1 of 3 · $0 of $5.00 · waiting for you",
         "Open run",
     ]
     assert "+    run: Review {{draft}} kindly" in one.command("enhance.timeline", uri=one.uri)["markdown"]

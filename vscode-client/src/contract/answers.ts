@@ -129,6 +129,8 @@ export interface RoundView {
   diff: string;
   usd?: number;
   cumulativeUsd?: number;
+  cost?: string;
+  cumulativeCost?: string;
   fixation: boolean;
   reported: boolean;
   refused?: string;
@@ -155,6 +157,7 @@ export interface RowView {
   excerpt: string;
   length: number;
   usd?: number;
+  cost?: string;
   tokens: number;
   startedAt?: string;
   endedAt?: string;
@@ -196,6 +199,7 @@ export interface StageView {
   startedAt?: string;
   endedAt?: string;
   usd?: number;
+  cost?: string;
   tools?: number;
   note?: string;
 }

@@ -1,4 +1,5 @@
 // One fact as one line of the list of events. Kinds that need no words say their text, if they have one.
+import { money } from "../runs/amounts";
 import type { RunEvent } from "../runs/state";
 import { excerpt } from "../runs/words";
 import type { FactLine } from "./shape";
@@ -37,7 +38,7 @@ function gistOf(fact: RunEvent): string {
 
 function callOf(fact: RunEvent): string {
   const tokens = (fact.tokens ?? {}) as { input?: number; output?: number };
-  const usd = typeof fact.usd === "number" ? ` $${fact.usd.toFixed(4)}` : "";
+  const usd = typeof fact.usd === "number" ? ` ${money(fact.usd)}` : "";
   const failed = messageOf(fact.error);
   return `${String(fact.provider ?? "")}/${String(fact.model ?? "")} ${tokens.input ?? 0}+${tokens.output ?? 0} tokens${usd}${failed ? `, failed: ${failed}` : ""}`;
 }

@@ -1,5 +1,6 @@
 // Facts and endings as the sentences that people read. One wording for output, messages and views.
 import { ENDINGS } from "../contract/endings";
+import { ago } from "./amounts";
 import { endingLine, type RunEvent, type RunState } from "./state";
 
 /** The beginning of a text on one line. */
@@ -73,20 +74,8 @@ export function lineOfRun(state: RunState): string {
   return (state.reason ?? state.status).replaceAll("_", " ");
 }
 
-const UNITS = [
-  { long: "day", short: "d", size: 86_400_000 },
-  { long: "hour", short: "h", size: 3_600_000 },
-  { long: "minute", short: "min", size: 60_000 },
-] as const;
-
-/** `10 minutes ago`; short: `10 min ago`. */
-export function ago(moment: string | undefined, now = Date.now(), length: "long" | "short" = "long"): string {
+/** How long ago a moment was; nothing where it is none. */
+export function since(moment: string | undefined, now = Date.now(), full = true): string {
   const passed = now - Date.parse(moment ?? "");
-  if (Number.isNaN(passed)) return "";
-  for (const unit of UNITS) {
-    const count = Math.floor(passed / unit.size);
-    if (count < 1) continue;
-    return length === "short" ? `${count} ${unit.short} ago` : `${count} ${unit.long}${count === 1 ? "" : "s"} ago`;
-  }
-  return length === "short" ? "now" : "just now";
+  return Number.isNaN(passed) ? "" : ago(passed / 1000, full);
 }

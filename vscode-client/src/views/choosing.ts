@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { RunState } from "../runs/state";
 import type { RunStore } from "../runs/store";
-import { ago, lineOfRun, nameOf, natureOf } from "../runs/words";
+import { lineOfRun, nameOf, natureOf, since } from "../runs/words";
 import { iconOf } from "./look";
 
 /** What menus and other parts hand over: an object that names a run, or several that are selected. */
@@ -49,6 +49,6 @@ interface RunItem extends vscode.QuickPickItem {
 export const asItem = (state: RunState): RunItem => ({
   runId: state.runId,
   label: nameOf(state),
-  description: [lineOfRun(state), ...natureOf(state), ago(state.endedAt ?? state.startedAt)].filter(Boolean).join(" · "),
+  description: [lineOfRun(state), ...natureOf(state), since(state.endedAt ?? state.startedAt)].filter(Boolean).join(" · "),
   iconPath: iconOf(state),
 });

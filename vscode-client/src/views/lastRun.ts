@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Part, Server } from "../part";
 import { endedAtLimit, hasEnded, type RunState } from "../runs/state";
 import type { RunStore } from "../runs/store";
-import { ago, lineOfRun, nameOf } from "../runs/words";
+import { lineOfRun, nameOf, since } from "../runs/words";
 import { isLoopFile } from "../server/ours";
 
 /** Only "10 minutes ago" grows old by itself. */
@@ -85,7 +85,7 @@ export function statusOf(state: RunState | undefined, now = Date.now()): Status 
   if (!state) return { text: "never ran", detail: "Loop", severity: Information, busy: false, command: undefined };
   const ended = hasEnded(state);
   const failed = state.status === "failed" || state.status === "blocked";
-  const when = ended ? ago(state.endedAt, now) : "";
+  const when = ended ? since(state.endedAt, now) : "";
   return {
     text: [lineOfRun(state), when].filter(Boolean).join(" · "),
     detail: nameOf(state),

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Part } from "../part";
 import { hasEnded, questionsOf, type RunState } from "../runs/state";
-import { money } from "../runs/money";
+import { money } from "../runs/amounts";
 import { nameOf, progressOf } from "../runs/words";
 
 export const statusPart: Part = ({ runs }) => {

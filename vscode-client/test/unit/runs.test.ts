@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { RunStore } from "../../src/runs/store";
-import { money } from "../../src/runs/money";
 import { endedAtLimit, endingKind } from "../../src/runs/state";
 import { ENDINGS } from "../../src/contract/endings";
-import { ago, endingOf, lineOf, lineOfRun, progressOf } from "../../src/runs/words";
+import { endingOf, lineOf, lineOfRun, progressOf, since } from "../../src/runs/words";
 
 test.each([
   [{ kind: "iteration", iteration: 2, maxIterations: 5, output: "a\n b" }, "iteration 2/5: a b"],
@@ -56,25 +55,11 @@ test("the server's line is shown as it is; without one the state speaks", () => 
   expect(lineOfRun({ runId: "a", status: "completed", reason: "max_iterations" })).toBe("max iterations");
 });
 
-test.each([
-  [undefined, ""],
-  [0, "$0"],
-  [0.0004, "$0.0004"],
-  [0.0312, "$0.031"],
-  [12.5, "$12.50"],
-])("money %s is said as %s", (usd, words) => {
-  expect(money(usd)).toBe(words);
-});
-
-test.each([
-  [5, "just now"],
-  [60, "1 minute ago"],
-  [600, "10 minutes ago"],
-  [7200, "2 hours ago"],
-  [90_000, "1 day ago"],
-])("%d seconds are %s", (seconds, words) => {
+test("how long ago a moment was; nothing where there is none", () => {
   const now = Date.parse("2026-01-31T12:00:00Z");
-  expect(ago(new Date(now - seconds * 1000).toISOString(), now)).toBe(words);
+  const moments = ["2026-01-31T11:50:00Z", "2026-01-31T12:00:02Z", "soon", undefined];
+  expect(moments.map((moment) => since(moment, now))).toEqual(["10 minutes ago", "just now", "", ""]);
+  expect(since(moments[0], now, false)).toBe("10 min ago");
 });
 
 test("progress is counted where there is something to count", () => {

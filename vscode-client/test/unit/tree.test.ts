@@ -132,7 +132,7 @@ test("the status item says who waits first, then what runs and what it cost", ()
   const costs = { iteration: 3, maxIterations: 5, costUsd: 0.02 };
   expect(summaryOf([run("a", costs), run("b", asks)])).toMatchObject({ text: "$(bell-dot) b waits for you", command: "loopLs.client.decide", urgent: true });
   expect(summaryOf([run("a", costs), run("b", { ...costs, costUsd: 0.021 })])?.text).toBe("$(sync~spin) 2 loops · $0.041");
-  expect(summaryOf([run("develop", costs)])?.text).toBe("$(sync~spin) develop 3/5 · $0.020");
+  expect(summaryOf([run("develop", costs)])?.text).toBe("$(sync~spin) develop 3/5 · $0.02");
   expect(summaryOf([run("a", { status: "paused" })])?.text).toBe("$(debug-pause) a paused");
   expect(summaryOf([run("a", { status: "interrupted" })])?.text).toBe("$(debug-disconnect) a interrupted");
   expect(summaryOf([])).toBeUndefined();

@@ -1,6 +1,6 @@
 """What an enhance loop has spent, over all rounds and all answers of the planner, against its one cap.
 
-Decimal, six digits, shown with two. A call without a known price is booked at the price that the
+Decimal with six digits. A call without a known price is booked at the price that the
 settings give it; waiting costs nothing.
 """
 
@@ -109,8 +109,3 @@ class Ledger:
             self.unpriced += 1
             return self._unknown
         return dollars(usd)
-
-
-def shown(amount: Decimal) -> str:
-    """`$1.09`."""
-    return f"${amount.quantize(Decimal('0.01'), ROUND_HALF_UP)}"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.answers import Item, ItemKind
 from loop_ls.features.complete.items.variables import fitting
 from loop_ls.features.complete.quoting import literal
 from loop_ls.features.complete.render import Pairs, flow_mapping, mapping, without_stops
 from loop_ls.features.complete.request import Request
 from loop_ls.features.spot.place import Written
-from loop_ls.features.text.humanize import count
 from loop_ls.index.document import Document
 
 

@@ -1,8 +1,7 @@
 // What the run has spent and may spend: money, tokens, time. A bar stands only where there is a limit.
 import type { ComponentChildren } from "preact";
 import type { Head } from "../shape";
-import { money } from "../../runs/money";
-import { capMoney, clock, plural, tokens } from "./words";
+import { clock, count, money } from "../../runs/amounts";
 
 function Meter({ label, value, most, text, children }: { label: string; value: number; most?: number; text: string; children: ComponentChildren }) {
   const part = most ? Math.min(1, value / most) : 0;
@@ -24,19 +23,19 @@ export function Budget({ head, elapsedMs }: { head: Head; elapsedMs: number }) {
   const { caps } = head;
   const cost = head.costUsd ?? 0;
   const spent = head.costUsd === undefined && !caps.usd ? (head.unpriced ? "no price known" : "$0") : money(cost);
-  const costText = caps.usd ? `${spent} of ${capMoney(caps.usd)}` : spent;
-  const tokenText = caps.tokens ? `${head.tokens.toLocaleString("en-US")} of ${tokens(caps.tokens)}` : tokens(head.tokens);
+  const costText = caps.usd ? `${spent} of ${money(caps.usd)}` : spent;
+  const tokenText = caps.tokens ? `${head.tokens.toLocaleString("en-US")} of ${count(caps.tokens, "token")}` : count(head.tokens, "token");
   const timeText = caps.seconds ? `${clock(elapsedMs)} of ${clock(caps.seconds * 1000)}` : clock(elapsedMs);
   return (
     <section class="budget" aria-label="Budget">
       <Meter label="cost" value={cost} most={caps.usd} text={costText}>
         <b>{spent}</b>
-        {caps.usd ? ` of ${capMoney(caps.usd)}` : ""}
+        {caps.usd ? ` of ${money(caps.usd)}` : ""}
         {head.unpriced && head.costUsd !== undefined ? " + calls without a price" : ""}
       </Meter>
       <Meter label="tokens" value={head.tokens} most={caps.tokens} text={tokenText}>
         <b>{head.tokens.toLocaleString("en-US")}</b>
-        {caps.tokens ? ` of ${tokens(caps.tokens)}` : ` token${head.tokens === 1 ? "" : "s"}`}
+        {caps.tokens ? ` of ${count(caps.tokens, "token")}` : ` token${head.tokens === 1 ? "" : "s"}`}
       </Meter>
       <Meter label="time" value={elapsedMs / 1000} most={caps.seconds} text={timeText}>
         <b>{clock(elapsedMs)}</b>
@@ -44,7 +43,7 @@ export function Budget({ head, elapsedMs }: { head: Head; elapsedMs: number }) {
       </Meter>
       <div class="meter">
         <span class="said">
-          <b>{head.calls.toLocaleString("en-US")}</b> {plural(head.calls, "call").replace(/^[\d,]+ /, "")}
+          <b>{head.calls.toLocaleString("en-US")}</b> {count(head.calls, "call").replace(/^[\d,]+ /, "")}
         </span>
       </div>
     </section>

@@ -10,8 +10,8 @@ import { rove } from "./roving";
 import { RoundView } from "./round";
 import { toneOf } from "./row";
 import { act, say } from "./talk";
-import { money } from "../../runs/money";
-import { badgeOf, duration, took, tokens } from "./words";
+import { count } from "../../runs/amounts";
+import { badgeOf, duration, took } from "./words";
 
 const NAMES: Record<Tab, string> = {
   round: "Round",
@@ -120,8 +120,8 @@ function RowHead({ head, row, rows, now }: Props & { row: Row }) {
       <span class={`badge tone-${toneOf(row)}`}>{badgeOf(row)}</span>
       <span class="facts">
         {duration(took(row, now))}
-        {row.usd === undefined ? "" : ` · ${money(row.usd)}`}
-        {row.tokens ? <span class="wide"> · {tokens(row.tokens)}</span> : null}
+        {row.cost ? ` · ${row.cost}` : ""}
+        {row.tokens ? <span class="wide"> · {count(row.tokens, "token")}</span> : null}
       </span>
       {row.kind === "iteration" && rows.some((one) => one !== row && one.kind === "iteration" && one.name === row.name) ? (
         <span class="compare">

@@ -2,8 +2,7 @@
 import type { Change, Head, Round, Row } from "../shape";
 import { Icon } from "./icons";
 import { act } from "./talk";
-import { money } from "../../runs/money";
-import { capMoney } from "./words";
+import { money } from "../../runs/amounts";
 
 export function RoundView({ round, row, head }: { round: Round; row: Row; head: Head }) {
   return (
@@ -13,9 +12,9 @@ export function RoundView({ round, row, head }: { round: Round; row: Row; head: 
           Round {round.number}
           {head.max ? ` of ${head.max}` : ""}
         </b>
-        {round.usd === undefined ? "" : ` · this round ${money(round.usd)}`}
-        {round.cumulativeUsd === undefined ? "" : ` · so far ${money(round.cumulativeUsd)}`}
-        {head.caps.usd ? ` of ${capMoney(head.caps.usd)}` : ""}
+        {round.cost ? ` · this round ${round.cost}` : ""}
+        {round.cumulativeCost ? ` · so far ${round.cumulativeCost}` : ""}
+        {head.caps.usd ? ` of ${money(head.caps.usd)}` : ""}
         {round.doing ? <span class="doing"> · {round.doing}</span> : null}
       </p>
       {round.fixation ? <p class="warning">This round failed like the round before.</p> : null}

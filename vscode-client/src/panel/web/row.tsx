@@ -2,8 +2,8 @@
 import { memo } from "preact/compat";
 import type { Head, Live, Round, Row, Stage } from "../shape";
 import { Icon, type IconName } from "./icons";
-import { money } from "../../runs/money";
-import { badgeOf, duration, plural, rowLabel, took } from "./words";
+import { count } from "../../runs/amounts";
+import { badgeOf, duration, rowLabel, took } from "./words";
 
 interface Props {
   row: Row;
@@ -96,7 +96,7 @@ function Iteration({ row, now, live, round, unit }: Props) {
           <Chips stages={row.stages} />
           {row.warnings.length > 0 ? (
             <span class="chip warn" title={row.warnings.join("\n")}>
-              {plural(row.warnings.length, "warning")}
+              {count(row.warnings.length, "warning")}
             </span>
           ) : null}
         </div>
@@ -124,7 +124,7 @@ function Figures({ row, now }: { row: Row; now: number }) {
   return (
     <span class="figures">
       <span>{row.endedAt || now ? duration(took(row, now)) : ""}</span>
-      <span>{money(row.usd)}</span>
+      <span>{row.cost}</span>
     </span>
   );
 }
@@ -141,7 +141,7 @@ function roundBadge(row: Row, round: Round): string {
 
 function roundGist(round: Round, row: Row): string {
   if (round.doing) return round.doing;
-  if (round.applied.length) return `${plural(round.applied.length, "change")} applied: ${round.rationale || row.excerpt}`;
+  if (round.applied.length) return `${count(round.applied.length, "change")} applied: ${round.rationale || row.excerpt}`;
   if (round.failed[0]) return `${round.failed[0].step}: ${round.failed[0].message}`;
   return row.excerpt;
 }

@@ -1,20 +1,7 @@
 // Numbers and states as people read them, and the sentences that a screen reader says. No page, no editor.
 import { ENDINGS } from "../../contract/endings";
-import { money } from "../../runs/money";
+import { clock, count } from "../../runs/amounts";
 import type { Head, Row, Verdict } from "../shape";
-
-export const plural = (number: number, noun: string): string => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
-
-/** A cap as somebody wrote it: `$5.00`, `$0.50`. */
-export const capMoney = (usd: number): string => (usd < 0.01 ? money(usd) : `$${usd.toFixed(2)}`);
-
-/** `00:41`, `1:02:03`: how long a run has worked. */
-export function clock(milliseconds: number): string {
-  const total = Math.max(0, Math.floor(milliseconds / 1000));
-  const two = (number: number): string => String(number).padStart(2, "0");
-  const [hours, minutes, seconds] = [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60];
-  return hours ? `${hours}:${two(minutes)}:${two(seconds)}` : `${two(minutes)}:${two(seconds)}`;
-}
 
 /** `840 ms`, `12.4 s`, `3:05`: how long one thing took. */
 export function duration(milliseconds: number): string {
@@ -23,10 +10,8 @@ export function duration(milliseconds: number): string {
   return clock(milliseconds);
 }
 
-export const tokens = (number: number): string => `${number.toLocaleString("en-US")} token${number === 1 ? "" : "s"}`;
-
 export function size(characters: number): string {
-  if (characters < 1000) return plural(characters, "character");
+  if (characters < 1000) return count(characters, "character");
   if (characters < 1_000_000) return `${(characters / 1000).toFixed(characters < 10_000 ? 1 : 0)}k characters`;
   return `${(characters / 1_000_000).toFixed(1)}M characters`;
 }
@@ -80,7 +65,7 @@ export function rowLabel(row: Row, unit: Head["unit"], now: number): string {
     parts.push(`${unit} ${row.number}${row.max ? ` of ${row.max}` : ""}${row.attempt > 1 ? `, attempt ${row.attempt}` : ""}`, badgeOf(row));
   }
   if (row.kind !== "loop") parts.push(duration(took(row, now)));
-  if (row.usd !== undefined) parts.push(money(row.usd));
+  if (row.cost) parts.push(row.cost);
   if (row.note) parts.push(row.note);
   if (row.excerpt) parts.push(row.excerpt);
   return parts.join(", ");

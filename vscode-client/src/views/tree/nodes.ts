@@ -1,8 +1,8 @@
 // The lines of the tree of runs, from what the store holds: pure, so that what is shown can be tested
 // without a window. Groups come in the order in which people act: what waits for them, what runs, the rest.
 import { hasEnded, isPossible, questionsOf, type RunState } from "../../runs/state";
-import { money } from "../../runs/money";
-import { ago, lineOfRun, nameOf, natureOf, progressOf } from "../../runs/words";
+import { money } from "../../runs/amounts";
+import { lineOfRun, nameOf, natureOf, progressOf, since } from "../../runs/words";
 
 export type Grouping = "status" | "file";
 
@@ -80,7 +80,7 @@ export function describe(state: RunState, now: number): string {
   const line = (state.said?.line ?? lineOfRun(state)).replace(/^iteration (?=\d)/, "");
   const short = line.replace(/ (?:in|after) (?:iteration \d+|\d+ iterations?)/, "");
   const progress = hasEnded(state) && !line.includes("/") ? progressOf(state) : "";
-  const when = ago(hasEnded(state) ? state.endedAt : state.startedAt, now, "short");
+  const when = since(hasEnded(state) ? state.endedAt : state.startedAt, now, false);
   return [...natureOf(state), progress, short, state.mock ? "" : money(state.costUsd), when].filter(Boolean).join(" · ");
 }
 

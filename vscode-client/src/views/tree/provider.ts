@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { RunList } from "../../runs/list";
 import { hasEnded, type RunState } from "../../runs/state";
 import type { Change, RunStore } from "../../runs/store";
-import { money } from "../../runs/money";
+import { money } from "../../runs/amounts";
 import { lineOfRun, nameOf, progressOf } from "../../runs/words";
 import { iconOf } from "../look";
 import { contextOf, describe, fileOf, groupsOf, type Grouping, matches, type Node, type RunNode } from "./nodes";

@@ -23,7 +23,7 @@ export function flow(...verdicts: ("yes" | "no")[]): Row[] {
     row("develop#loop", 4, { kind: "loop", number: verdicts.length, max: 5, condition: "It is good" }),
     ...verdicts.map((verdict, index) =>
       row(`develop/${index + 1}`, 12 + 8 * index, {
-        first: 5 + 8 * index, parent: "develop#loop", max: 5, status: "completed", verdict, usd: 0.01, excerpt: `output ${index + 1}`,
+        first: 5 + 8 * index, parent: "develop#loop", max: 5, status: "completed", verdict, usd: 0.01, cost: "$0.01", excerpt: `output ${index + 1}`,
         startedAt: at(0), endedAt: at(7),
       }),
     ),
