@@ -22,8 +22,9 @@ from loop_ls.engine.core.addresses import host_of
 class Program:
     """A program with the words that it is started with: a test command, an agent, an MCP server (with the `env`
     that is written for it). `variables`: whose values are among the texts that it gets. `of_project`: it is an
-    agent that does what the project's settings for it say, which are none of ours. `fenced` False: it is an agent
-    whose tools nobody here can take away."""
+    agent that works with all its tools and does what the project's settings for it say, which are none of ours: who
+    agreed to one that only reads has not agreed to it. `fenced` False: it is an agent whose tools nobody here can
+    take away."""
 
     words: tuple[str, ...]
     folder: str = ""
@@ -115,8 +116,8 @@ def asks(one: Capability) -> bool:
 def identity(one: Capability) -> str:
     """The hash by which it is remembered. What is shown of an address stands for itself."""
     match one:
-        case Program(words=words, folder=folder, variables=variables):
-            told: list[Any] = ["program", *words, folder, *variables]
+        case Program(words=words, folder=folder, variables=variables, of_project=of_project):
+            told: list[Any] = ["program", *words, folder, *variables, *([{"works": True}] if of_project else [])]
         case AnyCommand(role=role, folder=folder):
             told = ["any command", role, folder]
         case ReadingCommands(folder=folder):
@@ -136,11 +137,18 @@ def identity(one: Capability) -> str:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
+#: What an agent does whose tools are not taken away: nothing of it asks once more.
+_WORKS = (
+    ", which may run any command and change any file, under the settings that the project has for it, hooks and servers"
+    " included"
+)
+
+
 def sentence(one: Capability) -> str:
     """What it does, as a person has to judge it: one line, with nothing hidden in it."""
     match one:
         case Program(words=words, variables=variables, of_project=of_project, fenced=fenced):
-            more = " under the settings that the project has for it, hooks and servers included" if of_project else ""
+            more = _WORKS if of_project else ""
             more += "" if fenced else ", not fenced: it works with all the tools that it brings"
             return literal(f"starts `{_joined(words)}`{more}{_with(variables)}")
         case AnyCommand(role=role, folder=folder):

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from loop_ls.client.consent import agreed
+from loop_ls.contract.key_file import read_key
 from loop_ls.engine.capabilities.agents import agents
-from loop_ls.engine.capabilities.consent import Consents, for_others, proof, read_key
+from loop_ls.engine.capabilities.consent import KEY_NAME, Consents, for_others, proof
 from loop_ls.engine.capabilities.endpoints import endpoints
 from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program, asks, sentence
 from loop_ls.engine.core.addresses import address_fault
@@ -146,7 +147,7 @@ def test_an_answer_counts_once_and_for_its_own_question(tmp_path: Path) -> None:
 
 def test_both_sides_make_the_same_proof(tmp_path: Path) -> None:
     shown = question(Consents(tmp_path), Program(("a",)))
-    key = read_key(tmp_path)
+    key = read_key(tmp_path / KEY_NAME)
     assert key is not None
     assert agreed(tmp_path, shown) == proof(key, shown["nonce"], shown["digest"])
     assert agreed(tmp_path / "elsewhere", shown) == ""
@@ -203,12 +204,24 @@ def test_what_is_shown_is_one_line_with_nothing_hidden_in_it() -> None:
 def test_an_agent_that_works_is_shown_with_the_settings_that_the_project_has_for_it() -> None:
     """Its hooks and servers start programs that no loop file names."""
     [works] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", ["KEY"])
-    told = "starts `claude` under the settings that the project has for it, hooks and servers included"
-    assert sentence(works) == f"{told}, with what is in KEY"
+    told = "starts `claude`, which may run any command and change any file, under the settings that the project has"
+    assert sentence(works) == f"{told} for it, hooks and servers included, with what is in KEY"
     [reads] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", apart=True)
     assert sentence(reads) == "starts `claude`"
     [other] = agents(["own"], {"own": {"kind": "agent-cli", "cli": ["my-agent"]}}, "/p")
     assert sentence(other) == "starts `my-agent`, not fenced: it works with all the tools that it brings"
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "opencode"])
+def test_who_agreed_to_an_agent_that_only_reads_has_not_agreed_to_one_that_works(tmp_path: Path, agent: str) -> None:
+    consents = Consents(tmp_path)
+    [reads], [works] = agents([agent], {}, "/p", apart=True), agents([agent], {}, "/p")
+    consents.settle(Capabilities.of([reads]), agreed(tmp_path, question(consents, reads)))
+    consents.settle(Capabilities.of([reads]), None)
+    shown = question(consents, works)
+    assert "any command" in " ".join(shown["capabilities"])
+    consents.settle(Capabilities.of([works]), agreed(tmp_path, shown))
+    consents.settle(Capabilities.of([works]), None)
 
 
 @pytest.mark.parametrize(
