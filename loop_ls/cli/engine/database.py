@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 VARIABLE = "LOOP_LS_DATABASE_URL"
+_SCHEMES = ("postgresql://", "postgres://")
 HERE = frozenset({"", "localhost", "127.0.0.1", "::1"})
+#: An address that all readers take for the same: one user, one host, one path.
+_PLAIN = re.compile(r"postgres(?:ql)?://(?:[^@/?#,\s\\]*@)?[^@/?#,\s\\]*(?:/[^@/?#,\s\\]*)?(?:\?[^@?#,\s\\]*)?")
+#: What of an address leads to a server: hosts by name and by number, and an entry of a file of the user.
+_LEADS_TO = ("host", "hostaddr", "service", "servicefile")
 
 
 class DatabaseRefused(Exception):
@@ -43,7 +49,7 @@ def database_of(given: str | None, root: Path | None) -> str | None:
                 "The project's `engine.databaseUrl` names a server on another machine.",
                 f"If you want its runs there, say so with `--database-url` or the variable {VARIABLE}.",
             )
-    if url is not None and urlsplit(url).scheme not in ("postgresql", "postgres"):
+    if url is not None and not url.startswith(_SCHEMES):
         raise DatabaseRefused(
             "The address of the database is none of PostgreSQL.", "It has the form postgresql://user@host/name."
         )
@@ -51,6 +57,17 @@ def database_of(given: str | None, root: Path | None) -> str | None:
 
 
 def _on_this_machine(url: str) -> bool:
-    parts = urlsplit(url)
-    hosts = [parts.hostname or "", *parse_qs(parts.query).get("host", []), *parse_qs(parts.query).get("hostaddr", [])]
-    return all(host in HERE or host.startswith("/") for host in hosts)
+    """For everybody who connects, and for whoever reads it in another way than they do: what one reader takes for the
+    name of a user is the host of another."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    if not _PLAIN.fullmatch(url):
+        return False
+    try:
+        found = conninfo_to_dict(url)
+    except (ProgrammingError, ValueError):
+        return False
+    repeated = parse_qs(url.partition("?")[2])
+    named = [value for name in _LEADS_TO for value in (str(found.get(name) or ""), *repeated.get(name, []))]
+    return all(host in HERE or host.startswith("/") for each in named for host in each.split(","))

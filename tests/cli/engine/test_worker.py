@@ -61,7 +61,19 @@ def test_an_address_of_another_kind_is_refused() -> None:
         ("postgresql://me@db.example.com/runs", False),
         ("postgresql:///runs?host=db.example.com", False),
         ("postgresql://localhost/runs?hostaddr=192.0.2.1", False),
+        ("postgresql://me:of-%40-me@[::1]:5432/runs?connect_timeout=3", True),
         ("postgresql://me@127.0.0.1,db.example.com/runs", False),
+        # Other readers of addresses take these for this machine.
+        ("postgresql://localhost#@db.example.com/runs", False),
+        ("postgresql://localhost?x@db.example.com/runs", False),
+        ("postgresql://localhost:1,db.example.com:5432/runs", False),
+        ("postgresql://me@db.example.com:5432,@localhost/runs", False),
+        ("postgresql://localhost:5432/x@db.example.com/runs", False),
+        ("postgresql:///runs?host=/tmp,db.example.com", False),
+        ("postgresql:///runs?host=%2Ftmp%2Cdb.example.com", False),
+        ("postgresql:///runs?host=db.example.com&host=/tmp", False),
+        ("postgresql:///runs?service=elsewhere", False),
+        ("host=localhost hostaddr=192.0.2.1", False),
     ],
 )
 def test_a_cloned_project_cannot_send_its_runs_to_a_stranger(tmp_path: Path, setting: str, fine: bool) -> None:
