@@ -11,6 +11,7 @@ import hmac
 from collections.abc import Mapping
 from pathlib import Path
 
+from loop_ls.contract.key_file import read_key
 from loop_ls.text.json_value import Json
 
 KEY_NAME = "consent.key"
@@ -19,10 +20,7 @@ KEY_NAME = "consent.key"
 def agreed(folder: Path, answer: Mapping[str, Json]) -> str:
     """The proof for an answer `consent_required`; empty where it was not put to the owner."""
     nonce, digest = str(answer.get("nonce") or ""), str(answer.get("digest") or "")
-    try:
-        key = (folder / KEY_NAME).read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""
-    if not nonce or not key:
+    key = read_key(folder / KEY_NAME)
+    if not nonce or key is None:
         return ""
     return f"{nonce}.{hmac.new(key.encode(), f'{nonce}.{digest}'.encode(), hashlib.sha256).hexdigest()}"

@@ -10,13 +10,14 @@ import hmac
 import json
 import os
 import re
-import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from loop_ls.contract.key_file import made_key
 
 #: Version of the HTTP interface. Both sides compare; they must be equal.
 PROTOCOL = 1
@@ -91,33 +92,34 @@ def claim(folder: Path, environ: Mapping[str, str] | None = None) -> None:
 
 
 def _ours(folder: Path, env: Mapping[str, str]) -> Path:
-    """Raises `EngineUnavailable`."""
+    """Raises `EngineUnavailable`. Whatever cannot be looked at, or is no plain mark, is not ours: a repository chooses
+    what lies there, a folder in the place of the mark as well."""
     try:
-        if not any(folder.iterdir()):
-            return folder
-        written = (folder / MARK_NAME).read_text("ascii", "replace")
-    except FileNotFoundError:
-        written = ""
-        if not folder.exists():
+        if not folder.exists() or not _is_filled(folder) or _is_marked(folder, env):
             return folder
     except OSError:
-        return folder  # whoever uses it says what is wrong
-    if hmac.compare_digest(written.strip().encode(), _mark(folder, env).encode()):
-        return folder
+        pass
     raise EngineUnavailable(
         f"The data folder {folder}, which `engine.dataDir` names, was not made by loop-ls on this machine.",
         "Remove it or name another one; `--data-dir` or LOOP_LS_DATA_DIR takes it as it is.",
     )
 
 
+def _is_filled(folder: Path) -> bool:
+    """A mark alone may be one that another process is writing."""
+    return any(one.name != MARK_NAME for one in folder.iterdir())
+
+
+def _is_marked(folder: Path, env: Mapping[str, str]) -> bool:
+    """Raises `OSError`."""
+    mark = folder / MARK_NAME
+    written = mark.read_bytes() if mark.is_file() else b""
+    return hmac.compare_digest(written.strip(), _mark(folder, env).encode())
+
+
 def _mark(folder: Path, env: Mapping[str, str]) -> str:
-    path = _state_home(env) / "loop-ls" / "folders.key"
-    with suppress(FileExistsError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(32))
-    return hmac.new(path.read_bytes(), os.fsencode(folder), hashlib.sha256).hexdigest()
+    key = made_key(_state_home(env) / "loop-ls" / "folders.key")
+    return hmac.new(key.encode(), os.fsencode(folder), hashlib.sha256).hexdigest()
 
 
 def _state_home(env: Mapping[str, str]) -> Path:

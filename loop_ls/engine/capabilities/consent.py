@@ -11,13 +11,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import time
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from loop_ls.contract.key_file import made_key, read_key
 from loop_ls.engine.capabilities.values import (
     AnyCommand,
     Capabilities,
@@ -59,25 +58,18 @@ class Consents:
         self._questions[nonce] = capabilities.digest
         while len(self._questions) > MOST_QUESTIONS:
             del self._questions[next(iter(self._questions))]
-        self._make_key()
+        made_key(self._key)
         return _required(capabilities, nonce)
 
     def _proves(self, given: str, digest: str) -> bool:
         """Each question is answered once, with the number that it had and the key of the owner."""
         nonce, _, _ = given.partition(".")
-        if self._questions.get(nonce) != digest or (key := read_key(self._key.parent)) is None:
+        if self._questions.get(nonce) != digest or (key := read_key(self._key)) is None:
             return False
         if not hmac.compare_digest(given.encode("utf-8", "replace"), proof(key, nonce, digest).encode()):
             return False
         del self._questions[nonce]
         return True
-
-    def _make_key(self) -> None:
-        self._key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            handle = os.open(self._key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(secrets.token_hex(32))
 
     def _read(self) -> JsonObject:
         try:
@@ -96,14 +88,6 @@ class Consents:
 def proof(key: str, nonce: str, digest: str) -> str:
     """What the owner's surface answers to a question."""
     return f"{nonce}.{hmac.new(key.encode(), f'{nonce}.{digest}'.encode(), hashlib.sha256).hexdigest()}"
-
-
-def read_key(folder: Path) -> str | None:
-    """The owner's key; None where there is none yet."""
-    try:
-        return (folder / KEY_NAME).read_text("ascii").strip() or None
-    except (OSError, ValueError):
-        return None
 
 
 def for_others(refused: Refused, command: str = "") -> Refused:

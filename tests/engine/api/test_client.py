@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
+import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,8 @@ from typing import Any
 import pytest
 
 from loop_ls.client import EngineClient, data_folder, launch
-from loop_ls.client.engine_location import PROTOCOL, Handover, read_handover
+from loop_ls.client.engine_location import MARK_NAME, PROTOCOL, EngineUnavailable, Handover, claim, read_handover
+from loop_ls.contract.key_file import made_key, read_key
 from loop_ls.engine.process import instance_lock
 from tests.engine.api.conftest import EngineProject, opened_project
 
@@ -53,6 +58,83 @@ def test_the_data_folder_is_the_setting_the_variable_or_one_for_each_root(tmp_pa
     assert first != second
     assert first.parent == second.parent
     assert data_folder(tmp_path / "x" / ".." / "a", None, env) == first
+
+
+def _filled(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "consents.json").write_text("{}")
+    return folder
+
+
+def _with_a_folder_as_mark(folder: Path) -> None:
+    (_filled(folder) / MARK_NAME / "x").mkdir(parents=True)
+
+
+def _with_a_link_in_a_circle_as_mark(folder: Path) -> None:
+    (_filled(folder) / MARK_NAME).symlink_to(MARK_NAME)
+
+
+def _with_a_mark_without_end(folder: Path) -> None:
+    (_filled(folder) / MARK_NAME).symlink_to("/dev/zero")
+
+
+def _with_the_mark_of_another_folder(folder: Path) -> None:
+    claim(folder.with_name("other"), {"XDG_STATE_HOME": str(folder.parent / "state")})
+    (_filled(folder) / MARK_NAME).write_bytes((folder.with_name("other") / MARK_NAME).read_bytes())
+
+
+def _with_the_mark_of_no_key(folder: Path) -> None:
+    mark = hmac.new(b"", os.fsencode(folder), hashlib.sha256).hexdigest()
+    (_filled(folder) / MARK_NAME).write_text(mark)
+    keys = folder.with_name("state") / "loop-ls"
+    keys.mkdir(parents=True)
+    (keys / "folders.key").touch()  # whoever made it was ended in the middle
+
+
+def _that_is_a_file(folder: Path) -> None:
+    folder.write_text("x")
+
+
+@pytest.mark.parametrize(
+    "bring",
+    [
+        _filled,
+        _with_a_folder_as_mark,
+        _with_a_link_in_a_circle_as_mark,
+        _with_a_mark_without_end,
+        _with_the_mark_of_another_folder,
+        _with_the_mark_of_no_key,
+        _that_is_a_file,
+    ],
+)
+def test_a_data_folder_that_a_project_brings_along_is_refused_whatever_its_mark_is(
+    tmp_path: Path, bring: Callable[[Path], object]
+) -> None:
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    bring(tmp_path / "own")
+    with pytest.raises(EngineUnavailable, match="not made by loop-ls on this machine"):
+        data_folder(tmp_path, "own", env)
+    assert data_folder(tmp_path, tmp_path / "own", env) == tmp_path / "own"  # a person named it
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / MARK_NAME).touch()  # another process is about to write it
+    assert data_folder(tmp_path, "mine", env) == tmp_path / "mine"
+    (tmp_path / "mine" / MARK_NAME).unlink()
+    claim(tmp_path / "mine", env)
+    (tmp_path / "mine" / "consents.json").write_text("{}")
+    assert data_folder(tmp_path, "mine", env) == tmp_path / "mine"
+
+
+def test_all_who_need_a_key_first_get_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "keys" / "a.key"
+    with ThreadPoolExecutor(8) as threads:
+        keys = list(threads.map(lambda _: made_key(path), range(32)))
+    assert len(set(keys)) == 1
+    assert len(keys[0]) == 64
+    assert [one.name for one in path.parent.iterdir()] == ["a.key"]
+    assert path.stat().st_mode & 0o077 == 0
+    path.write_text("")
+    assert read_key(path) is None
+    assert len(made_key(path)) == 64
 
 
 async def test_half_of_a_character_pair_and_what_is_no_number_get_an_answer(
