@@ -6,8 +6,11 @@ links that lead out are not followed, and sizes are bounded.
 
 from __future__ import annotations
 
+import os
+import stat
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -70,6 +73,9 @@ class ProjectFiles:
             if is_engine_data(whole):
                 raise Failure("forbidden", f"{what} {path} lies in the data folder of the engine", "name another file")
             require_write(whole)
+            if _is_usual(allowed):
+                allowed.mkdir(mode=0o700, exist_ok=True)
+                _own(allowed)
             whole.parent.mkdir(parents=True, exist_ok=True)
             whole.write_text(text, "utf-8")
         except (OSError, ValueError) as error:
@@ -103,11 +109,10 @@ def is_engine_data(path: Path) -> bool:
 def outputs_folder(root: Path, written: object) -> Path:
     """The folder that `/outputs/` means: the one of the settings below the root, else the usual one. A project
     must not make us read and write anywhere else. Raises `Failure`."""
-    usual = Path(tempfile.gettempdir(), USUAL_OUTPUTS)
     if not isinstance(written, str) or not written.strip():
-        return _own(usual)
+        return _own(Path(tempfile.gettempdir(), USUAL_OUTPUTS))
     found = root / written.strip()
-    if found == usual or found == Path("/tmp", USUAL_OUTPUTS):
+    if _is_usual(found):
         return _own(found)
     try:
         whole, own = found.resolve(), root.resolve()
@@ -122,11 +127,28 @@ def outputs_folder(root: Path, written: object) -> Path:
     return found
 
 
+def _is_usual(folder: Path) -> bool:
+    return folder in (Path(tempfile.gettempdir(), USUAL_OUTPUTS), Path("/tmp", USUAL_OUTPUTS))
+
+
 def _own(folder: Path) -> Path:
-    """Everybody may write among temporary files, and lay a link there."""
-    if folder.is_symlink():
-        raise _no_outputs(str(folder), "it is a link")
+    """Everybody may lay a link or a folder among temporary files: who owns it says what is read from it, and can
+    change where what is written goes. Raises `Failure`."""
+    with suppress(FileNotFoundError):
+        if why := _not_ours(folder.lstat()):
+            raise _no_outputs(str(folder), why)
     return folder
+
+
+def _not_ours(found: os.stat_result) -> str:
+    """Why a folder among temporary files may not be used, as the end of a sentence; empty where it may."""
+    if stat.S_ISLNK(found.st_mode):
+        return "it is a link"
+    if not hasattr(os, "geteuid"):
+        return ""  # there, everybody has a folder of their own for them
+    if found.st_uid not in (os.geteuid(), 0):
+        return "it belongs to another user"
+    return "everybody may write into it" if found.st_mode & stat.S_IWOTH else ""
 
 
 def _no_outputs(written: str, why: str) -> Failure:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loop_ls.engine.capabilities.guard import permitting
+from loop_ls.engine.capabilities.values import Capabilities, WritesFile
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.ports import Failure
+
+needs_owners = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+
+
+def _of_another_user(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.geteuid() == 0:
+        os.chown(folder, 4321, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
 
 
 @pytest.fixture
@@ -120,3 +132,60 @@ def test_outputs_are_no_link_that_leads_out(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "mcp-outputs").symlink_to("/etc")
     with pytest.raises(Failure, match="a link"):
         ProjectFiles.of(str(tmp_path / "project"), {})
+
+
+@pytest.fixture
+def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that outputs usually have, among temporary files where everybody may lay one."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path / "mcp-outputs"
+
+
+@needs_owners
+@pytest.mark.parametrize("mode", [0o700, 0o755, 0o775])
+def test_outputs_among_temporary_files_are_ours(project: ProjectFiles, usual: Path, mode: int) -> None:
+    usual.mkdir()
+    usual.chmod(mode)
+    (usual / "a.txt").write_text("a")
+    files = ProjectFiles.of(str(project.root), {})
+    assert files.read("file:///outputs/a.txt", "", "items file") == "a"
+    with permitting(lambda: Capabilities.of([WritesFile(str(usual))])):
+        assert files.write("/outputs/b.txt", "", "b", "output file") == "b.txt"
+
+
+@needs_owners
+def test_outputs_of_another_user_are_neither_read_nor_written(
+    project: ProjectFiles, usual: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual.mkdir()
+    _of_another_user(usual, monkeypatch)
+    for settings in ({}, {"outputsDir": str(usual)}):
+        with pytest.raises(Failure, match="it belongs to another user"):
+            ProjectFiles.of(str(project.root), settings)
+
+
+@needs_owners
+def test_outputs_into_which_everybody_may_write_are_not_taken(project: ProjectFiles, usual: Path) -> None:
+    usual.mkdir()
+    usual.chmod(0o1777)
+    with pytest.raises(Failure, match="everybody may write into it"):
+        ProjectFiles.of(str(project.root), {})
+
+
+@needs_owners
+def test_a_folder_that_another_user_lays_there_in_the_meantime_is_not_written_to(
+    project: ProjectFiles, usual: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = ProjectFiles.of(str(project.root), {})
+    usual.mkdir()
+    _of_another_user(usual, monkeypatch)
+    with permitting(lambda: Capabilities.of([WritesFile(str(usual))])), pytest.raises(Failure, match="another user"):
+        files.write("/outputs/b.txt", "", "b", "output file")
+    assert list(usual.iterdir()) == []
+
+
+@needs_owners
+def test_outputs_that_nobody_made_are_made_for_us_alone(project: ProjectFiles, usual: Path) -> None:
+    with permitting(lambda: Capabilities.of([WritesFile(str(usual))])):
+        ProjectFiles.of(str(project.root), {}).write("/outputs/deep/b.txt", "", "b", "output file")
+    assert usual.stat().st_mode & 0o077 == 0
