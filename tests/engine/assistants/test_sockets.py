@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,35 @@ async def test_a_token_that_is_taken_away_counts_no_more(served: ServedProject) 
     await started(editor)
     assert (await editor.until("agent:error"))["type"] == "POLICY_ERROR"
     assert served.agent.calls == []
+
+
+KEY = "no-shape-at-all-771"
+
+
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+async def test_no_socket_hears_a_key_that_an_agent_says(
+    tmp_path: Path, transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In what it asks a person, in what it ends with and in how it fails: whole, and where a title cuts it in two."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    async with serving(tmp_path) as served:
+        await served.agree()
+        said = f"{'x' * 55}{KEY} and {KEY}"
+        served.agent.say({"text": said}, {"stderr": f"refused: {said}", "exit": 1})
+        served.criterion("manual")
+        client = await served.socket(transport=transport)
+        await started(client)
+        asked = await client.level("action_required")
+        await client.send("loop:approve", loopId=asked["loopId"], approved=True)
+        ended = await client.until("notification", lambda data: "finalOutput" in data)
+        await client.status("idle")
+        await client.send("loop:start", message=f"again with {KEY}")
+        failed = await client.until("agent:error")
+        status = await served.status()
+        heard = json.dumps([*client.heard, status.json()])
+        assert [call["env"]["ANTHROPIC_API_KEY"] for call in served.agent.calls] == [KEY, KEY]
+    assert "[secret]" in asked["output"]
+    assert "[secret]" in failed["error"]
+    assert "[secret]" in ended["finalOutput"]
+    assert KEY[:10] not in heard
+    assert KEY[-10:] not in heard
