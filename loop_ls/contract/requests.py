@@ -209,7 +209,7 @@ class HistoryQuery(IterationsQuery):
     until: FromZero
     """No fact with a `seq` above this: for a reader that wants a known part."""
     cut: FromZero
-    """Texts are cut to so many characters; `cut` of an object says how long they were."""
+    """Texts are cut to so many characters; `lengths` of an object says how long they were."""
 
 
 class EventsQuery(AsNamed):
@@ -218,7 +218,7 @@ class EventsQuery(AsNamed):
     limit: FromZero
     """How many at most."""
     cut: FromZero
-    """Texts are cut to so many characters; `cut` of an object says how long they were."""
+    """Texts are cut to so many characters; `lengths` of an object says how long they were."""
 
 
 class ViewQuery(AsNamed):

@@ -22,7 +22,7 @@ closed = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True))
 class Shortened(TypedDict):
     """What an answer with cut texts says of each of its objects."""
 
-    cut: NotRequired[dict[str, int]]
+    lengths: NotRequired[dict[str, int]]
     """How long the texts are that were cut."""
 
 
@@ -69,14 +69,15 @@ class StageTurn(Shortened):
 
 
 @closed
-class VerdictView(TypedDict):
-    """The last verdict on the loop that the state follows. `local`: decided without a model."""
+class VerdictView(Shortened):
+    """The last verdict on the loop that the state follows. `local`: decided without a model; `cut`: by an answer that
+    ended at its length limit."""
 
     iteration: NotRequired[int | None]
     verdict: NotRequired[Literal["yes", "no", "unclear", "error"] | None]
     answer: NotRequired[str | None]
     local: NotRequired[bool | None]
-    cut: NotRequired[bool | dict[str, int] | None]
+    cut: NotRequired[bool | None]
 
 
 @closed

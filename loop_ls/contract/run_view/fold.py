@@ -422,8 +422,8 @@ def _flag(event: Event, name: str) -> bool | None:
 
 def _length(event: Event) -> int:
     """How long an output is, also where the fact holds only its beginning."""
-    cut = event.get("cut")
-    known = number(cut, "output") if isinstance(cut, dict) else None
+    lengths = event.get("lengths")
+    known = number(lengths, "output") if isinstance(lengths, dict) else None
     return len(text(event, "output")) if known is None else known
 
 

@@ -26,8 +26,8 @@ def limited(given: int | None, usual: int) -> int:
 
 
 def cut(value: Any, most: int | None) -> Any:
-    """The same with every text cut to `most` characters. An object whose texts were cut says in `cut` how long
-    each of them is."""
+    """The same with every text cut to `most` characters. An object whose texts were cut says in `lengths` how
+    long each of them is; its own `cut` says that an answer ended at its length limit."""
     if most is None:
         return value
     if isinstance(value, list):
@@ -37,7 +37,7 @@ def cut(value: Any, most: int | None) -> Any:
     texts = {name: each for name, each in value.items() if isinstance(each, str) and name not in WHOLE}
     long = {name: len(each) for name, each in texts.items() if len(each) > most}
     shorter = {name: each[:most] if name in long else cut(each, most) for name, each in value.items()}
-    return {**shorter, "cut": long} if long else shorter
+    return {**shorter, "lengths": long} if long else shorter
 
 
 def short(state: RunStateView, most: int = 2000) -> RunStateView:

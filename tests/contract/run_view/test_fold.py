@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from loop_ls.contract.endings import ENDINGS
 from loop_ls.contract.run_view.fold import RunView, folded
 from loop_ls.contract.run_view.wire import ViewPatch
 
@@ -225,6 +226,24 @@ def test_a_fact_costs_the_same_in_a_long_run() -> None:
 
     short = min(seconds(300) for _ in range(3))
     assert seconds(3000) < 40 * short
+
+
+def test_warnings_stand_in_their_row_in_the_words_of_endings() -> None:
+    warned = [
+        {"kind": "loop_fixation_warning", "place": "plan"},
+        {"kind": "unchanged_output_warning", "place": "plan", "repeated": 3},
+        {"kind": "warning", "place": "plan", "message": "look"},
+    ]
+    found = rows(view_of(*BEGUN, *warned))["plan"]["warnings"]
+    assert found == ["The same failure again.", "The last 3 outputs are the same.", "look"]
+    assert found[0].lower().rstrip(".") == ENDINGS["fixation"].short
+
+
+def test_the_length_of_a_shortened_output_is_that_of_the_whole() -> None:
+    own = {"place": "develop/1", "loop": "develop", "iteration": 1, "cut": True}
+    shortened = {"kind": "iteration", **own, "output": "beginning", "lengths": {"output": 5000}}
+    view = view_of(*BEGUN, {"kind": "iteration_started", **own}, shortened)
+    assert rows(view)["develop/1"]["length"] == 5000
 
 
 def test_what_travels_is_what_the_contract_declares() -> None:

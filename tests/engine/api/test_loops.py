@@ -96,9 +96,9 @@ async def test_a_part_of_the_history_and_of_long_texts(project: EngineProject) -
     assert (row["output"], row["verdict"]) == ("output 2", "no")
     assert "output 2" in row["question"]
     [short] = (await body(project, "GET", f"/loops/{run_id}/history?{window}&cut=6", 200))["history"]
-    assert (short["output"], short["cut"]["output"]) == ("output", 8)
+    assert (short["output"], short["lengths"]["output"]) == ("output", 8)
     cut = (await body(project, "GET", f"/loops/{run_id}/events?after={judged - 2}&limit=1&cut=6", 200))["events"]
-    assert [(fact["output"], fact["cut"]) for fact in cut] == [("output", {"output": 8})]
+    assert [(fact["output"], fact["lengths"]) for fact in cut] == [("output", {"output": 8})]
 
 
 async def test_a_run_whose_texts_make_no_graph_has_an_empty_one(project: EngineProject) -> None:

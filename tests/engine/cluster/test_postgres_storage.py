@@ -14,7 +14,7 @@ from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, Row, SqliteStorage
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.journal.postgres_connection import where
-from loop_ls.engine.journal.postgres_schema import prepare
+from loop_ls.engine.journal.postgres_schema import LEASE, prepare
 from loop_ls.engine.journal.schema import FORMAT
 
 
@@ -62,6 +62,12 @@ def test_iterations_are_found_from_the_last_one_and_by_their_number(storage: Pos
         assert each.iterations("a", 1, None, 9) == [1]
         assert each.iterations("nobody", None, None, 9) == []
     local.close()
+
+
+def test_a_worker_counts_as_alive_for_as_long_as_its_lease(storage: PostgresStorage, database: str) -> None:
+    with psycopg.connect(database) as db:
+        written = db.execute("select pg_get_functiondef('loop_ls.share'::regproc)").fetchone()
+    assert written is not None and f"interval '{LEASE} seconds'" in written[0]
 
 
 def test_texts_go_with_the_last_run_that_has_them(storage: PostgresStorage) -> None:

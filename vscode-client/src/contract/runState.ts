@@ -2,7 +2,7 @@
 
 /** What the run may spend: US dollars, tokens, seconds of its own time. */
 export interface Caps {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   budgetUsd?: number;
   maxTokens?: number;
   wallClock?: number | string;
@@ -10,7 +10,7 @@ export interface Caps {
 
 /** An answer that ended at its length limit (tokens). */
 export interface CutAnswer {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   place?: string;
   purpose?: string;
   maxTokens?: number;
@@ -18,7 +18,7 @@ export interface CutAnswer {
 
 /** How the run ended, in the words of `contract.endings`. */
 export interface EndingView {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   kind: "success" | "limit" | "failure" | "blocked" | "stopped";
   sign: string;
   short: string;
@@ -34,7 +34,7 @@ export interface Error {
 
 /** A decision that a person is asked for. `revise`: the answer may ask for changes. */
 export interface PendingApproval {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   loopId?: string;
   place?: string;
   iteration?: number;
@@ -44,7 +44,7 @@ export interface PendingApproval {
 
 /** What an enhance loop asks an editor (`edit_sent`) or a person (`loop_paused`). */
 export interface Question {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   kind: "edit_sent" | "loop_paused";
   question?: string;
   planId?: string;
@@ -57,7 +57,7 @@ export interface Question {
 
 /** Whose answers the run takes: a fork or a replay of another run. */
 export interface Source {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   kind?: string;
   runId?: string;
   iteration?: number;
@@ -65,7 +65,7 @@ export interface Source {
 
 /** The stage of a role loop that is at work. */
 export interface StageTurn {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   index?: number;
   role?: string;
   label?: string;
@@ -73,29 +73,30 @@ export interface StageTurn {
 
 /** What was started: a workflow, a loop, a step, a role loop (`definition`) or an assistant. */
 export interface Target {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   kind: string;
   name?: string;
 }
 
 export interface TokenCount {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   input: number;
   output: number;
 }
 
-/** The last verdict on the loop that the state follows. `local`: decided without a model. */
+/** The last verdict on the loop that the state follows. `local`: decided without a model; `cut`: by an answer that ended at its length limit. */
 export interface VerdictView {
+  lengths?: Record<string, number>;
   iteration?: number;
   verdict?: "yes" | "no" | "unclear" | "error";
   answer?: string;
   local?: boolean;
-  cut?: boolean | Record<string, number>;
+  cut?: boolean;
 }
 
 /** The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work. */
 export interface RunStateView {
-  cut?: Record<string, number>;
+  lengths?: Record<string, number>;
   runId: string;
   format: string;
   name: string;

@@ -103,7 +103,7 @@ export function shortened(text: string): Text {
 
 function textOf(row: Json, name: string): Text {
   const text = typeof row[name] === "string" ? (row[name] as string) : "";
-  const whole = (row.cut as Record<string, number> | undefined)?.[name];
+  const whole = (row.lengths as Record<string, number> | undefined)?.[name];
   return whole === undefined ? { text } : { text, whole };
 }
 
