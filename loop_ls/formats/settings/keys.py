@@ -368,11 +368,16 @@ SETTINGS = shape(
     "settings",
     "the settings",
     "The settings of a project.",
-    Key("workflowRoots", Type.TEXTS, "Folders in which workflows are looked up; `*` stands for any folder."),
+    Key(
+        "workflowRoots",
+        Type.TEXTS,
+        "Folders in which workflows are looked up, relative to the workspace folder; `*` stands for any folder.",
+        default="what config.yaml names, config/workflows, workflows or the folder itself",
+    ),
     Key(
         "rules",
         Type.TEXT_MAP,
-        "How serious the findings of a rule are: off, hint, info, warning or error.",
+        "How serious the findings of a rule are, by its code: off, hint, info, warning or error.",
         choices=LEVELS,
     ),
     Key("providers", Type.BLOCK_MAP, "Services and programs that answer questions, by name.", shape=PROVIDER_SETTINGS),
