@@ -5,7 +5,8 @@
     python -m tests.mutants engine/bodies server --seed 3 --count 40 --minutes 20
 
 A mutant is tried with the tests that run its function, the quickest first. Programs that a test starts (servers,
-engines, command lines) have the mutant in them, too. A mutant that no test notices is printed with its place.
+engines, command lines) have the mutant in them, too. A mutant that neither a test nor the type checker notices is
+printed with its place; what only the type checker refuses is counted by itself.
 Exit status 1 where more mutants lived than the recorded share of their part (`record.json`) and chance explain;
 `--record` lowers that share where this run bettered it. Needs `os.fork`.
 """
@@ -25,6 +26,7 @@ from tests.mutants.belonging import PACKAGE, ROOT
 from tests.mutants.forks import Forks, TimeIsUp
 from tests.mutants.record import RECORD, is_worse, lowered, recorded
 from tests.mutants.sites import Mutant, mutants_in
+from tests.mutants.type_checks import refused
 
 #: What is drawn from where no part is named.
 PARTS = ("engine", "rules", "features", "server")
@@ -53,6 +55,10 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     for test in sorted(forks.failing):
         print(f"left out, fails without any mutant: {test}")
+    outcomes = _typed(outcomes)
+    for mutant, outcome in outcomes:
+        if outcome in _LIVED:
+            print(f"{outcome}: {_place(mutant)}: {mutant.what}")
     print(f"{' '.join(args.part)}, seed {args.seed}: {len(outcomes)} of {len(found)} mutants tried")
     if not outcomes:
         print("no mutant was tried in this time", file=sys.stderr)
@@ -73,21 +79,26 @@ def _try(chosen: Sequence[Mutant], forks: Forks, outcomes: Outcomes) -> None:
             outcomes.append((mutant, forks.outcome(mutant)))
         except TimeIsUp:
             return
-        if outcomes[-1][1] in _LIVED:
-            print(f"{outcomes[-1][1]}: {_place(mutant)}: {mutant.what}", flush=True)
+
+
+def _typed(outcomes: Outcomes) -> Outcomes:
+    """The outcomes where the type checker has seen what no test noticed."""
+    seen = refused([mutant for mutant, outcome in outcomes if outcome in _LIVED])
+    return [(mutant, "refused" if mutant in seen else outcome) for mutant, outcome in outcomes]
 
 
 def _told(outcomes: Outcomes, record: dict[str, float], lower: bool) -> int:
     tried = Counter(_part(mutant) for mutant, outcome in outcomes if outcome != "unplaced")
     lived = Counter(_part(mutant) for mutant, outcome in outcomes if outcome in _LIVED)
     late = Counter(_part(mutant) for mutant, outcome in outcomes if outcome == "late")
+    typed = Counter(_part(mutant) for mutant, outcome in outcomes if outcome == "refused")
     worse = [part for part in record if is_worse(lived[part], tried[part], record[part])]
     for part in sorted(tried):
         share, allowed = 100 * lived[part] / tried[part], f"{record[part]} %" if part in record else "nothing"
         verdict = ": too many" if part in worse else ""
         print(
-            f"{part}: {lived[part]} of {tried[part]} lived, {100 - share:.1f} % died ({late[part]} by the limit);"
-            f" {share:.1f} % live, recorded is {allowed}{verdict}"
+            f"{part}: {lived[part]} of {tried[part]} lived, {100 - share:.1f} % died ({late[part]} by the limit,"
+            f" {typed[part]} by the type checker); {share:.1f} % live, recorded is {allowed}{verdict}"
         )
     if lower:
         RECORD.write_text(json.dumps(lowered(record, lived, tried), indent=2) + "\n", "utf-8")

@@ -54,8 +54,8 @@ _Step = tuple[Workspace, Document, tuple[Finding, ...], list[Finding]]
 def _step(
     checker: Checker, workspace: Workspace, document: Document, found: tuple[Finding, ...], changes: list[_Change]
 ) -> _Step | None:
-    """All changes at once, or as many of them as do no harm one by one; None when none does good."""
-    for chosen in (changes, *([change] for change in changes if len(changes) > 1)):
+    """All changes at once, else the first one that does no harm by itself; None when none does good."""
+    for chosen in (changes, *([change] for change in changes)):
         after = applied(document, [edit for change in chosen for edit in change.edits])
         world = workspace.with_document(after)
         left = checker.findings(world, after)

@@ -30,21 +30,19 @@ def merged(document: Document, first: Piece, later: Piece) -> tuple[TextEdit, ..
 
 def _lines(document: Document, head: Piece) -> tuple[int, int] | None:
     """First line of the block and the line behind its last one; None where it has no block items."""
-    pieces = document.tree.pieces
-    at = pieces.index(head)
-    stop = at + 1
-    while stop < len(pieces) and pieces[stop].kind == "item" and pieces[stop].section == head.section:
-        stop += 1
-    start = _first_line(document, head)
+    pieces = document.tree.pieces[document.tree.pieces.index(head) :]
+    stop = next((at for at, piece in enumerate(pieces) if piece.kind != "item" and piece is not head), len(pieces))
+    if pieces[:stop] == pieces[:1]:
+        return None
     end = _first_line(document, pieces[stop]) if stop < len(pieces) else len(document.text.lines)
-    return None if stop == at + 1 or start is None or end is None else (start, end)
+    return _first_line(document, head), end
 
 
-def _first_line(document: Document, piece: Piece) -> int | None:
+def _first_line(document: Document, piece: Piece) -> int:
     """The line of a top-level key; where a second document begins, that of its first line."""
-    if piece.key is not None:
-        return document.absolute(piece, piece.key.span).start.line
-    return document.tree.start_of(piece) if piece.kind == "tail" else None
+    if piece.key is None:
+        return document.tree.start_of(piece)
+    return document.absolute(piece, piece.key.span).start.line
 
 
 def _removal(document: Document, source: tuple[int, int]) -> TextEdit:
@@ -53,26 +51,22 @@ def _removal(document: Document, source: tuple[int, int]) -> TextEdit:
     if end < len(lines):
         return TextEdit(Span(Position(start, 0), Position(end, 0)), "")
     before = _end_of_content(lines[:start])
-    last = document.text.eol if not lines[-1] else ""
+    last = "" if lines[-1] else document.text.eol
     return TextEdit(Span(Position(before, len(lines[before])), document.text.end), last)
 
 
 def _indent(lines: list[str]) -> int:
-    for line in lines:
-        if line.lstrip().startswith("-"):
-            return len(line) - len(line.lstrip(" "))
-    return 0
+    return next(_blanks(line) for line in lines if line.lstrip(" ").startswith("-"))
 
 
 def _shifted(line: str, shift: int) -> str:
-    if shift >= 0 or not line.strip():
-        return " " * shift + line if line.strip() else line
-    room = len(line) - len(line.lstrip(" "))
-    return line[min(-shift, room) :]
+    content = line.lstrip(" ")
+    return " " * (_blanks(line) + shift) + content if content else line
+
+
+def _blanks(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _end_of_content(lines: list[str]) -> int:
-    at = len(lines) - 1
-    while at > 0 and not lines[at].strip():
-        at -= 1
-    return at
+    return next(at for at in reversed(range(len(lines))) if lines[at].strip())
