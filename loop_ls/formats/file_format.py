@@ -26,7 +26,8 @@ def _never(path: str) -> bool:
 class FileFormat:
     """`label` is its name in sentences. `claims` says of a path (with `/`) whether its name alone makes it a file of
     this format. `keys` imports the key table of a format whose files are one object; a workflow, which is cut into
-    steps and loops, has none. `target` is the kind of target that starts a whole file of it; empty: nothing to run."""
+    steps and loops, has none. `target` is the kind of target that starts a whole file of it; empty: nothing to run.
+    `beside`: a file of it is about the loop file of its name, and without that one it is nobody's."""
 
     name: Format
     label: str
@@ -34,6 +35,7 @@ class FileFormat:
     keys: Callable[[], Shape] | None = None
     target: str = ""
     may_be_empty: bool = False
+    beside: bool = False
 
     @property
     def is_object(self) -> bool:

@@ -10,12 +10,12 @@ from loop_ls.formats.assistant.keys import ASSISTANT_FILE, DEFAULT_ITERATIONS
 from loop_ls.formats.assistant.model import Assistant, Criteria, Retry
 from loop_ls.formats.assistant.parts import AssistantParts, assistants_of
 from loop_ls.formats.assistant.problems import TOLERATED, assistant_flaws
-from loop_ls.formats.common.json_types import flag, number, text_of, whole
+from loop_ls.formats.common.json_types import flag, number, text_of, texts_of, whole
 from loop_ls.formats.common.object_parts import Parts, parts_of_piece
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.formats.workflow.problem_to_refusal import refusal, syntax_refusals
 from loop_ls.formats.workflow.refusals import Refusal
-from loop_ls.syntax.nodes import Node, Sequence, resolved
+from loop_ls.syntax.nodes import Node
 from loop_ls.syntax.tree import Tree, read_json, read_yaml
 from loop_ls.text.lines import Text
 
@@ -58,7 +58,7 @@ def _assistant(one: AssistantParts) -> Assistant:
         model=text_of(one.node("model")),
         provider=text_of(one.node("provider")) or "claude-code",
         permission_mode=text_of(one.node("permissionMode")) or "default",
-        allowed_tools=_texts(one.node("allowedTools")) or (),
+        allowed_tools=texts_of(one.node("allowedTools")) or (),
         memory_enabled=flag(one.node("memoryEnabled")) is True,
         max_budget_usd=one.budget,
         loop_enabled=one.enabled,
@@ -77,7 +77,7 @@ def _criteria(block: Block | None) -> Criteria | None:
     if block is None:
         return None
     type_, value = text_of(_node(block, "type")), text_of(_node(block, "value"))
-    argv = _texts(_node(block, "argv"))
+    argv = texts_of(_node(block, "argv"))
     if type_ is None or (value is None and type_ in ("regex", "test_pass") and argv is None):
         return Criteria()
     if value is None and block.has("value") and _node(block, "value") is not None:
@@ -104,10 +104,3 @@ def _retry(one: AssistantParts) -> Retry | None:
 def _node(block: Block, name: str) -> Node | None:
     field = block.get(name)
     return None if field is None else field.node
-
-
-def _texts(node: Node | None) -> tuple[str, ...] | None:
-    found = resolved(node)
-    if not isinstance(found, Sequence):
-        return None
-    return tuple(text for item in found.items if (text := text_of(item)) is not None)

@@ -70,6 +70,14 @@ def text_of(node: Node | None) -> str | None:
     return found.text if isinstance(found, Scalar) and kind_of(found) == "text" else None
 
 
+def texts_of(node: Node | None) -> tuple[str, ...] | None:
+    """The texts of a list; None: it is none."""
+    found = resolved(node)
+    if not isinstance(found, Sequence):
+        return None
+    return tuple(text for item in found.items if (text := text_of(item)) is not None)
+
+
 def is_blank(node: Node | None) -> bool:
     """Whether there is nothing but white space, or nothing at all."""
     kind = kind_of(node)

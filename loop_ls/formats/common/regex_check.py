@@ -76,23 +76,23 @@ def _written_out(part: object) -> int:
     return max(1, sum(map(_written_out, part)))
 
 
-def found_in(source: str, text: str, limit: float = CHECK_LIMIT) -> bool | None:
+def found_in(source: str, text: str, limit: float = CHECK_LIMIT, exact_case: bool = False) -> bool | None:
     """Whether a pattern in Python's spelling is found in a text; None where that takes too long."""
     import regex
 
     try:
-        return _for_search(source).search(text, timeout=limit) is not None
+        return _for_search(source, exact_case).search(text, timeout=limit) is not None
     except (TimeoutError, regex.error, RecursionError, MemoryError):
         return None
 
 
 @lru_cache(maxsize=64)
-def _for_search(source: str) -> Any:
+def _for_search(source: str, exact_case: bool) -> Any:
     import regex
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return regex.compile(source, regex.IGNORECASE)
+        return regex.compile(source, 0 if exact_case else regex.IGNORECASE)
 
 
 def always_matches(source: str) -> bool:

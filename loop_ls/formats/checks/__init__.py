@@ -1,0 +1,1 @@
+"""Declared checks and test cases of a loop: keys, reading, typed model."""
