@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from loop_ls.app.catalogue import catalogue
+from loop_ls.app.file_checks import ProjectChecks
 from loop_ls.app.loop_systems import SYSTEMS, EngineParts, preparers
 from loop_ls.app.on_demand import OnDemand
 from loop_ls.engine.assistants.disconnect_teardown import grace_of
@@ -119,6 +120,7 @@ def options(port: int | None, idle: float | None, root: Path) -> Options:
         grace=limit,
         shutdown_grace=settings.shutdown_grace_ms / 1000,
         catalogue=catalogue(root),
+        file_checks=ProjectChecks(root),
     )
 
 

@@ -371,6 +371,47 @@ class EngineState(TypedDict):
     managers: JsonObject
 
 
+class CheckFinding(TypedDict):
+    """One finding; places count from 1, columns in code points. `diff` shows what `fix` changes."""
+
+    line: FromOne
+    column: FromOne
+    rule: str
+    severity: str
+    message: str
+    fix: NotRequired[str]
+    diff: NotRequired[str]
+
+
+class CheckedFile(Done):
+    """`count` is the number of all findings; `findings` holds the first hundred."""
+
+    path: str
+    format: str | None
+    findings: list[CheckFinding]
+    count: FromZero
+
+
+class LeastAndMost(TypedDict):
+    min: float
+    max: float
+
+
+class CallBounds(TypedDict):
+    """`max` is None where nothing bounds it."""
+
+    min: FromZero
+    max: FromZero | None
+
+
+class FileEstimate(Done):
+    """`usd` is None where a price is not known; `why` says what was assumed."""
+
+    calls: CallBounds
+    usd: LeastAndMost | None
+    why: str
+
+
 class EngineStatus(Done):
     engine: JsonObject
 

@@ -379,6 +379,38 @@ _ACTING = (
     ),
 )
 
+_AUTHORING = (
+    Operation(
+        "check",
+        "POST",
+        f"{API}/check",
+        "checkFile",
+        "Findings of a loop file, as it is on the disk or with the text that is given; each with its fix.",
+        "CheckedFile",
+        role="editor",
+        request="CheckFile",
+        body_required=True,
+        body_limit=TEXT_LIMIT,
+        refusals=(404, 503),
+        cli=("check",),
+        tools=("loop_check",),
+    ),
+    Operation(
+        "estimate",
+        "POST",
+        f"{API}/estimate",
+        "estimateFile",
+        "Calls and dollars of a run of a file, at least and at most.",
+        "FileEstimate",
+        role="editor",
+        request="EstimateFile",
+        body_required=True,
+        refusals=(404, 503),
+        cli=("estimate",),
+        tools=("loop_estimate",),
+    ),
+)
+
 _ENGINE = (
     Operation(
         "stream",
@@ -448,7 +480,9 @@ _ENGINE = (
 )
 
 #: In the order of the documents that are made of it; paths without an id come before those with one.
-OPERATIONS: dict[str, Operation] = {one.name: one for one in (*_READING, *_ENHANCING, *_DERIVING, *_ACTING, *_ENGINE)}
+OPERATIONS: dict[str, Operation] = {
+    one.name: one for one in (*_READING, *_ENHANCING, *_DERIVING, *_ACTING, *_AUTHORING, *_ENGINE)
+}
 
 COMMANDS: dict[str, Command] = {
     one.name: one

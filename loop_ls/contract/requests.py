@@ -244,6 +244,20 @@ class StartHeaders(AsNamed):
 # -- tools of agents ---------------------------------------------------------------------------------
 
 
+class CheckFile(AsNamed):
+    path: str
+    """The loop file, from the workspace folder."""
+    text: str | None = None
+    """What the file would hold, where it is not written yet."""
+
+
+class EstimateFile(AsNamed):
+    path: str
+    """The loop file, from the workspace folder."""
+    name: str | None = None
+    """Only this step, loop or assistant of it."""
+
+
 class ToolArgument(AsNamed):
     """What a model gives a tool. What it leaves empty is not given; names that nobody knows are passed over."""
 
@@ -304,6 +318,20 @@ class ControlTool(ToolArgument):
 
 class DefinitionsTool(ToolArgument):
     """Nothing."""
+
+
+class CheckTool(ToolArgument):
+    path: str
+    """The loop file, from the workspace folder."""
+    text: str = ""
+    """What the file would hold, where it is not written yet."""
+
+
+class EstimateTool(ToolArgument):
+    path: str
+    """The loop file, from the workspace folder."""
+    name: str = ""
+    """Only this step, loop or assistant of it."""
 
 
 # -- commands of editors -----------------------------------------------------------------------------

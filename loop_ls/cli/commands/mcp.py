@@ -16,7 +16,15 @@ from loop_ls.extras import is_installed, missing
 
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
-    from loop_ls.contract.answers import Controlled, DefinitionList, NewRun, Refusal, RunList
+    from loop_ls.contract.answers import (
+        CheckedFile,
+        Controlled,
+        DefinitionList,
+        FileEstimate,
+        NewRun,
+        Refusal,
+        RunList,
+    )
     from loop_ls.engine.api.mcp.agent_tools import ToolHistory
     from loop_ls.text.json_value import JsonObject
 
@@ -100,3 +108,9 @@ class ByClient:
 
     async def definitions(self) -> DefinitionList | Refusal:
         return cast("DefinitionList | Refusal", await self._client.definitions())
+
+    async def check(self, path: str, text: str | None) -> CheckedFile | Refusal:
+        return cast("CheckedFile | Refusal", await self._client.call("check", body={"path": path, "text": text}))
+
+    async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal:
+        return cast("FileEstimate | Refusal", await self._client.call("estimate", body={"path": path, "name": name}))

@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from loop_ls.contract.answers import CheckedFile, FileEstimate, Refusal
 from loop_ls.engine.api.answers import BadRequest, refusal
 from loop_ls.engine.api.guard import SOCKETS, Guard
 from loop_ls.engine.api.presence import Presence
@@ -29,7 +30,7 @@ from loop_ls.engine.core.users import Tokens
 from loop_ls.engine.service import Engine
 from loop_ls.text.json_value import JsonObject
 
-__all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
+__all__ = ["Catalogue", "Facts", "FileChecks", "application", "nothing", "workspace_id"]
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,14 @@ async def nothing() -> list[dict[str, Any]]:
     return []
 
 
+class FileChecks(Protocol):
+    """Findings and estimates of the files of a workspace; paths are counted from its folder."""
+
+    async def check(self, path: str, text: str | None) -> CheckedFile | Refusal: ...
+
+    async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal: ...
+
+
 def application(
     engine: Engine,
     facts: Facts,
@@ -49,6 +58,7 @@ def application(
     *,
     tokens: Tokens | None = None,
     catalogue: Catalogue = nothing,
+    file_checks: FileChecks | None = None,
     numbers: Callable[[], str] = str,
     assistants: AssistantService | None = None,
     sockets: ASGIApp | None = None,
@@ -62,6 +72,7 @@ def application(
     state = app.state
     state.engine, state.facts, state.presence, state.leave = engine, facts, presence, leave
     state.catalogue, state.numbers, state.assistants = catalogue, numbers, assistants
+    state.file_checks = file_checks
     state.openapi = functools.cache(partial(_openapi, facts.port))
     return Guard(_with_sockets(app, sockets), facts.token, tokens, presence.touch)
 

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from loop_ls.contract.operations import OPERATIONS
 from loop_ls.engine.api.route import Handler, Route
-from loop_ls.engine.api.routes import control_routes, engine_routes, enhance_routes, fork_replay_routes, loops
+from loop_ls.engine.api.routes import (
+    authoring_routes,
+    control_routes,
+    engine_routes,
+    enhance_routes,
+    fork_replay_routes,
+    loops,
+)
 
 _HANDLERS: dict[str, Handler] = {
     **loops.HANDLERS,
     **enhance_routes.HANDLERS,
     **fork_replay_routes.HANDLERS,
     **control_routes.HANDLERS,
+    **authoring_routes.HANDLERS,
     **engine_routes.HANDLERS,
 }
 if unknown := _HANDLERS.keys() ^ OPERATIONS.keys():

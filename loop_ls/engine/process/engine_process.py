@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from loop_ls.engine.api.app import Catalogue, Facts, application, nothing, workspace_id
+from loop_ls.engine.api.app import Catalogue, Facts, FileChecks, application, nothing, workspace_id
 from loop_ls.engine.api.mcp.server import McpEndpoint
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
@@ -53,6 +53,7 @@ class Options:
     grace: float | None = 60.0
     shutdown_grace: float = SHUTDOWN_GRACE
     catalogue: Catalogue = nothing
+    file_checks: FileChecks | None = None
 
 
 async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Providers], Engine]) -> None:
@@ -97,6 +98,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
             leave,
             tokens=tokens,
             catalogue=catalogue,
+            file_checks=options.file_checks,
             numbers=measured,
             assistants=assistants,
             sockets=sockets,

@@ -41,7 +41,15 @@ delay: 0.3
 answers:
   - say: "a thought"
 """
-TOOLS = ["loop_start", "loop_list", "loop_status", "loop_control", "loop_definitions"]
+TOOLS = [
+    "loop_start",
+    "loop_list",
+    "loop_status",
+    "loop_control",
+    "loop_definitions",
+    "loop_check",
+    "loop_estimate",
+]
 
 
 @pytest.fixture
@@ -165,3 +173,44 @@ def test_RB_109_a_stage_starts_no_loops_by_our_own_commands_either(talking: Plac
     done = talking.call(*words, LOOP_LS_STAGE="1")
     assert done.returncode == 2
     assert "cannot start loops" in done.stderr
+
+
+BROKEN = """\
+$schema: "workflow/v2.0"
+name: draft
+version: 1.0.0
+descripton: One text.
+execution: {provider: scripted, model: m}
+steps:
+  - {name: write, run: "Write about {{input}}."}
+"""
+
+
+@pytest.mark.parametrize("way", [over_stdio, over_http])
+async def test_an_agent_hears_what_is_wrong_with_the_file_that_it_writes(talking: Place, way: Any) -> None:
+    (talking.root / "draft.yaml").write_text(BROKEN)
+    async with way(talking) as client:
+        told = await used(client, "loop_check", path="draft.yaml")
+        assert "draft.yaml:4:1: error" in told
+        assert "+description: One text." in told
+        whole = BROKEN.replace("descripton", "description")
+        assert await used(client, "loop_check", path="draft.yaml", text=whole) == "draft.yaml: no findings."
+        assert (talking.root / "draft.yaml").read_text() == BROKEN
+        assert "draft.yaml:4:" in await used(client, "loop_check", path="draft.yaml"), (
+            "a text that was given is not kept"
+        )
+        (talking.root / "draft.yaml").write_text(whole)
+        estimate = json.loads(await used(client, "loop_estimate", path="draft.yaml"))
+        assert estimate["calls"] == {"min": 1, "max": 1}
+        only = json.loads(await used(client, "loop_estimate", path="draft.yaml", name="write"))
+        assert only["calls"] == estimate["calls"]
+        assert (
+            "did you mean `write`" in (await refused(client, "loop_estimate", path="draft.yaml", name="wirte")).lower()
+        )
+        (talking.root / "notes.yaml").write_text("a: 1\n")
+        assert "no format is recognized" in await refused(client, "loop_check", path="notes.yaml")
+        assert "There is no file" in await refused(client, "loop_check", path="nowhere.yaml")
+        for outside in ("../x.yaml", "/etc/hostname"):
+            assert "outside of the workspace" in await refused(client, "loop_check", path=outside)
+        (talking.root / "link.yaml").symlink_to("/etc/hostname")
+        assert "outside of the workspace" in await refused(client, "loop_check", path="link.yaml")

@@ -2,11 +2,28 @@
 
 import type { Error, RunStateView, TokenCount } from "./runState";
 
+/** `max` is None where nothing bounds it. */
+export interface CallBounds {
+  min: number;
+  max: number | null;
+}
+
 export interface ChangeView {
   op: string;
   target: string;
   reason: string;
   code?: string;
+}
+
+/** One finding; places count from 1, columns in code points. `diff` shows what `fix` changes. */
+export interface CheckFinding {
+  line: number;
+  column: number;
+  rule: string;
+  severity: string;
+  message: string;
+  fix?: string;
+  diff?: string;
 }
 
 export interface Count {
@@ -65,6 +82,11 @@ export interface Iteration {
   usd?: number;
   started_at: string | null;
   completed_at?: string;
+}
+
+export interface LeastAndMost {
+  min: number;
+  max: number;
 }
 
 export interface Loop {
@@ -230,6 +252,15 @@ export interface Approved {
   resolved: unknown;
 }
 
+/** `count` is the number of all findings; `findings` holds the first hundred. */
+export interface CheckedFile {
+  ok: true;
+  path: string;
+  format: string | null;
+  findings: CheckFinding[];
+  count: number;
+}
+
 export interface Chosen {
   ok: true;
   choice: string;
@@ -290,6 +321,14 @@ export interface EventPage {
 export interface Exported {
   ok: true;
   run: Record<string, unknown>;
+}
+
+/** `usd` is None where a price is not known; `why` says what was assumed. */
+export interface FileEstimate {
+  ok: true;
+  calls: CallBounds;
+  usd: LeastAndMost | null;
+  why: string;
 }
 
 export interface Graph {
@@ -484,6 +523,8 @@ export interface Answers {
   resume: Controlled;
   stop: Controlled;
   approve: Approved;
+  check: CheckedFile;
+  estimate: FileEstimate;
   stream: string;
   engine_status: EngineStatus;
   engine_stop: EngineStopping;

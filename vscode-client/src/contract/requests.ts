@@ -44,6 +44,13 @@ export interface Change {
   labels?: string[];
 }
 
+export interface CheckFile {
+  /** The loop file, from the workspace folder. */
+  path: string;
+  /** What the file would hold, where it is not written yet. */
+  text?: string;
+}
+
 export interface Choose {
   choice: "continue" | "skip" | "stop";
   text?: string;
@@ -105,6 +112,13 @@ export interface EnhanceStartCommand {
 export interface EstimateCommand {
   uri: string;
   target?: Target;
+}
+
+export interface EstimateFile {
+  /** The loop file, from the workspace folder. */
+  path: string;
+  /** Only this step, loop or assistant of it. */
+  name?: string;
 }
 
 export interface EventsCommand {

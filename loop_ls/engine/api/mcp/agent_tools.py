@@ -1,4 +1,4 @@
-"""The five tools by which agents of other programs start, watch and control loops.
+"""The tools by which agents of other programs write, start, watch and control loops.
 
 Pure: what an engine can do is passed in, so the same tools work inside the engine and over HTTP. Answers
 are texts, as models read them; a refusal is a text that says what would be right.
@@ -11,7 +11,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
-from loop_ls.contract.answers import Controlled, Definition, DefinitionList, Done, Loop, NewRun, Refusal, RunList
+from loop_ls.contract.answers import (
+    CheckedFile,
+    CheckFinding,
+    Controlled,
+    Definition,
+    DefinitionList,
+    Done,
+    FileEstimate,
+    Loop,
+    NewRun,
+    Refusal,
+    RunList,
+)
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.validation import problem_of
 from loop_ls.engine.api.schemas import object_schema
@@ -47,6 +59,10 @@ class Loops(Protocol):
         ...
 
     async def definitions(self) -> DefinitionList | Refusal: ...
+
+    async def check(self, path: str, text: str | None) -> CheckedFile | Refusal: ...
+
+    async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal: ...
 
 
 class ToolRefusal(Exception):
@@ -220,6 +236,31 @@ def _definition(one: Definition) -> list[str]:
     return [*lines, f"    parameters: {', '.join(parameters)}"] if parameters else lines
 
 
+# -- write -------------------------------------------------------------------------------------------
+
+
+async def loop_check(loops: Loops, given: Mapping[str, Any]) -> str:
+    path = given["path"]
+    found = _allowed(await loops.check(path, given.get("text") or None))
+    if not found["findings"]:
+        return f"{path}: no findings."
+    lines = [line for one in found["findings"] for line in _finding(path, one)]
+    more = found["count"] - len(found["findings"])
+    return "\n".join([*lines, f"{more} more findings."] if more else lines)
+
+
+def _finding(path: str, one: CheckFinding) -> list[str]:
+    line = f"{path}:{one['line']}:{one['column']}: {one['severity']} {one['rule']}: {one['message']}"
+    if "fix" not in one:
+        return [line]
+    return [line, f"    fix: {one['fix']}", *(f"    {changed}" for changed in one.get("diff", "").splitlines())]
+
+
+async def loop_estimate(loops: Loops, given: Mapping[str, Any]) -> str:
+    found = _allowed(await loops.estimate(given["path"], given.get("name") or None))
+    return _json({name: found[name] for name in ("calls", "usd", "why")})
+
+
 # -- parts -------------------------------------------------------------------------------------------
 
 
@@ -263,6 +304,19 @@ TOOLS: dict[str, AgentTool] = {
         ),
         AgentTool(
             "loop_definitions", "List the loop definitions that can be started.", "DefinitionsTool", loop_definitions
+        ),
+        AgentTool(
+            "loop_check",
+            "Check a loop file (workflow, assistant, role loop, settings) before it is run: findings with their fixes. "
+            "Nothing is run or written. Call it after each change of a loop file.",
+            "CheckTool",
+            loop_check,
+        ),
+        AgentTool(
+            "loop_estimate",
+            "Tell how many model calls and dollars a run of a loop file takes, at least and at most.",
+            "EstimateTool",
+            loop_estimate,
         ),
     )
 }

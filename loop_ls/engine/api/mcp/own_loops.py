@@ -6,10 +6,20 @@ from typing import cast
 
 from starlette.requests import Request
 
-from loop_ls.contract.answers import Controlled, DefinitionList, NewRun, Refusal, RunList, RunStatus
+from loop_ls.contract.answers import (
+    CheckedFile,
+    Controlled,
+    DefinitionList,
+    FileEstimate,
+    NewRun,
+    Refusal,
+    RunList,
+    RunStatus,
+)
 from loop_ls.contract.endings import POSSIBLE
 from loop_ls.engine.api.mcp.agent_tools import ToolHistory
 from loop_ls.engine.api.route import person_of
+from loop_ls.engine.api.routes.authoring_routes import checked, estimated
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.projections.history import iterations
@@ -61,6 +71,16 @@ class OwnLoops:
     async def definitions(self) -> DefinitionList:
         found = await self._request.app.state.catalogue()
         return {"ok": True, "definitions": found, "count": len(found)}
+
+    async def check(self, path: str, text: str | None) -> CheckedFile | Refusal:
+        if not self._person.has("editor"):
+            return _forbidden("Checking a file needs the role `editor`.")
+        return await checked(self._request, path, text)
+
+    async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal:
+        if not self._person.has("editor"):
+            return _forbidden("Estimating a file needs the role `editor`.")
+        return await estimated(self._request, path, name)
 
 
 def _forbidden(message: str) -> Refusal:

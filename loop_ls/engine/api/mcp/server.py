@@ -1,4 +1,4 @@
-"""Our own MCP server: the five agent tools by the official SDK, over stdio or HTTP.
+"""Our own MCP server: the agent tools by the official SDK, over stdio or HTTP.
 
 The SDK takes half a second to import, so it and the tools are imported when the first client comes, never at the
 start of the engine.
@@ -29,7 +29,8 @@ log = logging.getLogger(__name__)
 NAME = "loop-ls"
 INSTRUCTIONS = (
     "Loops let roles (plan, coder, reviewer, ...) work on a goal in turns until it is approved or a limit is "
-    "reached. Start one with loop_start, watch it with loop_status, end it with loop_control."
+    "reached. Start one with loop_start, watch it with loop_status, end it with loop_control. After you wrote or "
+    "changed a loop file, check it with loop_check and mend what it finds."
 )
 #: Gives the engine as the one who asks may use it.
 LoopsOf = Callable[[object], "Loops"]

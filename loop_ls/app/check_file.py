@@ -1,0 +1,124 @@
+"""Findings and estimates of one file for programs that write loop files: agents over MCP, clients over HTTP.
+
+The engine may not know the checker, so both come from here. Nothing is written, run or asked of a model.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from loop_ls.app.prices import prices
+from loop_ls.contract.answers import CheckedFile, CheckFinding, FileEstimate, Refusal
+from loop_ls.engine.core.errors import Refused
+from loop_ls.features.estimate.estimate import estimate
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.registry import ASSISTANT, can_run
+from loop_ls.index.disk.discovery import discover, load
+from loop_ls.index.disk.uris import uri_of
+from loop_ls.index.document import Document
+from loop_ls.index.nearby_lookup import with_called
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
+from loop_ls.rules.engine.finding import Finding
+from loop_ls.rules.fixes.apply import applied, chosen_fix
+
+#: Findings that are told; a file with more has one cause for most of them.
+MOST_FINDINGS = 100
+
+
+def check_file(root: Path, path: str, text: str | None) -> CheckedFile | Refusal:
+    opened = _opened(root, path, text)
+    if isinstance(opened, Refused):
+        return opened.answer()
+    workspace, document, silent = opened
+    found = [
+        one
+        for checked, findings in Checker().check_all(workspace, {document.uri})
+        if checked.uri == document.uri
+        for one in findings
+        if one.rule not in silent
+    ]
+    return {
+        "ok": True,
+        "path": path,
+        "format": None if document.format is None else str(document.format),
+        "findings": [_told(document, one) for one in found[:MOST_FINDINGS]],
+        "count": len(found),
+    }
+
+
+def estimate_file(root: Path, path: str, name: str | None) -> FileEstimate | Refusal:
+    """`name`: only this step, loop or assistant."""
+    opened = _opened(root, path, None)
+    if isinstance(opened, Refused):
+        return opened.answer()
+    workspace, document, _ = opened
+    if document.fault is not None:
+        return Refused("bad_argument", f"{path} cannot be read: {document.fault.message}").answer()
+    if not can_run(document.format):
+        return Refused("bad_argument", f"{path} is nothing that can be run.").answer()
+    assistant = name if document.format == ASSISTANT else None
+    element = document.element(name) if name and assistant is None else None
+    if name and assistant is None and element is None:
+        near = nearest(name, [one.name for one in document.elements if one.name])
+        hint = f"Did you mean `{near}`?" if near else ""
+        return Refused("not_found", f"There is no step or loop `{name}` in {path}.", hint).answer()
+    found = estimate(workspace, document, element, prices(workspace, document), assistant)
+    usd = found.usd
+    return {
+        "ok": True,
+        "calls": {"min": found.calls.least, "max": found.calls.most},
+        "usd": None if usd is None else {"min": round(usd.least, 6), "max": round(usd.most, 6)},
+        "why": found.why,
+    }
+
+
+def _opened(root: Path, path: str, text: str | None) -> tuple[Workspace, Document, frozenset[str]] | Refused:
+    """The file in its project, with `text` in place of what the disk has, and the rules that cannot speak of it."""
+    place = Path(os.path.abspath(root / path))  # noqa: PTH100 - a link stays what it is called
+    if not place.resolve().is_relative_to(root.resolve()):
+        return Refused("bad_argument", f"{path} lies outside of the workspace.", "Name a file below its folder.")
+    if text is None and not place.is_file():
+        return Refused("not_found", f"There is no file {path}.", "Give its `text`, or write it first.")
+    found = discover(root.as_posix(), named=(place.as_posix(),))
+    document = load(place.as_posix()) if text is None else Document.open(uri_of(place), text)
+    if document is None:
+        return Refused("bad_argument", f"{path} cannot be read.")
+    if document.format is None:
+        return Refused("bad_argument", f"{path} is no loop file: no format is recognized in it.", FORMATS)
+    workspace = found.workspace.with_document(document)
+    silent: frozenset[str] = frozenset()
+    if found.capped or found.ignored:
+        workspace, complete = with_called(workspace, (document,))
+        if not complete:
+            silent = NEEDS_ALL_FILES
+        elif found.capped:
+            silent = NEEDS_ALL_FILES - {"WF601"}
+    return workspace.project(document.path), document, silent
+
+
+FORMATS = "`loop-ls schema --list` names the formats; a workflow has `version: workflow/v2.0` at its top."
+
+
+def _told(document: Document, finding: Finding) -> CheckFinding:
+    start = finding.span.start
+    told: CheckFinding = {
+        "line": start.line + 1,
+        "column": start.column + 1,
+        "rule": finding.rule,
+        "severity": finding.severity.name.lower(),
+        "message": " ".join(finding.message.split()),
+    }
+    fix = chosen_fix(finding, unsafe=True)
+    if fix is not None:
+        told["fix"] = fix.title
+        told["diff"] = _diff(document, applied(document, fix.edits(document)))
+    return told
+
+
+def _diff(before: Document, after: Document) -> str:
+    """A unified diff without file names and with no lines around: what a model has to change."""
+    old, new = str(before.text).splitlines(), str(after.text).splitlines()
+    return "\n".join(list(difflib.unified_diff(old, new, lineterm="", n=0))[2:])
