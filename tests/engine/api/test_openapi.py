@@ -75,7 +75,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         assert found is not None, "the engine did not start"
         body = {"root": str(root), "path": str(root / "greet.yaml"), "input": "Ada", "mock": True}
         headers = {"Authorization": f"Bearer {found.token}"}
-        made = [httpx.post(f"{found.url}/api/v1/loops", json=body, headers=headers, trust_env=False) for _ in "ab"]
+        made = [
+            httpx.post(f"{found.url}/api/v1/loops", json=body, headers=headers, trust_env=False, timeout=60)
+            for _ in "ab"
+        ]
         assert [answer.status_code for answer in made] == [201, 201], made[0].text
         yield Running(found.url, found.token, tuple(answer.json()["runId"] for answer in made))
         assert child.poll() is None, "the engine lives on after all of it"
@@ -147,7 +150,7 @@ def test_without_a_token_nothing_is_said(running: Running, name: str) -> None:
 
 
 def test_the_document_is_served_as_it_is_written(running: Running) -> None:
-    served = httpx.get(f"{running.url}/openapi.json", trust_env=False).json()
+    served = httpx.get(f"{running.url}/openapi.json", trust_env=False, timeout=60).json()
     assert served == json.loads(json.dumps({**DOCUMENT, "servers": [{"url": running.url}]}))
 
 

@@ -39,7 +39,9 @@ async def test_a_real_model_answers_streams_and_is_gone_afterwards(tmp_path: Pat
     assert local._child is not None and local._http is not None
     supervisor = psutil.Process(local._child.process.pid)
     family = [supervisor, *supervisor.children(recursive=True)]
-    answer = httpx.post(f"{local._http.provider.base_url}/chat/completions", json={"messages": []}, trust_env=False)
+    answer = httpx.post(
+        f"{local._http.provider.base_url}/chat/completions", json={"messages": []}, trust_env=False, timeout=60
+    )
     assert answer.status_code == 401, "nobody else on this machine may use it"
     await house.aclose()
     assert not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
