@@ -11,7 +11,7 @@ from loop_ls.contract.answers import CheckedFile, FileEstimate, Refusal
 
 @dataclass(frozen=True, slots=True)
 class ProjectChecks:
-    """Fills `engine.api.app.FileChecks` for the files below `root`."""
+    """Fills `engine.api.file_checks.FileChecks` for the files below `root`."""
 
     root: Path
 

@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from loop_ls.contract.answers import CheckedFile, FileEstimate, Refusal
 from loop_ls.engine.api.answers import BadRequest, refusal
+from loop_ls.engine.api.file_checks import FileChecks
 from loop_ls.engine.api.guard import SOCKETS, Guard
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.route import mounted
@@ -30,7 +30,7 @@ from loop_ls.engine.core.users import Tokens
 from loop_ls.engine.service import Engine
 from loop_ls.text.json_value import JsonObject
 
-__all__ = ["Catalogue", "Facts", "FileChecks", "application", "nothing", "workspace_id"]
+__all__ = ["Catalogue", "Facts", "application", "nothing", "workspace_id"]
 
 log = logging.getLogger(__name__)
 
@@ -40,14 +40,6 @@ Catalogue = Callable[[], Awaitable[list[JsonObject]]]
 
 async def nothing() -> list[dict[str, Any]]:
     return []
-
-
-class FileChecks(Protocol):
-    """Findings and estimates of the files of a workspace; paths are counted from its folder."""
-
-    async def check(self, path: str, text: str | None) -> CheckedFile | Refusal: ...
-
-    async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal: ...
 
 
 def application(

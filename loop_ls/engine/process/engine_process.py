@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from loop_ls.engine.api.app import Catalogue, Facts, FileChecks, application, nothing, workspace_id
+from loop_ls.engine.api.app import Catalogue, Facts, application, nothing, workspace_id
+from loop_ls.engine.api.file_checks import FileChecks
 from loop_ls.engine.api.mcp.server import McpEndpoint
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen

@@ -13,7 +13,7 @@ from loop_ls.engine.api.route import Handler, read_body
 from loop_ls.engine.core.errors import Refused
 
 if TYPE_CHECKING:
-    from loop_ls.engine.api.app import FileChecks
+    from loop_ls.engine.api.file_checks import FileChecks
 
 
 def file_checks_of(request: Request) -> FileChecks:
