@@ -32,6 +32,8 @@ from tests.soak.model import ModelServer
 
 #: What all children of the engine carry in their environment, whatever becomes of their parents.
 MARK = "LOOP_LS_SOAK"
+#: A busy machine takes longer than the time that was asked for until memory was looked at often enough.
+SAMPLES = 8
 MOODS = ["fine"] * 94 + ["busy"] * 3 + ["broken"] * 2 + ["cut"]
 
 
@@ -78,7 +80,7 @@ class Soak:
 
     async def busy(self, client: EngineClient, engine: psutil.Process, project: Path) -> None:
         began = time.monotonic()
-        while (now := time.monotonic() - began) < self.seconds:
+        while (now := time.monotonic() - began) < self.seconds or len(self.steady) < SAMPLES:
             self.memory.append((now, engine.memory_info().rss / 1e6))
             for _ in range(min(self.loops - len(self.live), 20)):
                 self.count += 1
@@ -96,6 +98,11 @@ class Soak:
             for _ in range(3):
                 await self.somebody(client)
             await asyncio.sleep(self.random.uniform(0.1, 0.5))
+
+    @property
+    def steady(self) -> list[float]:
+        """Megabytes of the engine after its warm-up."""
+        return [rss for at, rss in self.memory if at > self.seconds * 0.2]
 
     async def somebody(self, client: EngineClient) -> None:
         """Somebody pauses, resumes or stops something; what makes no sense there is refused, not more."""
@@ -127,7 +134,7 @@ class Soak:
         return [state["runId"] for state in active]
 
     def found(self, stuck: list[str], mark: str) -> dict[str, Any]:
-        steady = [rss for at, rss in self.memory if at > self.seconds * 0.2]
+        steady = self.steady
         first = statistics.median(steady[: max(1, len(steady) // 8)])
         last = statistics.median(steady[-max(1, len(steady) // 8) :])
         return {

@@ -64,14 +64,22 @@ async def test_AB_130_one_of_two_sockets_may_leave(brief: ServedProject) -> None
     assert second.io.connected
 
 
-async def test_AB_131_whoever_comes_back_in_time_changes_nothing(brief: ServedProject) -> None:
-    client = await brief.socket()
-    await hanging(brief, client)
-    await client.io.disconnect()
-    await asyncio.sleep(GRACE / 4)
-    back = await brief.socket()
-    assert await goes_on(brief)
-    assert back.of("agent:status")[0] == {"agentId": "fixer", "status": "running"}
+async def test_AB_131_whoever_comes_back_in_time_changes_nothing(tmp_path: Path) -> None:
+    for grace in (GRACE, 4 * GRACE, 60 * GRACE):  # a busy machine may take longer than the first to come back
+        folder = tmp_path / str(grace)
+        folder.mkdir()
+        async with serving(folder, grace) as served:
+            await served.agree()
+            client = await served.socket()
+            await hanging(served, client)
+            left = time.monotonic()
+            await client.io.disconnect()
+            back = await served.socket()
+            if time.monotonic() - left < grace:
+                assert await goes_on(served, 1.5 * grace)
+                assert back.of("agent:status")[0] == {"agentId": "fixer", "status": "running"}
+                return
+    raise AssertionError("nobody came back in time")
 
 
 async def test_AB_132_where_teardown_is_off_a_loop_goes_on(tmp_path: Path) -> None:

@@ -56,11 +56,13 @@ async def test_UP_73_a_run_of_a_file_that_nobody_has_open_is_in_the_list(session
     await session.until(lambda: session.engines != [])
     [state] = (await session.command("loopLs.runs", {}))["runs"]
     assert state["said"] == {"sign": "✓", "line": "condition met in iteration 3", "spent": state["said"]["spent"]}
-    # one that starts now is told of, state by state, and none of its facts
+    # one that starts now is told of by its states, as many as there was time for, and by none of its facts
     assert (await in_terminal(session, *RUN))["exit"] == 0
     others = lambda: [one for one in session.states if one["runId"] != state["runId"]]  # noqa: E731
     await session.until(lambda: any(one["status"] == "completed" for one in others()))
-    assert others()[0]["status"] == "running"
+    statuses = [one["status"] for one in others()]
+    assert set(statuses) <= {"running", "completed"}
+    assert statuses[-1] == "completed"
     assert session.events == []
 
 

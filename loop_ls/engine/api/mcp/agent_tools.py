@@ -239,9 +239,9 @@ def _definition(one: Definition) -> list[str]:
 # -- write -------------------------------------------------------------------------------------------
 
 
-async def loop_check(loops: Loops, given: Mapping[str, Any]) -> str:
-    path = given["path"]
-    found = _allowed(await loops.check(path, given.get("text") or None))
+async def loop_check(loops: Loops, given: Mapping[str, Json]) -> str:
+    path, text = str(given["path"]), given.get("text")
+    found = _allowed(await loops.check(path, str(text) if text else None))
     if not found["findings"]:
         return f"{path}: no findings."
     lines = [line for one in found["findings"] for line in _finding(path, one)]
@@ -256,8 +256,9 @@ def _finding(path: str, one: CheckFinding) -> list[str]:
     return [line, f"    fix: {one['fix']}", *(f"    {changed}" for changed in one.get("diff", "").splitlines())]
 
 
-async def loop_estimate(loops: Loops, given: Mapping[str, Any]) -> str:
-    found = _allowed(await loops.estimate(given["path"], given.get("name") or None))
+async def loop_estimate(loops: Loops, given: Mapping[str, Json]) -> str:
+    name = given.get("name")
+    found = _allowed(await loops.estimate(str(given["path"]), str(name) if name else None))
     return _json({name: found[name] for name in ("calls", "usd", "why")})
 
 
