@@ -154,6 +154,8 @@ class Runs:
             return _damaged(run_id, state, f"fact {state.last_seq + 1} or a later one cannot be read")
         except (ValueError, TypeError, KeyError, AttributeError):
             return _damaged(run_id, state, f"fact {state.last_seq + 1} makes no sense")
+        if state.imported and not state.ended:  # nobody agreed to what it would do here
+            return _damaged(run_id, state, "it came from elsewhere, and its end did not come with it")
         return state
 
     def keep(self, state: RunState) -> None:

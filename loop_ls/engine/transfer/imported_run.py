@@ -47,7 +47,8 @@ async def agreed(
         started = _moved(started, home)
     if not _is_below(started.path or ""):
         raise Refused("bad_argument", "The record names a file outside of its folder.", "Start it from its file.")
-    return await preparer.agree(started, texts, consent, models)
+    agreed_to = await preparer.agree(started, texts, consent, models)
+    return agreed_to.model_copy(update={"imported": None})
 
 
 def _moved(started: RunStarted, home: Path) -> RunStarted:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from loop_ls.client.consent import agreed
+from loop_ls.engine.transfer.run_export import Carried
 from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import ENDS, Project
 
@@ -99,6 +100,45 @@ async def test_a_run_that_had_not_ended_is_shown_as_ended_and_runs_nowhere(proje
     await other.open()
     assert (await other.state(run_id))["status"] == "cancelled"
     assert other.models.requests == []
+
+
+@pytest.mark.parametrize("last", [1, 3, -1])
+async def test_a_run_that_came_in_without_its_end_runs_nowhere(project: Project, other: Project, last: int) -> None:
+    """The engine was killed, or the disk was full, while it was written: nobody agreed to what it would do here."""
+    document = await exported(project, (await project.run())[0]["runId"])
+    carried = Carried(document, "half")
+    assert other.engine is not None
+    await other.engine.journal.adopt("half", carried.facts[:last], carried.answers, carried.texts)
+    await other.close()
+    await other.open()
+    state = await other.state("half")
+    assert state["status"] == "failed"
+    assert "its end did not come with it" in state["error"]["message"]
+    assert other.engine.live == []
+    assert other.models.requests == []
+
+
+@pytest.mark.parametrize("span", ["perDay", "perProject"])
+async def test_what_a_fork_of_a_run_that_came_in_spends_is_spent_here(
+    project: Project, other: Project, span: str
+) -> None:
+    document = await exported(project, (await project.run())[0]["runId"])
+    assert other.engine is not None
+    await other.close()
+    other.settings(f"limits: {{{span}: {{maxTokens: 5000}}}}\n")
+    await other.open(home=other.root)
+    await other.engine.take_in(document)
+    for number in (1, 2):  # of what came in, then of what was made of it
+        other.models.script |= {"write": [f"new {number}"], "judge": ["YES"]}
+        came = document["runId"] if number == 1 else fork["runId"]
+        fork = await other.engine.fork(came, 1)
+        assert (await other.ended(fork["runId"]))[-1]["finalOutput"] == f"new {number}"
+        assert "imported" not in await other.state(fork["runId"])
+    spent = (await other.state(fork["runId"]))["tokens"]
+    await other.close()
+    other.settings(f"limits: {{{span}: {{maxTokens: {2 * (spent['input'] + spent['output'])}}}}}\n")
+    await other.open(home=other.root)
+    assert (await other.run())[-1]["reason"] == "budget"
 
 
 async def test_secrets_never_leave_with_a_run(project: Project) -> None:
