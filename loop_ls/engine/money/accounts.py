@@ -26,18 +26,23 @@ def today(at: float) -> Day:
     return found.tm_year, found.tm_mon, found.tm_mday
 
 
+@dataclass(eq=False, slots=True)
+class _Calendar:
+    day: Day
+
+
 class DayLedger(Ledger):
-    """What a project has spent today: at midnight there is nothing in it."""
+    """What a project has spent today: at midnight there is nothing in it, for all who look at it."""
 
     def __init__(self, caps: Caps, spent: Cost, clock: Callable[[], float], name: str) -> None:
         super().__init__(caps, spent, name)
-        self._clock, self._day = clock, today(clock())
+        self._clock, self._calendar = clock, _Calendar(today(clock()))
 
     def begin(self) -> None:
         now = today(self._clock())
-        if now > self._day:
+        if now > self._calendar.day:
             self.spent = Cost()
-        self._day = now  # a clock that is put back gives nobody's money back
+        self._calendar.day = now  # a clock that is put back gives nobody's money back
 
 
 @dataclass(eq=False, slots=True)

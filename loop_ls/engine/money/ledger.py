@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 from loop_ls.contract.amounts import money
 from loop_ls.contract.facts.kinds import BudgetWarning, Warned
@@ -36,6 +37,16 @@ class Hold:
     most: Cost
 
 
+@dataclass(eq=False, slots=True)
+class Books:
+    """What an account knows, under whatever caps it is looked at. `paid` is answered, and not a fact yet."""
+
+    spent: Cost
+    holds: set[Hold] = field(default_factory=set)
+    paid: list[Cost] = field(default_factory=list)
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 class Ledger:
     """`spent` is what the facts so far say. Never used from two threads."""
 
@@ -46,12 +57,23 @@ class Ledger:
         name: str = "",
     ) -> None:
         """`name`: of a cap that several runs share, the section of `limits` that it stands in (`perDay.`)."""
-        self.caps, self.spent, self._name = caps, spent, name
-        self._holds: set[Hold] = set()
-        self._paid: list[Cost] = []  # answered, and not a fact yet
-        self._settled = asyncio.Event()
+        self.caps, self._books, self._name = caps, Books(spent), name
         self._warned = self._near()
         self._over = not self._fits(spent)
+
+    @property
+    def spent(self) -> Cost:
+        return self._books.spent
+
+    @spent.setter
+    def spent(self, spent: Cost) -> None:
+        self._books.spent = spent
+
+    def under(self, caps: Caps) -> Self:
+        """The same account as a run with caps of its own sees it."""
+        seen = copy(self)
+        seen.limit(caps)
+        return seen
 
     def begin(self) -> None:
         """Called before anything is asked of the account."""
@@ -68,44 +90,44 @@ class Ledger:
         flight where it would not fit only because of them. Raises `CapReached`."""
         while True:
             self.begin()
-            taken = self.spent.plus(_sum(self._paid))
-            held = _sum(hold.most for hold in self._holds)
+            taken = self.spent.plus(_sum(self._books.paid))
+            held = _sum(hold.most for hold in self._books.holds)
             for number, cost in enumerate(wanted):
                 if self._fits(taken.plus(held).plus(cost)):
                     hold = Hold(cost)
-                    self._holds.add(hold)
+                    self._books.holds.add(hold)
                     return number, hold
-            if not self._holds:
+            if not self._books.holds:
                 raise self._reached(taken, wanted[-1])
-            self._settled.clear()
-            await self._settled.wait()
+            self._books.settled.clear()
+            await self._books.settled.wait()
 
     async def hold_rest(self) -> Hold:
         """All that is left, for a call whose cost nobody can bound. Raises `CapReached`."""
-        while self._holds:
-            self._settled.clear()
-            await self._settled.wait()
+        while self._books.holds:
+            self._books.settled.clear()
+            await self._books.settled.wait()
         self.begin()
         self.check()
         hold = Hold(Cost(self.left_usd or 0.0, self.left_tokens() or 0))
-        self._holds.add(hold)
+        self._books.holds.add(hold)
         return hold
 
     def settle(self, hold: Hold, paid: Cost | None) -> None:
         """The call has ended; `paid` None: it cost nothing."""
-        self._holds.discard(hold)
+        self._books.holds.discard(hold)
         if paid is not None:
-            self._paid.append(paid)
-        self._settled.set()
+            self._books.paid.append(paid)
+        self._books.settled.set()
 
     def lost(self, paid: Cost) -> None:
         """An attempt of a call that still holds its place was paid and gave no answer."""
-        self._paid.append(paid)
+        self._books.paid.append(paid)
 
     async def again(self, hold: Hold) -> None:
         """Whether another attempt of a call that holds its place fits too. Raises `CapReached`."""
-        taken = self.spent.plus(_sum(self._paid))
-        if not self._fits(taken.plus(_sum(each.most for each in self._holds))):
+        taken = self.spent.plus(_sum(self._books.paid))
+        if not self._fits(taken.plus(_sum(each.most for each in self._books.holds))):
             raise self._reached(taken, hold.most)
 
     @property
@@ -114,7 +136,7 @@ class Ledger:
 
     def check(self) -> None:
         """For calls whose cost nobody can bound: something has to be left. Raises `CapReached`."""
-        taken = self.spent.plus(_sum(self._paid))
+        taken = self.spent.plus(_sum(self._books.paid))
         used_up = (self.caps.usd is not None and taken.usd >= self.caps.usd) or (
             self.caps.tokens is not None and taken.tokens >= self.caps.tokens
         )
@@ -126,14 +148,14 @@ class Ledger:
         """Dollars that nobody has spent or promised; None where there is no cap."""
         if self.caps.usd is None:
             return None
-        held = _sum(hold.most for hold in self._holds)
-        return max(0.0, self.caps.usd - self.spent.usd - _sum(self._paid).usd - held.usd)
+        held = _sum(hold.most for hold in self._books.holds)
+        return max(0.0, self.caps.usd - self.spent.usd - _sum(self._books.paid).usd - held.usd)
 
     def left_tokens(self) -> int | None:
         if self.caps.tokens is None:
             return None
-        held = _sum(hold.most for hold in self._holds)
-        return max(0, self.caps.tokens - self.spent.tokens - _sum(self._paid).tokens - held.tokens)
+        held = _sum(hold.most for hold in self._books.holds)
+        return max(0, self.caps.tokens - self.spent.tokens - _sum(self._books.paid).tokens - held.tokens)
 
     def _fits(self, whole: Cost) -> bool:
         caps = self.caps
@@ -174,8 +196,8 @@ class Ledger:
             if kind == "call":
                 cost = cost_of(body)
                 self.spent = self.spent.plus(cost)
-                if cost in self._paid:
-                    self._paid.remove(cost)
+                if cost in self._books.paid:
+                    self._books.paid.remove(cost)
         return [*self._warning(), *self._overshot()]
 
     def _overshot(self) -> list[Fact]:

@@ -57,9 +57,8 @@ class ProjectSpending:
         project = self._projects.get(root)
         if project is None:
             return ()
-        project.day.limit(day)
-        project.whole.limit(whole)
-        return project
+        # Settings change, and a fork has those of its run: nobody loosens the caps of the runs beside it.
+        return project.day.under(day), project.whole.under(whole)
 
     def hear(self, events: Sequence[Event]) -> None:
         if not self._projects and not self._shared:

@@ -128,13 +128,13 @@ async def test_what_a_fork_of_a_run_that_came_in_spends_is_spent_here(
     other.settings(f"limits: {{{span}: {{maxTokens: 5000}}}}\n")
     await other.open(home=other.root)
     await other.engine.take_in(document)
-    for number in (1, 2):  # of what came in, then of what was made of it
-        other.models.script |= {"write": [f"new {number}"], "judge": ["YES"]}
-        came = document["runId"] if number == 1 else fork["runId"]
-        fork = await other.engine.fork(came, 1)
-        assert (await other.ended(fork["runId"]))[-1]["finalOutput"] == f"new {number}"
-        assert "imported" not in await other.state(fork["runId"])
-    spent = (await other.state(fork["runId"]))["tokens"]
+    run_id = document["runId"]
+    for text in ("new", "newer"):  # of what came in, then of what was made of it
+        other.models.script |= {"write": [text], "judge": ["YES"]}
+        run_id = (await other.engine.fork(run_id, 1))["runId"]
+        assert (await other.ended(run_id))[-1]["finalOutput"] == text
+        assert "imported" not in await other.state(run_id)
+    spent = (await other.state(run_id))["tokens"]
     await other.close()
     other.settings(f"limits: {{{span}: {{maxTokens: {2 * (spent['input'] + spent['output'])}}}}}\n")
     await other.open(home=other.root)

@@ -57,6 +57,23 @@ async def test_runs_side_by_side_do_not_pass_it_together(capped: Project) -> Non
 
 
 @SPANS
+@pytest.mark.parametrize(
+    "others", ["{}", "{maxIterations: 3}", "{perDay: {budgetUsd: 90}, perProject: {budgetUsd: 90}}"]
+)
+async def test_a_run_under_other_settings_loosens_no_cap_of_those_beside_it(capped: Project, others: str) -> None:
+    steps = ", ".join(f'{{name: write{n}, run: "Write {n} {{{{input}}}}"}}' for n in range(3))
+    capped.write(many=ONE[: ONE.index("steps")] + f"steps: [{steps}]\n")
+    capped.models.script |= {f"write{n}": ["w" * 50] for n in range(3)}
+    assert capped.engine is not None
+    run_id = (await capped.start("many"))["runId"]
+    await capped.engine.control("pause", run_id)
+    capped.settings(f"limits: {others}\n{PRICE}")
+    assert (await capped.run("one"))[-1]["reason"] == "completed"
+    await capped.engine.control("resume", run_id)
+    assert (await capped.ended(run_id))[-1]["reason"] == "budget"
+
+
+@SPANS
 async def test_what_was_spent_before_a_restart_is_spent(capped: Project) -> None:
     await capped.run("one")
     await capped.run("one")
@@ -132,3 +149,20 @@ async def test_agents_side_by_side_share_what_is_left(tmp_path: Path, span: str)
         await project.close()
     assert sorted(option(call["words"], "--max-budget-usd") or "" for call in project.agent.calls) == ["0.4", "1"]
     assert sorted(ends) == ["budget", "budget", "max_iterations", "max_iterations"]
+
+
+async def test_one_account_is_seen_under_the_caps_of_each_run() -> None:
+    now = [time.mktime((2026, 1, 1, 12, 0, 0, 0, 0, -1))]
+    account = DayLedger(Caps(), Cost(0.5), lambda: now[0], "perDay.")
+    narrow, wide = account.under(Caps(usd=1.0)), account.under(Caps(usd=9.0))
+    _, hold = await wide.hold([Cost(0.4)])
+    wide.settle(hold, Cost(0.4))
+    with pytest.raises(CapReached, match="may cost"):
+        await narrow.hold([Cost(0.2)])
+    account.count([("call", {"usd": 0.4})])
+    assert narrow.left_usd == pytest.approx(0.1)
+    now[0] += 86_400
+    for each in (narrow, wide, account):  # the day begins once
+        each.begin()
+        each.lost(Cost(0.3))
+    assert narrow.left_usd == pytest.approx(0.1)
