@@ -6,6 +6,7 @@ words where they make no sense.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
@@ -15,6 +16,8 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Preparer
+from loop_ls.index.disk.discovery import load_settings
+from loop_ls.index.disk.projects import home_of
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Failure)
 
@@ -44,7 +47,7 @@ async def agreed(
         told = "An imported run or a replay of this kind can be shown and replayed, not forked."
         raise Refused("forbidden", told, "Start it from its file.")
     if started.imported and home is not None:
-        started = _moved(started, home)
+        started = await asyncio.to_thread(_moved, started, home)
     if not _is_below(started.path or ""):
         raise Refused("bad_argument", "The record names a file outside of its folder.", "Start it from its file.")
     agreed_to = await preparer.agree(started, texts, consent, models)
@@ -52,7 +55,11 @@ async def agreed(
 
 
 def _moved(started: RunStarted, home: Path) -> RunStarted:
-    return started.model_copy(update={"root": home.resolve().as_posix()})
+    """It works under the limits of the project that it comes to; those of its own run stay."""
+    root = home.resolve().as_posix()
+    limits = load_settings(home_of(root, started.path or ""))[0].raw.get("limits")
+    settings = {**started.settings, **({"limits": limits} if limits else {})}
+    return started.model_copy(update={"root": root, "settings": settings})
 
 
 def _is_below(path: str) -> bool:

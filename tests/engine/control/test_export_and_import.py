@@ -141,6 +141,20 @@ async def test_what_a_fork_of_a_run_that_came_in_spends_is_spent_here(
     assert (await other.run())[-1]["reason"] == "budget"
 
 
+@pytest.mark.parametrize("span", ["{maxTokens: 1}", "{perDay: {maxTokens: 1}}", "{perProject: {maxTokens: 1}}"])
+async def test_a_fork_of_a_run_that_came_in_keeps_within_the_limits_of_the_project_it_came_to(
+    project: Project, other: Project, span: str
+) -> None:
+    document = await exported(project, (await project.run())[0]["runId"])
+    await other.close()
+    other.settings(f"limits: {span}\n")
+    engine = await other.open(home=other.root)
+    await engine.take_in(document)
+    fork = await engine.fork(document["runId"], 1)
+    assert (await other.ended(fork["runId"]))[-1]["reason"] == "budget"
+    assert other.models.requests == []
+
+
 async def test_secrets_never_leave_with_a_run(project: Project) -> None:
     project.models.script["write"] = ["use sk-0123456789abcdef0123 for it"]
     run_id = (await project.run(limits={"unchanged": 2}))[0]["runId"]
