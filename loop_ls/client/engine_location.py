@@ -74,9 +74,13 @@ def data_folder(root: Path | str, setting: str | Path | None = None, environ: Ma
     if isinstance(setting, Path):
         return setting.resolve()
     if setting:
-        return _ours((root / Path(setting).expanduser()).resolve(), env)
+        return _ours((root / Path(setting).expanduser()).resolve(), root, env)
     if named := env.get("LOOP_LS_DATA_DIR"):
         return Path(named).expanduser().resolve()
+    return _usual(root, env)
+
+
+def _usual(root: Path, env: Mapping[str, str]) -> Path:
     label = re.sub(r"[^A-Za-z0-9._-]+", "-", root.name).strip("-.") or "root"
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     return _state_home(env) / "loop-ls" / f"{label[:40]}-{digest}"
@@ -91,9 +95,14 @@ def claim(folder: Path, environ: Mapping[str, str] | None = None) -> None:
             (folder / MARK_NAME).write_text(_mark(folder, os.environ if environ is None else environ), "ascii")
 
 
-def _ours(folder: Path, env: Mapping[str, str]) -> Path:
-    """Raises `EngineUnavailable`. Whatever cannot be looked at, or is no plain mark, is not ours: a repository chooses
-    what lies there, a folder in the place of the mark as well."""
+def _ours(folder: Path, root: Path, env: Mapping[str, str]) -> Path:
+    """Raises `EngineUnavailable`. What is kept for other projects is not this one's, to go on with or to forget.
+    Whatever cannot be looked at, or is no plain mark, is not ours: a repository chooses what lies there, a folder in
+    the place of the mark as well."""
+    usual = _usual(root, env).resolve()
+    if folder.is_relative_to(usual.parent) and folder != usual:
+        told = f"The data folder {folder}, which `engine.dataDir` names, is where other projects have theirs."
+        raise EngineUnavailable(told, "Name one inside the project, or leave the setting out.")
     try:
         if not folder.exists() or not _is_filled(folder) or _is_marked(folder, env):
             return folder

@@ -124,6 +124,22 @@ def test_a_data_folder_that_a_project_brings_along_is_refused_whatever_its_mark_
     assert data_folder(tmp_path, "mine", env) == tmp_path / "mine"
 
 
+@pytest.mark.parametrize("written", ["{theirs}", "{theirs}/deeper", "link", "{theirs}/../new", "{theirs}/.."])
+def test_a_project_cannot_name_the_data_folder_of_another(tmp_path: Path, written: str) -> None:
+    """An engine there would go on with its runs, and forget as many as this project's settings say."""
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    theirs = data_folder(tmp_path / "theirs", None, env)
+    claim(theirs, env)
+    (theirs / "journal.db").touch()
+    root = tmp_path / "cloned"
+    root.mkdir()
+    (root / "link").symlink_to(theirs)
+    with pytest.raises(EngineUnavailable, match="where other projects have theirs"):
+        data_folder(root, written.format(theirs=theirs), env)
+    own = data_folder(root, None, env)
+    assert data_folder(root, str(own), env) == own
+
+
 def test_all_who_need_a_key_first_get_the_same(tmp_path: Path) -> None:
     path = tmp_path / "keys" / "a.key"
     with ThreadPoolExecutor(8) as threads:
