@@ -249,7 +249,10 @@ def test_nothing_that_is_told_to_others_holds_a_value(
         notified, log = bytes(editor.raw), bytes(editor.log)
     following.join(60)
     assert not following.is_alive()
-    pages = {path: route(place, path).read() for path in ("/metrics", f"/api/v1/loops/{run_id}/prompts")}
+    loop = f"/api/v1/loops/{run_id}"
+    of_loop = ("", "/prompts", "/view", "/metrics", "/history", "/graph", "/state")
+    pages = {path: route(place, path).read() for path in ("/metrics", *(f"{loop}{one}" for one in of_loop))}
+    assert b"[secret]" in pages[f"{loop}/view"]
     doctor = [place.call("doctor", *words, **env).stdout.encode() for words in ([], ["--json"])]
     place.call("engine", "stop", **env)
     assert b"[secret]" in b"".join(stream)
