@@ -209,6 +209,13 @@ class Allowance:
     bill: Bill | None
     paid: tuple[float, int] | None = None
 
+    def told(self, usd: float | None, tokens: int) -> float | None:
+        """The work is done: what goes on record for it. Where it does not say its cost, a limit of dollars holds only
+        if it counts for all that it was allowed."""
+        counted = self.usd if usd is None else usd
+        self.paid = (counted or 0.0, tokens)
+        return counted
+
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:

@@ -101,8 +101,7 @@ class GatedModels:
         async with self._ledger.unbounded(request.bill, await self._prices(request)) as allowed:
             asked = replace(request, budget_usd=allowed.usd, bill=allowed.bill)
             reply = await self._models.ask(asked, on_text, on_wait)
-            allowed.paid = (reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
-            return reply
+            return replace(reply, usd=allowed.told(reply.usd, reply.input_tokens + reply.output_tokens))
 
     async def _prices(self, request: ModelRequest | EmbedRequest) -> list[Price]:
         """Of all that may answer: the provider, and those that are asked in its place."""

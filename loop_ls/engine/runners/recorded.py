@@ -54,8 +54,8 @@ async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Pla
             async with recorder.unbounded(bill) as allowed:
                 budget = min((usd for usd in (work.budget_usd, allowed.usd) if usd is not None), default=None)
                 done = await runner.run(replace(work, bill=allowed.bill, budget_usd=budget), hear)
-                allowed.paid = (done.usd or 0.0, done.input_tokens + done.output_tokens)
-                return asdict(done)
+                usd = allowed.told(done.usd, done.input_tokens + done.output_tokens)
+                return asdict(replace(done, usd=usd))
         finally:
             recorder.streamed(**place.fields())
 

@@ -151,6 +151,42 @@ async def test_agents_side_by_side_share_what_is_left(tmp_path: Path, span: str)
     assert sorted(ends) == ["budget", "budget", "max_iterations", "max_iterations"]
 
 
+@pytest.mark.parametrize("said", [None, -1, "much"])
+@pytest.mark.parametrize(
+    "limits", [{"budgetUsd": 1.0}, {"perDay": {"budgetUsd": 1.0}}, {"perProject": {"budgetUsd": 1.0}}]
+)
+async def test_an_agent_that_does_not_say_its_cost_counts_for_all_that_it_was_allowed(
+    tmp_path: Path, limits: dict[str, Any], said: Any
+) -> None:
+    """Otherwise a limit of dollars would hang on its kindness."""
+    project = EngineProject(tmp_path)
+    project.agent.say({"text": "ok", "cost": said})
+    project.settings["limits"] = limits
+    project.write(maxIterations=5)
+    try:
+        first = await project.run()
+        await project.close()
+        again = await project.run() if "budgetUsd" not in limits else first
+    finally:
+        await project.close()
+    assert [facts.end["reason"] for facts in (first, again)] == ["budget", "budget"]
+    assert len(project.agent.calls) == 1
+    assert [fact["usd"] for fact in first.of("call")] == [1.0]
+
+
+async def test_an_agent_that_does_not_say_its_cost_works_where_no_dollars_are_limited(tmp_path: Path) -> None:
+    project = EngineProject(tmp_path)
+    project.agent.say({"text": "ok", "cost": None})
+    project.settings["limits"] = {"maxTokens": 1000}
+    project.write(maxIterations=3)
+    try:
+        facts = await project.run()
+    finally:
+        await project.close()
+    assert facts.end["reason"] == "max_iterations"
+    assert [fact.get("usd") for fact in facts.of("call")] == [None] * 3
+
+
 async def test_one_account_is_seen_under_the_caps_of_each_run() -> None:
     now = [time.mktime((2026, 1, 1, 12, 0, 0, 0, 0, -1))]
     account = DayLedger(Caps(), Cost(0.5), lambda: now[0], "perDay.")

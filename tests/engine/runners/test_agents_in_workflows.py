@@ -163,6 +163,14 @@ async def test_under_a_cap_an_agent_is_told_what_is_left_and_none_starts_where_n
     assert [option(call["words"], "--max-budget-usd") for call in place.agent.calls] == ["1", "0.25"]
 
 
+async def test_under_a_cap_a_step_that_does_not_say_its_cost_counts_for_all_that_is_left(place: Place) -> None:
+    place.agent.say({"text": "one", "cost": None}, {"text": "never"})
+    facts = await place.run(limits={"budgetUsd": 1.0})
+    assert (facts[-1]["reason"], facts[-1]["finalOutput"]) == ("budget", "one")
+    assert len(place.agent.calls) == 1
+    assert [fact["usd"] for fact in facts if fact["kind"] == "call"] == [1.0]
+
+
 async def test_what_an_agent_took_beyond_its_cap_is_said_and_no_other_starts(place: Place) -> None:
     """Nobody can bound the tokens of an agent before it works: the record says by how much it was too much."""
     place.agent.say({"text": "one"}, {"text": "never"})
