@@ -111,7 +111,9 @@ class LanguageSupport:
     ) -> tuple[DocumentLink, ...]:
         return ()
 
-    def inlays(self, document: Document, span: Span, runs: Sequence[ShownRun]) -> tuple[Inlay, ...]:
+    def inlays(
+        self, workspace: Workspace, document: Document, span: Span, runs: Sequence[ShownRun]
+    ) -> tuple[Inlay, ...]:
         return ()
 
     # -- running it --------------------------------------------------------------------------------

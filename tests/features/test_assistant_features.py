@@ -10,6 +10,7 @@ import yaml
 
 from loop_ls.features.answers import ShownRun, SymbolKind
 from loop_ls.features.complete.completion import complete, describe
+from loop_ls.features.estimate.estimate import estimate
 from loop_ls.features.hover.hover import hover
 from loop_ls.features.inlay_hints.inlay_hints import inlays
 from loop_ls.features.lenses.lenses import lenses
@@ -18,11 +19,14 @@ from loop_ls.features.symbols.workspace_symbols import workspace_symbols
 from loop_ls.formats.assistant.keys import ASSISTANT, ASSISTANT_FILE, CRITERIA, CRITERIA_TYPES, PURPOSES, TOOLS
 from loop_ls.formats.settings.keys import LEVELS, PROVIDER_KINDS, SETTINGS
 from loop_ls.formats.settings.model import settings_of
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.text.position import Position, Span
 from tests.features.conftest import Ask, Asked
 
 YAML, JSON, SETTINGS_FILE = "fixer.assistant.yaml", "fixer.assistant.json", ".loop-ls.yaml"
+ALL = Span(Position(0, 0), Position(99, 0))
 HEAD = "name: Fixer\npersona: You repair tests.\n"
 LOOP = (
     f"{HEAD}maxBudgetUsd: 0.5\nloopEnabled: true\nloopCriteria: {{type: regex, value: all green}}\nmaxIterations: 4\n"
@@ -241,7 +245,7 @@ def test_lenses_of_several_assistants_keep_apart(ask: Ask) -> None:
 def test_what_a_loop_may_cost_is_a_hint_and_no_finding(ask: Ask) -> None:
     one = asked(ask, f"{LOOP}$0")
     whole = Span(Position(0, 0), one.document.text.end)
-    assert [hint.text for hint in inlays(one.document, whole)] == ["≤ $2.00 in all"]
+    assert [hint.text for hint in inlays(one.workspace, one.document, whole)] == ["≤ $2.00 in all"]
     assert Checker().findings(one.workspace, one.document) == ()
 
 
@@ -267,3 +271,20 @@ def test_every_feature_answers_at_every_place_of_a_broken_text(ask: Ask, path: s
             hover(one.workspace, one.document, place)
     symbols(one.document)
     lenses(one.workspace, one.document)
+
+
+def test_the_limit_of_the_project_counts_wherever_it_is_lower(ask: Ask) -> None:
+    document = asked(ask, LOOP).document
+    for most, told, dollars in ((3, "3 iterations", "$1.50"), (9, "4 iterations", "$2.00")):
+        settings = settings_of({"limits": {"maxIterations": most}})[0]
+        world = Workspace.of(Roots("/w"), [document], settings)
+        assert lenses(world, document)[1].title == f"≤ {told} · regex · ≤ {dollars}"
+        assert [one.text for one in inlays(world, document, ALL)] == [f"≤ {dollars} in all"]
+        shown = hover(world, document, Position(0, 7), settings)
+        assert shown is not None
+        assert f"≤ {told}" in shown.text
+        assert f"at most {told} × $0.50 = {dollars}" in shown.text
+        found = estimate(world, document)
+        assert found.usd is not None
+        assert (found.calls.most, found.usd.most) == (int(told[0]), float(dollars[1:]))
+        assert f"at most {told} × $0.50 = {dollars}" in found.why

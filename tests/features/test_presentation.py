@@ -45,7 +45,7 @@ ALL = span(0, 0, 10_000, 0)
 
 
 def hints(ask: Any, where: Span = ALL, *runs: ShownRun) -> list[str]:
-    return [f"{one.at.line + 1}: {one.text}" for one in inlays(ask(FLOW).document, where, runs)]
+    return [f"{one.at.line + 1}: {one.text}" for one in inlays(ask(FLOW).workspace, ask(FLOW).document, where, runs)]
 
 
 def test_UP_49_what_counts_without_being_written(ask: Any) -> None:
@@ -54,7 +54,7 @@ def test_UP_49_what_counts_without_being_written(ask: Any) -> None:
         "11: ollama llama3.2 · ≤ 10 tool rounds",
         "26: up to 3 more tries, then halt",
     ]
-    tips = [one.tooltip for one in inlays(ask(FLOW).document, ALL)]
+    tips = [one.tooltip for one in inlays(ask(FLOW).workspace, ask(FLOW).document, ALL)]
     assert tips[1] == "from `execution`, `max_iterations` from the default"
 
 
@@ -64,7 +64,7 @@ def test_only_the_lines_that_are_asked_for(ask: Any) -> None:
 
 def test_hints_stand_behind_everything_on_their_line(ask: Any) -> None:
     asked = ask(FLOW.replace("on_failure: retry", "on_failure: retry  # why"))
-    found = inlays(asked.document, ALL)[-1]
+    found = inlays(asked.workspace, asked.document, ALL)[-1]
     assert found.at == Position(25, len(asked.document.text.lines[25]))
 
 

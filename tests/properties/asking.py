@@ -96,7 +96,7 @@ FEATURES: dict[str, Callable[[Case], object]] = {
     "folding": lambda c: folds(c.document),
     "selection": lambda c: selection(c.document, c.at),
     "tokens": lambda c: tokens(c.document, c.rng.choice((None, c.span))),
-    "inlays": lambda c: inlays(c.document, c.span),
+    "inlays": lambda c: inlays(c.workspace, c.document, c.span),
     "lenses": lambda c: lenses(c.workspace, c.document),
     "actions": lambda c: _written(actions(c.document, c.findings, c.span)),
     "fix all": lambda c: _written([found] if (found := fix_all(c.document, c.findings)) else []),

@@ -7,6 +7,7 @@ from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.settings.model import Settings
 from loop_ls.text.markdown import code, escaped
 
 #: What each type of criterion does, in a sentence or two.
@@ -28,36 +29,42 @@ CRITERIA_DETAILS = {
 }
 
 
-def ceiling(one: AssistantParts) -> float | None:
+def most_iterations(one: AssistantParts, settings: Settings) -> int | None:
+    """The most iterations that an assistant and its project allow."""
+    return settings.limits.iterations(one.max_iterations)
+
+
+def ceiling(one: AssistantParts, settings: Settings) -> float | None:
     """The most that all iterations together may cost."""
-    limit, budget = one.max_iterations, one.budget
+    limit, budget = most_iterations(one, settings), one.budget
     return None if limit is None or budget is None else limit * budget
 
 
-def ceiling_text(one: AssistantParts) -> str | None:
+def ceiling_text(one: AssistantParts, settings: Settings) -> str | None:
     """`at most 10 iterations × $0.50 = $5.00`."""
-    total, limit, budget = ceiling(one), one.max_iterations, one.budget
+    total, limit, budget = ceiling(one, settings), most_iterations(one, settings), one.budget
     if total is None or limit is None or budget is None:
         return None
     return f"at most {count(limit, 'iteration')} × {money(budget)} = {money(total)}"
 
 
-def loop_in_words(one: AssistantParts) -> str:
+def loop_in_words(one: AssistantParts, limit: int | None) -> str:
     """`≤ 10 iterations · regex`."""
-    limit = one.max_iterations
     parts = [f"≤ {count(limit, 'iteration')}"] if limit is not None else []
     parts.append(one.criteria_type or CAP_ONLY)
     return " · ".join(parts)
 
 
-def assistant_text(one: AssistantParts) -> str:
+def assistant_text(one: AssistantParts, settings: Settings) -> str:
     """An assistant as a whole."""
     parts = [f"**{code(one.name or '?')}** — assistant, found as {code(one.key)}"]
     parts.append(escaped(text_of(one.node("description")) or excerpt(text_of(one.node("persona")) or "", 160)))
     parts.append(
-        f"Loop: {escaped(loop_in_words(one))}." if one.enabled else "Cannot be started as a loop: it is not enabled."
+        f"Loop: {escaped(loop_in_words(one, most_iterations(one, settings)))}."
+        if one.enabled
+        else "Cannot be started as a loop: it is not enabled."
     )
-    total = ceiling_text(one)
+    total = ceiling_text(one, settings)
     if one.enabled and total is not None:
         parts.append(f"Cost: {total}.")
     return "\n\n".join(part for part in parts if part)

@@ -104,10 +104,10 @@ def estimate_of_role_loop(workspace: Workspace, document: Document, price: Price
     return Estimate(calls, usd, " ".join((*why, *said)))
 
 
-def estimate_of_assistants(document: Document, name: str | None) -> Estimate:
+def estimate_of_assistants(workspace: Workspace, document: Document, name: str | None) -> Estimate:
     from loop_ls.features.estimate.assistant import estimate_of
 
-    calls, usd, why = estimate_of(document, name)
+    calls, usd, why = estimate_of(document, workspace.settings, name)
     return Estimate(calls, None if usd is None else Dollars(*usd), " ".join(why))
 
 

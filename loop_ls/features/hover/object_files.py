@@ -111,23 +111,23 @@ def _end(look: WholeLook) -> str | None:
 # -- assistants -----------------------------------------------------------------------------------
 
 
-def about_assistant(look: WholeLook) -> str | None:
+def about_assistant(look: WholeLook, settings: Settings) -> str | None:
     key, one = look.field.key, assistant_at(look)
     match (look.shape.name, key.name):
         case ("loop criteria", "type"):
             type_ = text_of(look.field.node) or ""
             return CRITERIA.get(type_)
         case ("assistant" | "assistant file", "name" | "id") if one is not None and not look.on_key:
-            return assistant_text(one)
+            return assistant_text(one, settings)
         case ("assistant" | "assistant file", "maxIterations" | "maxBudgetUsd") if one is not None:
-            return _ceiling(look, one)
+            return _ceiling(look, one, settings)
         case _:
             return None
 
 
-def _ceiling(look: WholeLook, one: AssistantParts) -> str | None:
+def _ceiling(look: WholeLook, one: AssistantParts, settings: Settings) -> str | None:
     """What all iterations together may cost."""
-    total = ceiling_text(one)
+    total = ceiling_text(one, settings)
     if total is None:
         return None
     here = f"Here: {total}."

@@ -1,6 +1,6 @@
 """Inlay hints: what counts without being written, durations in words, and how the last run went.
 
-`inlays(document, span, runs)` looks only at the elements that `span` touches.
+`inlays(workspace, document, span, runs)` looks only at the elements that `span` touches.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Effective, effective
 from loop_ls.index.element import Element
+from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
 
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
@@ -25,8 +26,8 @@ _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _VERDICTS = 10
 
 
-def inlays(document: Document, span: Span, runs: Sequence[ShownRun] = ()) -> tuple[Inlay, ...]:
-    return support_of(document).inlays(document, span, runs)
+def inlays(workspace: Workspace, document: Document, span: Span, runs: Sequence[ShownRun] = ()) -> tuple[Inlay, ...]:
+    return support_of(document).inlays(workspace, document, span, runs)
 
 
 def workflow_inlays(document: Document, span: Span, runs: Sequence[ShownRun]) -> tuple[Inlay, ...]:

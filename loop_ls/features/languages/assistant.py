@@ -34,7 +34,7 @@ from loop_ls.text.position import Span
 
 class AssistantSupport(ObjectFileSupport):
     def about_value(self, look: WholeLook, settings: Settings) -> str | None:
-        return about_assistant(look)
+        return about_assistant(look, settings)
 
     def symbols(self, document: Document) -> tuple[Placed, ...]:
         return assistant_symbols(document)
@@ -42,11 +42,13 @@ class AssistantSupport(ObjectFileSupport):
     def found_symbols(self, document: Document, query: str) -> Iterable[FoundSymbol]:
         return (one for one in found_in_assistants(document) if may_become(query, one.name))
 
-    def inlays(self, document: Document, span: Span, runs: Sequence[ShownRun]) -> tuple[Inlay, ...]:
-        return assistant_inlays(document, span)
+    def inlays(
+        self, workspace: Workspace, document: Document, span: Span, runs: Sequence[ShownRun]
+    ) -> tuple[Inlay, ...]:
+        return assistant_inlays(document, span, workspace.settings)
 
     def lenses(self, workspace: Workspace, document: Document, runs: Sequence[ShownRun]) -> tuple[Lens, ...]:
-        return assistant_lenses(document, runs)
+        return assistant_lenses(document, runs, workspace.settings)
 
     def runnables(self, document: Document) -> Iterable[Runnable]:
         return assistant_runnables(document)
@@ -59,7 +61,7 @@ class AssistantSupport(ObjectFileSupport):
         price: PriceOf | None,
         assistant: str | None,
     ) -> Estimate:
-        return estimate_of_assistants(document, assistant)
+        return estimate_of_assistants(workspace, document, assistant)
 
     def run_findings(self, document: Document, run: ShownRun) -> Iterable[Finding]:
         return assistant_findings(document, run, RULE)

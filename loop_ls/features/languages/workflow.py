@@ -102,7 +102,9 @@ class WorkflowSupport(Unrecognized):
 
         return links.of_workflow(workspace, document, exists)
 
-    def inlays(self, document: Document, span: Span, runs: Sequence[ShownRun]) -> tuple[Inlay, ...]:
+    def inlays(
+        self, workspace: Workspace, document: Document, span: Span, runs: Sequence[ShownRun]
+    ) -> tuple[Inlay, ...]:
         from loop_ls.features.inlay_hints.inlay_hints import workflow_inlays
 
         return workflow_inlays(document, span, runs)

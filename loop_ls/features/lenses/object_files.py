@@ -8,6 +8,7 @@ from loop_ls.contract.amounts import count, money
 from loop_ls.contract.endings import line
 from loop_ls.features.answers import Command, Lens, ShownRun
 from loop_ls.features.docs.assistant import ceiling, loop_in_words
+from loop_ls.features.docs.assistant import most_iterations as most_of_assistant
 from loop_ls.features.docs.role_loop import most_iterations
 from loop_ls.features.lenses.lenses import after, going
 from loop_ls.features.lenses.open_run import look
@@ -24,8 +25,8 @@ def role_loop_lenses(
     return tuple(_of_definition(document, _own(document, runs), settings or Settings()))
 
 
-def assistant_lenses(document: Document, runs: Sequence[ShownRun] = ()) -> tuple[Lens, ...]:
-    return tuple(_of_assistants(document, _own(document, runs)))
+def assistant_lenses(document: Document, runs: Sequence[ShownRun], settings: Settings) -> tuple[Lens, ...]:
+    return tuple(_of_assistants(document, _own(document, runs), settings))
 
 
 def _own(document: Document, runs: Sequence[ShownRun]) -> list[ShownRun]:
@@ -46,7 +47,7 @@ def _of_definition(document: Document, runs: Sequence[ShownRun], settings: Setti
     yield from _of_loop(document, span, target, run, told)
 
 
-def _of_assistants(document: Document, runs: Sequence[ShownRun]) -> Iterator[Lens]:
+def _of_assistants(document: Document, runs: Sequence[ShownRun], settings: Settings) -> Iterator[Lens]:
     for one in document.whole.assistants:
         name = one.get("name")
         own = [run for run in runs if run.kind == "assistant" and run.name in (one.key, one.name)]
@@ -54,8 +55,10 @@ def _of_assistants(document: Document, runs: Sequence[ShownRun]) -> Iterator[Len
         if name is None or not (one.enabled or goes_on):
             continue
         span = document.absolute(name.piece, name.entry.key.span)
-        total = ceiling(one)
-        told = loop_in_words(one) + (f" · ≤ {money(total)}" if total is not None else "")
+        total = ceiling(one, settings)
+        told = loop_in_words(one, most_of_assistant(one, settings)) + (
+            f" · ≤ {money(total)}" if total is not None else ""
+        )
         target = {"kind": "assistant", "name": one.key}
         yield from _of_loop(document, span, target, own[-1] if own else None, told)
 

@@ -120,7 +120,7 @@ def _assistants(document: Document) -> Iterator[Symbol]:
         node = None if part is None or part.node is None else document.absolute(part.piece, part.node.span)
         children = tuple(_keys(document, one))
         label = Span(span.start, span.start) if node is None else bare(document, node)
-        detail = loop_in_words(one) if one.enabled else "no loop"
+        detail = loop_in_words(one, one.max_iterations) if one.enabled else "no loop"
         yield _symbol(one.name or "(unnamed)", SymbolKind.LOOP, span, label, detail, children)
 
 

@@ -20,7 +20,7 @@ def on_inlays(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
-    found = inlays(asked.document, asked.range(params), context.runs.views(asked.opened))
+    found = inlays(asked.workspace, asked.document, asked.range(params), context.runs.views(asked.opened))
     return [_written(context, asked, one) for one in found]
 
 
@@ -32,7 +32,7 @@ def on_resolve(context: Context, hint: JsonObject) -> JsonObject:
     if opened is None or not isinstance(line, int):
         return hint
     span = Span(Position(line, 0), Position(line + 1, 0))
-    for one in inlays(opened.document, span, context.runs.views(opened)):
+    for one in inlays(opened.workspace, opened.document, span, context.runs.views(opened)):
         if one.at.line == line and one.text == hint.get("label") and one.tooltip:
             return {**hint, "tooltip": one.tooltip}
     return hint

@@ -177,10 +177,10 @@ def test_loops_inside_of_a_round_are_shown_as_in_a_plain_run(ask: Any) -> None:
 
 
 def test_steps_that_the_last_round_changed_are_marked(ask: Any) -> None:
-    document = ask(FLOW, head=False).document
+    asked = ask(FLOW, head=False)
 
     def marks(view: ShownRun) -> list[tuple[int, str, str]]:
-        found = inlays(document, ALL, [replace(view, uri=URI)])
+        found = inlays(asked.workspace, asked.document, ALL, [replace(view, uri=URI)])
         return [(one.at.line, one.text, one.tooltip) for one in found if "changed" in one.text]
 
     assert marks(run(BEGUN, FAILED, SENT)) == []
