@@ -23,6 +23,21 @@ def meant(use: Use, element: Element, view: View) -> str | None:
     return None if found is None or found.removeprefix("step.") in element.node.provides else found
 
 
+def with_a_dot(name: str, view: View) -> str | None:
+    """The variable that a simple name is without its dots: `loop_last_output`, `loopOutput`, `env_TONE`, `step_a`."""
+    head, _, rest = plain(name).partition("_")
+    written = name[-len(rest) :]
+    if head == "env" and view.has_env(written):
+        return f"env.{written}"
+    if head in _LIKE_STEP and view.known(written) is not None:
+        return f"step.{written}"
+    return next((one for one in sorted(LOOP_NAMES) if _without_joints(one) == _without_joints(name)), None)
+
+
+def _without_joints(name: str) -> str:
+    return plain(name).replace("_", "").replace(".", "")
+
+
 def _loop_variable(use: Use, element: Element, view: View) -> str | None:
     """Of those that exist here; where no loop is in reach, of all."""
     known = sorted(variables_at(places_of(element, use, view)) or LOOP_NAMES)

@@ -18,7 +18,7 @@ from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.until.rewrites import without
-from loop_ls.rules.workflow.dotted_names import meant
+from loop_ls.rules.workflow.dotted_names import meant, with_a_dot
 
 
 def _severity(use: Use) -> Severity | None:
@@ -122,11 +122,13 @@ def parameter(view: View) -> Iterator[Draft]:
             fixes = _without(element, use, view)
             yield draft(element.piece, placeholder(use), message, Severity.ERROR, fixes=fixes)
             continue
-        yield draft(element.piece, placeholder(use), _taken_as_parameter(name, missing))
+        yield draft(element.piece, placeholder(use), _taken_as_parameter(name, missing, with_a_dot(name, view)))
 
 
-def _taken_as_parameter(name: str, missing: tuple[Call, ...]) -> str:
+def _taken_as_parameter(name: str, missing: tuple[Call, ...], better: str | None) -> str:
     start = f"nothing here defines `{shortened(name)}`, so it is taken for a parameter"
+    if better is not None:
+        return f"{start}; did you mean `{better}`?"
     if not missing:
         return f"{start}; no workflow calls this one yet"
     files = list(dict.fromkeys(call.path for call in missing))

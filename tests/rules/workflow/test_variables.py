@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import check_findings, findings_of
 
@@ -323,3 +325,32 @@ def test_WF502_names_three_callers_at_most() -> None:
     assert callers("other", 3)[0].endswith("; `a.yaml`, `b.yaml` and `c.yaml` do not supply it")
     assert callers("other", 4)[0].endswith("; `a.yaml`, `b.yaml` and `c.yaml` and 1 other do not supply it")
     assert callers("other", 5)[0].endswith("and 2 others do not supply it")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("loop_last_output", "loop.last.output"),
+        ("loopOutput", "loop.output"),
+        ("Loop-Iteration", "loop.iteration"),
+        ("loops", None),
+        ("env_TONE", "env.TONE"),
+        ("env_tone", None),
+        ("Env-TONE", "env.TONE"),
+        ("step_first", "step.first"),
+        ("steps_first", "step.first"),
+        ("step_other", None),
+        ("first_TONE", None),
+    ],
+)
+def test_WF502_names_the_variable_whose_dots_are_left_out(name: str, meant: str | None) -> None:
+    source = f"""
+        env: {{TONE: warm}}
+        steps:
+          - {{name: first, run: "{{{{input}}}} {{{{env.TONE}}}}"}}
+          - {{name: last, needs: [first], run: "{{{{step.first}}}} {{{{{name}}}}}"}}
+    """
+    [found] = findings_of(read_fixture(source))["flow.yaml"]
+    assert found.rule == "WF502"
+    assert ("did you mean" in found.message) is (meant is not None)
+    assert meant is None or found.message.endswith(f"it is taken for a parameter; did you mean `{meant}`?")
