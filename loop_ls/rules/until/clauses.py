@@ -40,7 +40,7 @@ def says_something(side: Sequence[Word]) -> bool:
 
 def stands_alone(side: Sequence[Word], before: Sequence[Word]) -> bool:
     """Whether the words behind an "and" are a check of their own, given those in front of it."""
-    if not side or side[0].plain in _DEPENDENT:
+    if side[0].plain in _DEPENDENT:
         return False
     verb = first_verb(side)
     if verb is not None:
@@ -73,6 +73,6 @@ def _says_none(before: Sequence[Word]) -> bool:
 
 def _is_bare_predicate(side: Sequence[Word], before: Sequence[Word]) -> bool:
     """ "Under 200 words and friendly in tone": neither half has a subject, both are checks."""
-    if not before or not is_comparison(before[0]) or any(word.plain in VERBS for word in before):
+    if not is_comparison(before[0]) or any(word.plain in VERBS for word in before):
         return False
     return side[0].kind == "word" and side[0].plain not in _DETERMINERS

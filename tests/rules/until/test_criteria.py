@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loop_ls.rules.until.criteria import from_last_step, general
+from loop_ls.rules.until.criteria import from_last_step, general, words_told
 
 
 def first(name: str, prompt: str) -> str:
@@ -24,6 +24,18 @@ def first(name: str, prompt: str) -> str:
         ("measure", "Tell the coverage in percent", "The coverage is above 90%"),
         ("verify", "Run the tests and show what they print", "All tests pass"),
         ("odd", "Reply with the word FERTIG once it is ready", "The output says FERTIG"),
+        ("review", "Say END or\nPASS. Begin with the title.", "The review says PASS"),
+        ("review", "Begin with the title. Say PASS.", "The review says PASS"),
+        ("review", "Begin\nwith the title, say PASS", "The review says PASS"),
+        ("review", f"Begin{' ' * 76}PASS", "The review says PASS"),
+        ("review", f"Begin{' ' * 75}PASS", "The review starts with PASS"),
+        ("review", "PASSED or PASS: begin with PASS", "The review says PASS"),
+        ("grade", "Rate it from 0 to 5", "The score is at least 4 of 5"),
+        ("grade", "Give a confidence in per cent and a score", "The confidence is above 90%"),
+        ("odd-plan", "Report each bug", "The plan lists no bugs"),
+        ("plan odd", "Report each bug", "The output lists no bugs"),
+        ("Review", "Report errors", "The review lists no errors"),
+        ("odd", "Reply with the word FERTIG or with the word ONLY", "The output says FERTIG"),
         ("negative", "If something is wrong write FAILED and the reason", "The output does not contain FAILED"),
     ],
 )
@@ -65,6 +77,20 @@ def test_a_line_of_the_prompt_is_quoted_without_its_dash_and_shortened() -> None
     assert "Then" not in why
     assert "“Begin your" in why
     assert "…”" in why
+    for name, prompt in (("a", "Rate it.\n- Rate it 1-10 now\nEnd"), ("b", "X.\n- Rate it 1-10 now")):
+        assert from_last_step(name, prompt)[0].why == f"`{name}` gives one: “Rate it 1-10 now”"
+    [tests, *more] = from_last_step("c", "Rate it 1-10, list errors, run the tests")[::-1]
+    assert (tests.text, tests.sure, tests.hole) == ("All tests pass", True, "")
+    assert [(one.text, one.sure, one.hole) for one in more] == [
+        ("The output lists no errors", True, ""),
+        ("The score is at least 8 of 10", True, "8 of 10"),
+    ]
+
+
+def test_the_words_of_a_verdict_are_told_good_ones_first() -> None:
+    assert words_told("Say FAIL or PASS or APPROVED") == ("PASS", "APPROVED", "FAIL")
+    assert words_told("Say FAIL or FERTIG") == ("FAIL",)
+    assert words_told("FERTIG is said. Print ONLY FERTIG") == ("FERTIG",)
 
 
 def test_general_conditions_name_one_checkable_fact() -> None:

@@ -25,6 +25,9 @@ from loop_ls.rules.until.vague import is_vague
         "The work is finished",
         "The output {{loop.output}} is correct",
         "Output is of high quality",
+        "It is OK",
+        "Good: as it is",
+        "{{ step.loop.last.output }} is fine",
     ],
 )
 def test_C3_a_general_judgement_is_vague(condition: str) -> None:
@@ -47,6 +50,9 @@ def test_C3_a_general_judgement_is_vague(condition: str) -> None:
         "It says DONE",
         'The output says "fine"',
         "The essay is good",
+        "It is BAD",
+        "The output is of it",
+        "{{draft}} is fine",
         "The result is above 90",
         "The output is longer than {{env.WORDS}}",
         "Everything in the checklist is ticked",
