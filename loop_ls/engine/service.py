@@ -373,7 +373,8 @@ class Engine:
             if not isinstance(self._preparer, JudgesConditions):
                 raise Refused("bad_argument", "This engine judges no conditions.")
             judging = await self._preparer.judging(request, loop, self._models)
-            return await tried(judging, outputs, argument.get("times", 1))
+            mask = await self.journal.read(self._mask_of, judging.plan)
+            return cast("Verdicts", mask.value(await tried(judging, outputs, argument.get("times", 1))))
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, argument).answer()
         except Failure as failure:

@@ -68,6 +68,7 @@ class ByFormat:
         judges = self._preparers.get(WORKFLOW)
         if not isinstance(judges, JudgesConditions):
             raise Refused("bad_argument", "This engine judges no conditions.")
+        await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings)
         return await judges.judging(request, loop, models)
 
     async def agree(

@@ -9,6 +9,12 @@ from typing import Any
 
 import pytest
 
+from loop_ls.app.engine import validate
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.start_request import read_request
+from loop_ls.engine.starting.by_format import ByFormat
+from loop_ls.engine.starting.workflow import WorkflowPreparer
+from loop_ls.formats.registry import WORKFLOW
 from tests.engine.control.support.project import Project
 
 
@@ -105,3 +111,32 @@ async def test_half_a_character_in_an_output_is_judged_as_the_journal_would_hold
     answer = await tried(project, output="good \ud800")
     assert [each["verdict"] for each in answer["verdicts"]] == ["yes"]
     json.dumps(answer, ensure_ascii=False).encode("utf-8")
+
+
+SECRET = "Tor-of-the-harbour-77"
+
+
+@pytest.mark.parametrize("said", [f"NO, {SECRET} is in it", f"{SECRET}", f"NO: {SECRET[:14]}"])
+async def test_what_a_judge_says_back_of_a_declared_variable_is_masked(
+    project: Project, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    monkeypatch.setenv("DEPLOY_PASS", SECRET)
+    project.settings('providers: {elsewhere: {kind: openai, baseUrl: "http://127.0.0.1:9/${DEPLOY_PASS}/v1"}}\n')
+    project.models.script["judge"] = [said]
+    answer = json.dumps(await tried(project, output=f"made with {SECRET}"))
+    assert SECRET in project.models.prompts("judge")[0]
+    assert "[secret]" in answer
+    assert SECRET[:14] not in answer
+
+
+@pytest.mark.parametrize(
+    "limits", ["{budgetUsd: ten}", "{perDay: {budgetUsd: -1}}", "{maxTokens: 1.5}", "{budgetUsd: 1"]
+)
+async def test_no_condition_is_tried_under_settings_whose_limits_cannot_be_read(project: Project, limits: str) -> None:
+    project.settings(f"limits: {limits}\n")
+    preparer = ByFormat({WORKFLOW: WorkflowPreparer(project.data, validate, {})})
+    request = read_request({"root": str(project.root), "path": "polish.yaml"}, project.root)
+    with pytest.raises(Refused, match=r"limits|line 1"):
+        await preparer.judging(request, "polish", lambda plan: project.models)
+    project.settings("limits: {budgetUsd: 1}\n")
+    assert (await preparer.judging(request, "polish", lambda plan: project.models)).loop.name == "polish"
