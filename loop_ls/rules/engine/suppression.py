@@ -80,11 +80,10 @@ def _by_line(document: Document) -> dict[int, list[tuple[Span, Directive]]]:
 
 
 def _below(document: Document, line: int) -> int:
-    """The next line that is no comment and not empty."""
+    """The next line that is no comment and not empty, or the one behind the last."""
     lines = document.text.lines
-    while line < len(lines) and (not lines[line].strip() or lines[line].lstrip().startswith("#")):
-        line += 1
-    return line
+    below = range(line, len(lines))
+    return next((at for at in below if lines[at].strip() and not lines[at].lstrip().startswith("#")), len(lines))
 
 
 def _meant(
@@ -92,9 +91,7 @@ def _meant(
 ) -> Iterator[tuple[Span, Directive]]:
     line = finding.span.start.line
     yield from by_line.get(line, ())
-    own = anchor(document, finding.span.start)
-    if own != line:
-        yield from by_line.get(own, ())
+    yield from by_line.get(anchor(document, finding.span.start), ())
 
 
 def _unused(
@@ -120,7 +117,7 @@ def _unused(
 def _is_off(code: str, selection: Selection) -> bool:
     """Whether a rule does not speak now, so that nobody can tell whether a comment about it is needed."""
     own = [check for check in CHECKS if check.rule.code == code]
-    return code in selection.disabled or (bool(own) and not any(selection.is_on(check) for check in own))
+    return bool(own) and not any(selection.is_on(check) for check in own)
 
 
 class _Without:
@@ -156,26 +153,25 @@ def _pieces(document: Document) -> Iterator[tuple[Piece, int]]:
 
 def _texts(piece: Piece, several: bool = True) -> tuple[Span, ...]:
     """The places of texts, or only of those of several lines."""
-    spans = (node.span for node in _scalars(piece.node, 0))
+    spans = (node.span for node in _scalars(piece.node))
     return tuple(span for span in spans if not several or _last(span) > span.start.line)
 
 
 def _last(span: Span) -> int:
-    return span.end.line - 1 if span.end.column == 0 and span.end.line > span.start.line else span.end.line
+    """A block text ends at the beginning of the line below it."""
+    return span.end.line if span.end.column else span.end.line - 1
 
 
-def _scalars(node: Node | None, depth: int) -> Iterator[Scalar]:
-    if depth > 60:
-        return
+def _scalars(node: Node | None) -> Iterator[Scalar]:
     match node:
         case Scalar():
             yield node
         case Mapping():
             for entry in node.entries:
                 if not entry.merged:
-                    yield from _scalars(entry.value, depth + 1)
+                    yield from _scalars(entry.value)
         case Sequence():
             for item in node.items:
-                yield from _scalars(item, depth + 1)
+                yield from _scalars(item)
         case _:
             return

@@ -142,3 +142,40 @@ def test_UP_16_json_has_settings_instead() -> None:
     found = Checker().findings(workspace, document)
     assert found
     assert ignoring(document, found, Span(Position(0, 0), document.text.end)) == ()
+
+
+@pytest.mark.parametrize(
+    ("above", "run", "silent"),
+    [
+        ("# loop-ls: ignore WF505", "|\n      Write\n      {{a | upper}}", True),
+        ("# loop-ls: ignore WF505", ">-\n      Write\n      {{a | upper}}", True),
+        ("# loop-ls: ignore WF505", '"Write\n      {{a | upper}}"', True),
+        ("# loop-ls: ignore WF505", "Write\n      {{a | upper}}", True),
+        ("# loop-ls: ignore WF505", "|\n      {{a | upper}}\n      Write", True),
+        ("x: 5  # loop-ls: ignore WF505", "|\n      {{a | upper}}\n      Write", False),
+    ],
+)
+def test_UP_16_a_text_of_several_lines_has_its_comment_above(above: str, run: str, silent: bool) -> None:
+    def told(text: str) -> list[str]:
+        return codes(check(HEAD + text)[2])
+
+    text = f"steps:\n  - name: a\n    {above}\n    run: {run}\n"
+    [rule] = {"WF505", "WF504", "WF506", "WF507", "WF508", "WF512"} & set(told(text.replace(above, "# no")))
+    found = told(text.replace("WF505", rule))
+    assert (rule not in found) is silent
+    assert ("unused-ignore" in found) is not silent
+
+
+def test_UP_16_a_comment_on_the_last_line_goes_with_nothing_below() -> None:
+    for end in ("", "\n"):
+        document, workspace, found = check(
+            f"{HEAD}steps:\n  - {{name: a, run: '{{{{input}}}}'}}\n# loop-ls: ignore WF301{end}"
+        )
+        assert codes(found) == ["unused-ignore"]
+        text = str(fix_document(Checker(), workspace, document).document.text)
+        assert text == f"{HEAD}steps:\n  - {{name: a, run: '{{{{input}}}}'}}\n"
+
+
+def test_UP_16_a_comment_in_a_json_file_is_none() -> None:
+    text = '{\n  // x # loop-ls: ignore RL003\n  "name": 5\n}\n'
+    assert "unused-ignore" not in codes(check(text, "loops/x.json")[2])
