@@ -45,7 +45,7 @@ def _of(provider: Provider, own: Mapping[str, Json], variables: list[str]) -> It
             in_address = names_in(provider.written)
             chosen_here = bool(own.get("baseUrl") or own.get("apiKeyEnv"))
             near = provider.on_this_machine and not chosen_here and not provider.key_env
-            sent = () if provider.on_this_machine and not in_address else variables
+            sent = () if near else variables  # whoever listens where a project points to may pass them on
             yield Endpoint(provider.name, provider.base_url, provider.key_env, provider.written, near)
             for variable in dict.fromkeys((*in_address, *sent)):
                 yield Endpoint(provider.name, provider.base_url, variable, provider.written)

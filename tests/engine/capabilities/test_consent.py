@@ -102,6 +102,27 @@ def test_variables_that_files_put_into_prompts_are_shown_for_every_place_they_wo
     assert shown == ["OPENAI_API_KEY", "HOME", "MY_KEY"]
 
 
+@pytest.mark.parametrize(
+    ("name", "provider"),
+    [
+        ("mine", {"kind": "openai", "baseUrl": "http://127.0.0.1:9/v1"}),
+        ("mine", {"kind": "openai", "baseUrl": "http://[::1]:9/v1"}),
+        ("ollama", {"baseUrl": "http://localhost:9"}),
+        ("ollama", {"apiKeyEnv": "MY_KEY"}),
+    ],
+)
+def test_variables_are_shown_for_a_place_of_this_machine_that_the_project_chose(
+    tmp_path: Path, name: str, provider: dict[str, str]
+) -> None:
+    """Behind a port of this machine may be a tunnel, or somebody else: what goes there is asked like anywhere."""
+    plain, with_secret = (endpoints([name], {name: provider}, ENVIRON, names) for names in ([], ["HOME"]))
+    consents = Consents(tmp_path)
+    consents.settle(Capabilities.of(plain), agreed(tmp_path, question(consents, *plain)))
+    consents.settle(Capabilities.of(plain), None)
+    asked = question(consents, *with_secret)
+    assert "HOME" in [one.get("variable") for one in asked["endpoints"]]
+
+
 def test_consent_is_asked_once_and_shows_all_that_the_run_may_do(tmp_path: Path) -> None:
     first = Endpoint("openai", "https://api.openai.com/v1", "OPENAI_API_KEY")
     second = Endpoint("mine", "https://example.test/v1")
