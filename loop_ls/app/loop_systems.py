@@ -89,14 +89,14 @@ def _prepare_workflow(parts: EngineParts) -> Preparer:
 def _run_workflow(parts: EngineParts) -> Program:
     from loop_ls.engine.bodies.workflow import WorkflowProgram
 
-    return WorkflowProgram()
+    return WorkflowProgram(facts_of=parts.facts_of)
 
 
 def _run_enhance(parts: EngineParts) -> Program:
     from loop_ls.engine.bodies.workflow import WorkflowProgram
     from loop_ls.engine.enhance.program import EnhanceProgram
 
-    return EnhanceProgram(WorkflowProgram(), parts.validate, parts.facts_of, parts.secret_forms)
+    return EnhanceProgram(WorkflowProgram(facts_of=parts.facts_of), parts.validate, parts.facts_of, parts.secret_forms)
 
 
 def _prepare_assistant(parts: EngineParts) -> Preparer:

@@ -69,6 +69,8 @@ class Start(AsNamed):
     """`budgetUsd`, `maxTokens`, `wallClock`, `unchanged` of this run."""
     item: FromZero | None = None
     """Only this item of a loop over items."""
+    check: Object | None = None
+    """Judge the run by the checks beside its file, those of a test case among them: `{case?}`."""
     session_id: str | None = None
     session_id_camel: str | None = Field(None, alias="sessionId")
     project_id: str | None = None

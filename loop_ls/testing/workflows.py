@@ -72,16 +72,19 @@ class Lab:
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
     environment: dict[str, str] = field(default_factory=dict)
     plan: dict[str, Any] = field(default_factory=dict)
+    declared: dict[str, str] = field(default_factory=dict)  # texts of `checks` and `cases`
 
     async def run(self) -> Ran:
         files = {f"{key}.yaml": whole(key, text) for key, text in self.texts.items()}
+        declared = {f"main.{kind}.yaml": textwrap.dedent(text) for kind, text in self.declared.items()}
         start = next(iter(self.texts))
         plan = Plan(
             run_id="run-1",
             format=WORKFLOW,
             name=start,
             path=f"{start}.yaml",
-            texts=files,
+            texts=files | declared,
+            details={"check": {kind: f"main.{kind}.yaml" for kind in self.declared}} if declared else {},
             keys={path.removesuffix(".yaml"): path for path in files},
             **{"root": "/project", **self.plan},
         )
@@ -92,7 +95,9 @@ class Lab:
 
     async def restarted(self) -> Ran:
         """The same run after a crash of the engine: same journal, same models."""
-        return await Lab(self.texts, self.models, self.recorder.again(), self.environment, self.plan).run()
+        return await Lab(
+            self.texts, self.models, self.recorder.again(), self.environment, self.plan, self.declared
+        ).run()
 
 
 def whole(key: str, text: str) -> str:

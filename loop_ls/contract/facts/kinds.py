@@ -200,6 +200,22 @@ class Judged(Payload):
     cut: bool | None = None
 
 
+class Checked(Payload):
+    """A declared check was decided (`NAME.checks.yaml`); `on` is what it looked at. `error`: nobody could say.
+    `score` is from 0 to 1."""
+
+    kind = "checked"
+    check: str
+    type: str
+    verdict: Literal["pass", "fail", "error"]
+    reason: str = ""
+    on: str = "result"
+    severity: Literal["error", "warn"] = "error"
+    weight: float = 1.0
+    score: float | None = None
+    iteration: int | None = None
+
+
 class Retrying(Payload):
     kind = "retrying"
     attempt: int

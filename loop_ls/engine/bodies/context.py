@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from loop_ls.engine.checks.run_checks import RunChecks
 from loop_ls.engine.context.scope import LoopValues, Scope
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
@@ -27,7 +28,8 @@ class Context:
     `max_iterations`, when set, replaces the limit of the loops of the started workflow; no loop of the run
     passes `ceiling`, the project's own bound, and `unchanged` equal outputs in a row end one. `item` is the one item
     of an iterate loop of the started workflow that is wanted, with the loop. `run` runs one
-    workflow: the parts that call others get it from here.
+    workflow: the parts that call others get it from here. `checks` judge the started workflow,
+    which runs at `depth`.
     """
 
     library: Library
@@ -43,6 +45,8 @@ class Context:
     rag: Mapping[str, Any] = field(default_factory=dict)
     unchanged: int | None = None
     item: tuple[str, int] | None = None
+    checks: RunChecks | None = None
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,11 @@ class Frame:
     @property
     def recorder(self) -> Recorder:
         return self.context.recorder
+
+    @property
+    def checks(self) -> RunChecks | None:
+        """The declared checks of this workflow: only the started one has some."""
+        return self.context.checks if self.place.depth == self.context.depth else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,16 @@ from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop,
 
 
 async def run_element(frame: Frame, element: Element, scope: Scope) -> Finished:
-    """Run one element. Raises `Failure` where its failure ends the workflow."""
+    """Run one element, then decide its checks. Raises `Failure` where its failure ends the workflow."""
     place = frame.place.element(element.name)
+    finished = await _run(frame, element, scope, place)
+    if frame.checks is not None:
+        output = None if finished.skipped else finished.output
+        await frame.checks.after_step(place, element.name, output)
+    return finished
+
+
+async def _run(frame: Frame, element: Element, scope: Scope, place: Place) -> Finished:
     match element:
         case Loop():
             return await _run_loop(frame, element, scope, place)

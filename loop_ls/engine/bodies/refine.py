@@ -5,18 +5,19 @@ The turning itself is the driver's; here is what a workflow loop puts into it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loop_ls.contract.endings import FAILINGS
 from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.called import arguments_of, call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import limits_of
+from loop_ls.engine.checks.judging import ChecksThenJudge, FailedChecks
 from loop_ls.engine.context.interpolation import check_known
 from loop_ls.engine.context.loop_variables import AfterRefine, BeforeIteration, joined
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import History, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.core.loop_driver import History, Judge, LoopParts, Outcome, Turn, drive
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.judges.choice import Choice, choose_judge
 from loop_ls.engine.judges.condition import UntilJudge
@@ -32,6 +33,7 @@ class CalledIteration:
     loop: Loop
     scope: Scope
     history: History
+    failed: FailedChecks
 
     async def run(self, turn: Turn) -> str:
         values = BeforeIteration(turn.number, tuple(self.history.outputs))
@@ -42,6 +44,8 @@ class CalledIteration:
             arguments.unknown,
             "iteration 1 knows only `loop.iteration`, `loop.last.output` and `loop.history` besides the results",
         )
+        if told := self.failed.text():
+            arguments = replace(arguments, input=f"{arguments.input}\n\n{told}")
         output = await call_workflow(self.frame, self.loop.workflow, arguments, values, turn.place)
         if output is None:
             raise Failure("no_result", f"`{self.loop.workflow}` gave no result: no step of it was run")
@@ -50,15 +54,18 @@ class CalledIteration:
 
 async def run_refine(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Finished:
     """Drive the loop to its end. Raises `Failure` where the loop fails the workflow."""
-    history = History()
+    history, failed_checks = History(), FailedChecks()
     context = frame.context
+    judge: Judge = UntilJudge(loop.until or "", judge_of(frame, loop), scope, history, context.models, context.recorder)
+    if frame.checks is not None:
+        judge = ChecksThenJudge(loop.name, frame.checks, judge, failed_checks)
     parts = LoopParts(
         name=loop.name,
         place=place,
-        body=CalledIteration(frame, loop, scope, history),
+        body=CalledIteration(frame, loop, scope, history, failed_checks),
         memory=history,
         limits=limits_of(frame, loop),
-        judge=UntilJudge(loop.until or "", judge_of(frame, loop), scope, history, context.models, context.recorder),
+        judge=judge,
     )
     outcome = await drive(parts, frame.recorder)
     if outcome.reason in FAILINGS:

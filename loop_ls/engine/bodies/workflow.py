@@ -7,7 +7,7 @@ through the recorder, so running again after a crash takes the same way and pays
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
 from loop_ls.engine.bodies.elements import run_element
 from loop_ls.engine.bodies.parallel import run_parallel
 from loop_ls.engine.capabilities.guard import may_read
+from loop_ls.engine.checks.declared import declared_checks, judges_otherwise
+from loop_ls.engine.checks.run_checks import RunChecks
 from loop_ls.engine.context.interpolation import expand_environment
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.context.workflow_library import Library
@@ -24,19 +26,27 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
+from loop_ls.engine.events import Event
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow.model import Element, Loop, Step, Workflow
 
+FactsOf = Callable[[str], Awaitable[Sequence[Event]]]
+
+
+async def _no_facts(run_id: str) -> Sequence[Event]:
+    return ()
+
 
 @dataclass(frozen=True, slots=True)
 class WorkflowProgram:
     """Runs of `workflow/v2.0` files. `environment` answers `${NAME}` in `env`; `variables` are what MCP
-    servers may ask for."""
+    servers may ask for, `facts_of` reads what has happened in a run so far."""
 
     environment: Callable[[str], str | None] = os.environ.get
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    facts_of: FactsOf = _no_facts
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models, within: Place | None = None) -> Outcome:
         """Run what the plan asks for; `within` is where in the run that is, where it is not all of it.
@@ -61,6 +71,8 @@ class WorkflowProgram:
             run=run_workflow,
             max_iterations=plan.max_iterations,
             ceiling=(plan.settings.get("limits") or {}).get("maxIterations"),
+            checks=self._checks(plan, recorder, models),
+            depth=0 if within is None else within.depth + 1,
             item=(plan.target_name, item) if (item := plan.details.get("item")) and plan.target_name else None,
             unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
         )
@@ -70,10 +82,46 @@ class WorkflowProgram:
             frame = Frame(context, key, library.workflow(key), place)
             scope = Scope(plan.input or "", arguments=plan.parameters)
             target = plan.target_name if plan.target_kind in ("loop", "step") else None
+            began = recorder.active()
             result = await _run(frame, scope, plan.elements, target)
-        except Failure as failure:
-            return Outcome(failure.reason, failure=failure)
+            failure = await _checked(context.checks, place, result, began)
+        except Failure as failed:
+            return Outcome(failed.reason, failure=failed)
+        if failure is not None and within is None:
+            return Outcome(failure.reason, result.output or "", result.iterations, failure, last=result.output)
         return Outcome(result.reason, result.output or "", result.iterations, because=result.because)
+
+    def _checks(self, plan: Plan, recorder: Recorder, models: Models) -> RunChecks | None:
+        """The declared checks of the run. Raises `Failure`."""
+        checks = declared_checks(plan)
+        if not checks:
+            return None
+        return RunChecks(
+            checks,
+            recorder,
+            models,
+            plan.root,
+            judges_otherwise(plan, Library(plan.texts, plan.keys)),
+            plan.mock,
+            lambda: self._spent(plan.run_id),
+            None if plan.elements is None else frozenset(plan.elements),
+        )
+
+    async def _spent(self, run_id: str) -> float | None:
+        """What the calls of a run have cost; None: the price of one is unknown."""
+        calls = [event.body for event in await self.facts_of(run_id) if event.kind == "call"]
+        answered = [body for body in calls if not body.get("error")]
+        if any(body.get("usd") is None for body in answered):
+            return None
+        return sum(float(body.get("usd") or 0.0) for body in calls)
+
+
+async def _checked(checks: RunChecks | None, place: Place, result: Result, began: float) -> Failure | None:
+    """Decide the checks of the result and of the run; the failure that all of them together are."""
+    if checks is None:
+        return None
+    await checks.at_end(place, result.output, began)
+    return checks.failure()
 
 
 async def run_workflow(frame: Frame, scope: Scope) -> Result:

@@ -21,6 +21,7 @@ from loop_ls.engine.capabilities.values import (
     Variable,
     WritesFile,
 )
+from loop_ls.engine.checks.declared import asked_by_checks, commands, declared_checks
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.plan import ENHANCE, Plan
@@ -96,11 +97,13 @@ def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
         return [*variables, *files]
     needed = needs(library, reached, elements, plan.settings)
     chain = [*chains(library, reached, elements, plan.settings), *needed.asked]
+    chain += asked_by_checks(plan, library)
     targets = [target for _, each in chain for target in each]
     if named := plan.details.get("planner"):
         targets.append(Target(str(named.get("provider")), str(named.get("model"))))
     asked = of_targets(targets, plan, environ, names)
-    return [*variables, *files, *asked, *needed.programs(plan.root), *needed.places(environ)]
+    started = [Program(words, plan.root) for words in commands(declared_checks(plan))]
+    return [*variables, *files, *asked, *started, *needed.programs(plan.root), *needed.places(environ)]
 
 
 def _written_folders(plan: Plan, library: Library, reached: Iterable[str]) -> list[str]:

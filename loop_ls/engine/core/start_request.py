@@ -28,7 +28,8 @@ class StartRequest:
     """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths.
     `settings` are those of the editor. `input` None: not given (an empty text is given); so with `goal`
     and `message`. `enhance` says whether and how the file may be changed between rounds: `{start?, editor?,
-    headless?, uri?}`. `agree_only`: what the run may do is agreed to, and nothing starts. `path` is empty where
+    headless?, uri?}`. `check`: the declared checks decide how the run ends, with those of the case that it names;
+    None: they do not. `agree_only`: what the run may do is agreed to, and nothing starts. `path` is empty where
     a definition is started by its name alone."""
 
     root: Path
@@ -44,6 +45,7 @@ class StartRequest:
     max_iterations: int | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
     item: int | None = None
+    check: Mapping[str, Json] | None = None
     mock: bool = False
     consent: str | None = None
     agree_only: bool = False
@@ -80,6 +82,7 @@ def read_request(argument: object, home: Path | None = None) -> StartRequest:
         max_iterations=_count(_either(argument, "maxIterations", "max_iterations")),
         limits=_limits(argument.get("limits")),
         item=_item(argument.get("item"), kind),
+        check=check if isinstance(check := argument.get("check"), Mapping) else None,
         mock=argument.get("mock") is True,
         consent=_text(argument, "consent"),
         agree_only=argument.get("agreeOnly") is True,

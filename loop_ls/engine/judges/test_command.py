@@ -29,12 +29,13 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`environ` is that of the engine; `limit` in seconds."""
+    """`environ` is that of the engine; `limit` in seconds. `given` is what it can read on its standard input."""
 
     words: tuple[str, ...]
     folder: str
     limit: float
     environ: Mapping[str, str]
+    given: str | None = None
 
     async def run(self) -> Checked:
         """Cancelling ends the whole process group."""
@@ -46,12 +47,17 @@ class Command:
         try:
             with using_program(self.words, self.folder):
                 held = await supervisor.start(
-                    self._argv(env), cwd=self.folder, env=env, stderr=asyncio.subprocess.STDOUT
+                    self._argv(env),
+                    cwd=self.folder,
+                    env=env,
+                    stdin=asyncio.subprocess.DEVNULL if self.given is None else asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.STDOUT,
                 )
         except OSError as error:
             return Checked(False, f"`{self.words[0]}` could not be started: {error.strerror or error}")
         heard = bytearray()
         reading = asyncio.create_task(_tail(held.process.stdout, heard))
+        giving = asyncio.create_task(_give(held.process.stdin, self.given or ""))
         try:
             async with asyncio.timeout(self.limit):
                 status = await held.wait()
@@ -65,6 +71,8 @@ class Command:
             if held.running:
                 await asyncio.shield(held.stop())
             held.release()
+            giving.cancel()
+            await asyncio.gather(giving, return_exceptions=True)
             await _read_out(reading)
 
     def _is_there(self, env: Mapping[str, str]) -> bool:
@@ -102,6 +110,16 @@ async def _read_out(reading: asyncio.Task[None]) -> None:
         await asyncio.wait({reading}, timeout=1)
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _give(stream: asyncio.StreamWriter | None, text: str) -> None:
+    """A program need not read its input, nor all of it."""
+    if stream is None:
+        return
+    with suppress(ConnectionError):
+        stream.write(text.encode("utf-8", "replace"))
+        await stream.drain()
+    stream.close()
 
 
 async def _tail(stream: asyncio.StreamReader | None, kept: bytearray) -> None:

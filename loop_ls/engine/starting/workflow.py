@@ -20,6 +20,7 @@ from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of, needs_of, of_targets, reached_by
 from loop_ls.engine.capabilities.needs import Needs, needs
 from loop_ls.engine.capabilities.values import NOTHING, Capabilities
+from loop_ls.engine.checks.declared import asked_by_checks
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import outputs_folder
 from loop_ls.engine.core.errors import Code, Refused
@@ -34,6 +35,7 @@ from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.providers.scripted.answers import answers_path
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.runs.preflight import needed_elements, reachable, refusal
+from loop_ls.engine.starting.declared_checks import declaration
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
 from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
 from loop_ls.engine.starting.required_inputs import (
@@ -153,6 +155,7 @@ class WorkflowPreparer:
             return  # nobody is asked and nothing is sent
         settings = snapshot.settings.raw
         asked = [*chains(chosen.library, chosen.reached, chosen.elements, settings), *needed.asked]
+        asked += asked_by_checks(plan, chosen.library)
         require_models(asked, models(plan).problem)
         providers = settings.get("providers") or {}
         if in_dollars(settings.get("limits"), request.limits):
@@ -215,6 +218,7 @@ class WorkflowPreparer:
             require_mock(models(plan))
             return started
         asked = [*chains(library, reached_by(plan, library), elements, plan.settings), *needs_of(plan).asked]
+        asked += asked_by_checks(plan, library)
         asked += [("the planner", (planner,))] if planner else []
         require_models(asked, models(plan).problem)
         self._settle(plan, consent)
@@ -260,7 +264,8 @@ def _elements(library: Library, key: str, request: StartRequest) -> frozenset[st
 def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed: Needs) -> Prepared:
     paths = {key: chosen.library.path(key) for key in chosen.reached}
     scripts, unread = _scripts(snapshot, request)
-    texts = {path: snapshot.text(path) or "" for path in paths.values()} | scripts
+    declared = declaration(snapshot, request.path, request.check, chosen.workflow)
+    texts = {path: snapshot.text(path) or "" for path in paths.values()} | scripts | declared.texts
     files = {path: hash_of(text) for path, text in texts.items()}
     started = RunStarted(
         format=WORKFLOW,
@@ -285,6 +290,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
             else [each.name for each in chosen.workflow.elements if each.name in chosen.elements],
             "maxIterations": request.max_iterations,
             **({} if request.item is None else {"item": request.item}),
+            **declared.plan,
             **({"unread": unread} if unread else {}),
         },
     )

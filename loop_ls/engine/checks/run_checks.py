@@ -1,0 +1,188 @@
+"""Declared checks while a run goes on: each is decided right after its step, iteration or run, and journalled.
+
+A replay reads what was decided. A program is started once, a judge is a model call like any other: with a price,
+under the limits of the run. In a mock run neither happens; such checks are left out, and the run says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from loop_ls.contract.facts.kinds import Checked, Warned
+from loop_ls.engine.checks.declared import judge_of
+from loop_ls.engine.checks.evaluate import outcomes_of
+from loop_ls.engine.checks.outcome import Outcome, failed, feedback, passed, undecided
+from loop_ls.engine.checks.recorded_result import Looked, RecordedResult
+from loop_ls.engine.checks.rubric import read_rubric_answer, rubric_question
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.ports import Failure, Json, Models, Recorder
+from loop_ls.engine.judges.test_command import Command
+from loop_ls.engine.model_calls.ask import Question, answered
+from loop_ls.formats.checks.model import Check
+from loop_ls.formats.common.target import Target
+
+#: What a run has cost so far, in dollars; None: a price is unknown.
+Spent = Callable[[], Awaitable[float | None]]
+#: Of what a command prints, the end is the reason.
+TAIL = 1_000
+
+
+async def _unknown() -> float | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class RunChecks:
+    """`judges` are asked about rubrics that name nobody. `elements` are the steps and loops that run; None: all."""
+
+    checks: tuple[Check, ...]
+    recorder: Recorder
+    models: Models
+    folder: str
+    judges: tuple[Target, ...] = ()
+    mock: bool = False
+    spent: Spent = _unknown
+    elements: frozenset[str] | None = None
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    _found: dict[tuple[str, int | None], Outcome] = field(default_factory=dict)
+
+    async def after_step(self, place: Place, name: str, output: str | None) -> None:
+        """`output` None: it was skipped."""
+        await self._decided(place, self._on("step", name), RecordedResult(steps={name: output}))
+
+    async def after_iteration(self, place: Place, loop: str, number: int, output: str) -> tuple[str, ...]:
+        """What is wrong with an iteration, one line for each check that fails it."""
+        found = await self._decided(
+            place, self._on("loop", loop), RecordedResult(loops={loop: (output,)}), iteration=number
+        )
+        return feedback(one for one in found if one.fails)
+
+    async def at_end(self, place: Place, result: str | None, began: float) -> None:
+        """`began`: seconds that had been worked when what is judged began."""
+        for check in self.checks:
+            if check.on.name and self._is_due(check) and not any(name == check.name for name, _ in self._found):
+                await self._decided(place, [check], RecordedResult())
+        checks = [*self._on("result"), *self._on("run")]
+        usd = await self.spent() if any(one.type == "cost" for one in checks) else None
+        milliseconds = (self.recorder.active() - began) * 1000
+        await self._decided(place, checks, RecordedResult(result, usd=usd, milliseconds=milliseconds))
+
+    def failure(self) -> Failure | None:
+        """What all that was decided comes to: None where nothing fails."""
+        failing = [one for one in self._found.values() if one.fails]
+        if not failing:
+            return None
+        count = len(self._found)
+        told = "; ".join(feedback(failing))
+        message = f"{len(failing)} of {count} {'check' if count == 1 else 'checks'} failed: {told}"
+        return Failure("verifier_fail", message, "mend what the checks say", reason="verification")
+
+    def _is_due(self, check: Check) -> bool:
+        return self.elements is None or check.on.name in self.elements
+
+    def _on(self, kind: str, name: str = "") -> list[Check]:
+        return [one for one in self.checks if one.on.kind == kind and one.on.name == name]
+
+    async def _decided(
+        self, place: Place, checks: Iterable[Check], recorded: RecordedResult, iteration: int | None = None
+    ) -> list[Outcome]:
+        found: list[Outcome] = []
+        for check in checks:
+            decided = await self._one(place, check, recorded, iteration)
+            for one in decided:  # of a loop its last iteration counts, or each
+                self._found[check.name, iteration if check.on.every else None] = one
+            found += decided
+        return found
+
+    async def _one(
+        self, place: Place, check: Check, recorded: RecordedResult, iteration: int | None
+    ) -> Sequence[Outcome]:
+        key = place.part(f"check:{check.name}")
+        known = self.recorder.recall(key)
+        if known is not None:
+            return [Outcome(check, one["verdict"], one["reason"], one["score"], one["iteration"]) for one in known]
+        if self.mock and check.type in ("command", "llm-rubric"):
+            told = f"the check `{check.name}` is left out: a mock run starts no program and asks nobody"
+            await self.recorder.record(key, [Warned(code="check_left_out", message=told).fact(place)], answer=[])
+            return []
+        outcomes = await outcomes_of(check, recorded, _Effects(self, place))
+        facts = [checked_fact(one, iteration).fact(place) for one in outcomes]
+        kept = [
+            {"verdict": one.verdict, "reason": one.reason, "score": one.score, "iteration": one.iteration}
+            for one in outcomes
+        ]
+        await self.recorder.record(key, facts, answer=kept)
+        return outcomes
+
+
+def checked_fact(outcome: Outcome, iteration: int | None = None) -> Checked:
+    check = outcome.check
+    return Checked(
+        check=check.name,
+        type=f"{'not-' if check.negated else ''}{check.type}",
+        verdict=outcome.verdict,
+        reason=outcome.reason,
+        on=check.on.written,
+        severity=check.severity,
+        weight=check.weight,
+        score=outcome.score,
+        iteration=iteration,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Effects:
+    """What checks of one place do to the world, each once per run."""
+
+    run: RunChecks
+    place: Place
+
+    async def command(self, check: Check, looked: Looked) -> Outcome:
+        command = Command(check.words, self.run.folder, check.timeout, self.run.environ, looked.text)
+
+        async def checked() -> Json:
+            return asdict(await command.run())
+
+        with self.run.recorder.undivided():
+            answer = await self.run.recorder.call(self.place.part(f"check:{check.name}:command"), checked)
+        output = str(answer["output"])[-TAIL:]
+        reason = f"{answer['told']}\n{output}" if output else str(answer["told"])
+        return passed(check, reason) if answer["passed"] else failed(check, reason)
+
+    async def rubric(self, check: Check, looked: Looked) -> Outcome:
+        votes = [await self._vote(check, looked, number) for number in range(1, check.votes + 1)]
+        counted = [one for one in votes if not one.void]
+        if len(counted) * 2 <= len(votes):
+            return next(one for one in votes if one.void)
+        yes = [one for one in counted if one.verdict == "pass"]
+        winners = yes if len(yes) * 2 > len(counted) else [one for one in counted if one.verdict == "fail"]
+        if not winners:
+            return undecided(check, "the votes of the judge are split")
+        return winners[0]
+
+    async def _vote(self, check: Check, looked: Looked, number: int) -> Outcome:
+        key = self.place.part(f"check:{check.name}:vote-{number}")
+        nonce = hashlib.sha256(f"{self.run.recorder.run_id}:{key}".encode()).hexdigest()[:8]
+        question = Question(
+            place=self.place,
+            key=key,
+            prompt=rubric_question(check.text, looked.text, nonce),
+            targets=judge_of(check, self.run.judges),
+            temperature=0.0,
+            purpose="judge",
+            request_place=key,
+            shown={**self.place.fields(), "purpose": "judge"},
+        )
+        try:
+            answer = await answered(question, self.run.models, self.run.recorder)
+        except Failure as failure:
+            return undecided(check, f"the judge gave no answer: {failure.message}")
+        found = read_rubric_answer(str(answer["text"]))
+        if found is None:
+            return undecided(check, "the judge gave no verdict: its answer is not `{reason, pass, score}`")
+        if found.passed and found.score >= (check.threshold or 0.0):
+            return Outcome(check, "pass", found.reason, found.score)
+        return Outcome(check, "fail", found.reason, found.score)

@@ -1,0 +1,65 @@
+"""The declared checks of a start: the files beside the one that is started, read once, and refused where they mean
+nothing or name a step or loop that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from loop_ls.engine.checks.declared import Declaration, merged
+from loop_ls.engine.core.errors import Code, Refused
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.starting.folder import Snapshot
+from loop_ls.formats.checks.file_format import cases_paths, checks_paths
+from loop_ls.formats.checks.model import Check
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.workflow.model import Loop, Workflow
+from loop_ls.text.json_value import Json
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredAtStart:
+    """`texts` of the files, and what the plan says of them."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    plan: dict[str, Json] = field(default_factory=dict)
+
+
+def declaration(snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None, workflow: Workflow) -> DeclaredAtStart:
+    """`asked` is the `check` of the start: None where nothing is to be judged. Raises `Refused`."""
+    if asked is None:
+        return DeclaredAtStart()
+    checks, cases = _first(snapshot, checks_paths(path)), _first(snapshot, cases_paths(path))
+    case = asked.get("case")
+    if case is not None and not isinstance(case, str):
+        raise Refused("bad_argument", "`check.case` is the name of a test case.")
+    if not checks and not case:
+        beside = next(iter(checks_paths(path)), "")
+        raise Refused(
+            "not_found", f"{path} has no checks: there is no {beside}.", "Write one, or run without `--check`."
+        )
+    texts = {each: text for each in (checks, cases) if each and (text := snapshot.text(each)) is not None}
+    found = Declaration(checks, cases, case or "")
+    try:
+        _require_places(merged(found, texts), workflow, checks or cases)
+    except Failure as failure:
+        code: Code = "not_found" if failure.code == "not_found" else "file_has_errors"
+        raise Refused(code, f"{failure.message}.", failure.hint) from failure
+    return DeclaredAtStart(texts, {"check": found.wire()})
+
+
+def _first(snapshot: Snapshot, paths: Iterable[str]) -> str:
+    return next((path for path in paths if snapshot.text(path) is not None), "")
+
+
+def _require_places(checks: Iterable[Check], workflow: Workflow, path: str) -> None:
+    """Raises `Failure` for a step or loop that the workflow does not have."""
+    names = {one.name: isinstance(one, Loop) or isinstance(one.mode, Loop) for one in workflow.elements}
+    for check in checks:
+        target = check.on
+        if not target.name or (target.name in names and (target.kind == "step" or names[target.name])):
+            continue
+        near = nearest(target.name, names)
+        guess = f"; did you mean `{near}`?" if near else ""
+        told = f"the check `{check.name}` looks at `{target.written}`, which `{workflow.name}` does not have{guess}"
+        raise Failure("file_has_errors", f"{path}: {told}")
